@@ -1,0 +1,32 @@
+package io.understudy.feed;
+
+import java.time.Duration;
+
+/**
+ * A consistent snapshot of a key range, then every commit after it, in order, each once.
+ *
+ * <p>Used by one thread at a time, the consumer's, on which all of the feed's work runs; only {@link #close} may be
+ * called from another. Faults of the source are survived inside: the feed reconnects, to another member if need be, for
+ * as long as it takes. What cannot be survived ends it with a {@link FeedEndedException}, and every later call repeats
+ * that exception.
+ *
+ * <p>Invariant F1 (order): revisions given to {@link FeedConsumer#commit} strictly increase. F2 (whole): a commit
+ * has all changes of its revision inside the range. F3 (complete): nothing between snapshot and tail, or across a
+ * reconnect, is missing or repeated. F4 (one history): all of it comes from one cluster and one history.
+ */
+public interface Feed extends AutoCloseable {
+
+    /**
+     * Gives the consumer the next event, waiting for it up to {@code timeout}.
+     *
+     * @return false if none came in time
+     * @throws FeedEndedException the feed is over; the exception's type tells why and what the consumer may do
+     * @throws InterruptedException the calling thread was interrupted; the feed is intact
+     * @throws IllegalStateException the feed was closed
+     */
+    boolean poll(Duration timeout, FeedConsumer consumer) throws FeedEndedException, InterruptedException;
+
+    /** Releases streams and connections held by this feed. Idempotent, from any thread; a waiting poll is woken. */
+    @Override
+    void close();
+}

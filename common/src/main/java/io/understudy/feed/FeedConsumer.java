@@ -1,0 +1,46 @@
+package io.understudy.feed;
+
+import io.understudy.vocabulary.ClusterId;
+import io.understudy.vocabulary.Commit;
+import io.understudy.vocabulary.KeyRange;
+import io.understudy.vocabulary.KeyValue;
+import io.understudy.vocabulary.Position;
+import io.understudy.vocabulary.Revision;
+import java.util.List;
+
+/**
+ * What a feed drives. Called on the thread that polls the feed, one call at a time, in this order:
+ * {@code (snapshotStarted snapshotPage* snapshotCompleted | commit | progress)*}; a snapshot may be started anew before
+ * it completed. A feed opened at a position starts with commits.
+ *
+ * <p>A consumer that already holds state when a snapshot starts merges it: inside a page's range, the page is the
+ * truth, so what is held there and not on the page is gone at the snapshot's revision.
+ */
+public interface FeedConsumer {
+
+    /**
+     * A snapshot begins, of the state at {@code revision}. It replaces whatever part of an earlier, uncompleted one was
+     * given.
+     */
+    void snapshotStarted(ClusterId cluster, Revision revision);
+
+    /**
+     * The next part of the snapshot. Ranges of successive pages adjoin, in key order, from the range's beginning to its
+     * end.
+     *
+     * @param covered the part of the key space of which {@code entries} are all there is
+     * @param entries in key order
+     */
+    void snapshotPage(KeyRange covered, List<KeyValue> entries);
+
+    /** All pages were given; {@code position} is the snapshot's revision. */
+    void snapshotCompleted(Position position);
+
+    /** The next commit. {@code position} stands at it and is what a resume needs. */
+    void commit(Commit commit, Position position);
+
+    /**
+     * Nothing happened inside the range up to the position's revision. Proves completeness, never currency.
+     */
+    void progress(Position position);
+}

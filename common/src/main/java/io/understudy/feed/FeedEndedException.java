@@ -1,0 +1,89 @@
+package io.understudy.feed;
+
+import io.understudy.vocabulary.ClusterId;
+import io.understudy.vocabulary.Position;
+import io.understudy.vocabulary.Revision;
+
+/** A feed is over. The type tells what the consumer may do; the message says what, where and what is allowed. */
+public abstract sealed class FeedEndedException extends Exception {
+
+    private static final long serialVersionUID = 1L;
+
+    FeedEndedException(String message) {
+        super(message);
+    }
+
+    /**
+     * The next commits are gone for good, compacted at the source. The consumer must resynchronise: open a new feed from
+     * a snapshot and merge it.
+     */
+    public static final class Gap extends FeedEndedException {
+        private static final long serialVersionUID = 1L;
+        private final transient Position position;
+        private final transient Revision compacted;
+
+        /**
+         * @param position where the feed stood
+         * @param compacted revision up to which the source has compacted its history, {@link Revision#ZERO} if it
+         *     did not say
+         */
+        public Gap(Position position, Revision compacted, String why) {
+            super("gap after revision " + position.revision() + ": " + why);
+            this.position = position;
+            this.compacted = compacted;
+        }
+
+        public Position position() {
+            return position;
+        }
+
+        public Revision compacted() {
+            return compacted;
+        }
+    }
+
+    /** The endpoints now lead to a cluster with another id. Fatal: an operator must say which one is meant. */
+    public static final class AnotherCluster extends FeedEndedException {
+        private static final long serialVersionUID = 1L;
+
+        public AnotherCluster(String where, ClusterId expected, ClusterId found) {
+            super("another cluster at " + where + ": its id is " + found + ", this feed reads cluster " + expected);
+        }
+    }
+
+    /**
+     * The cluster has another history than the one consumed so far: it was restored from a backup or wiped. Fatal: an
+     * operator must decide what happens with the copy.
+     */
+    public static final class AnotherHistory extends FeedEndedException {
+        private static final long serialVersionUID = 1L;
+
+        public AnotherHistory(String message) {
+            super(message);
+        }
+    }
+
+    /** One commit is larger than the configured limit. Fatal until the limit is raised. */
+    public static final class CommitTooLarge extends FeedEndedException {
+        private static final long serialVersionUID = 1L;
+
+        public CommitTooLarge(Revision revision, long bytes, long maxCommitBytes) {
+            super("the commit at revision " + revision + " has at least " + bytes
+                    + " bytes; feed.maxCommitBytes allows " + maxCommitBytes);
+        }
+    }
+
+    /** The source answered in a way that this build cannot explain, or will never serve. Fatal. */
+    public static final class Unexplained extends FeedEndedException {
+        private static final long serialVersionUID = 1L;
+
+        public Unexplained(String message, Throwable cause) {
+            super(message);
+            initCause(cause);
+        }
+
+        public Unexplained(String message) {
+            super(message);
+        }
+    }
+}

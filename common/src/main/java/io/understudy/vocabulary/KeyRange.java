@@ -1,0 +1,92 @@
+package io.understudy.vocabulary;
+
+import com.google.protobuf.ByteString;
+import java.util.Comparator;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A half-open range of keys, ordered as unsigned bytes.
+ *
+ * @param from first key inside; empty is the beginning of the key space
+ * @param to first key after the range; null when the range has no upper end
+ */
+public record KeyRange(ByteString from, @Nullable ByteString to) {
+
+    /** Keys in etcd's order. */
+    public static final Comparator<ByteString> KEY_ORDER = ByteString.unsignedLexicographicalComparator();
+
+    private static final ByteString ZERO_BYTE = ByteString.copyFrom(new byte[] {0});
+
+    public KeyRange {
+        if (to != null && KEY_ORDER.compare(from, to) >= 0) {
+            throw new IllegalArgumentException("an empty range: from " + from + " to " + to);
+        }
+    }
+
+    /** The whole key space. */
+    public static KeyRange all() {
+        return new KeyRange(ByteString.EMPTY, null);
+    }
+
+    /** Exactly one key. */
+    public static KeyRange single(ByteString key) {
+        return new KeyRange(key, key.concat(ZERO_BYTE));
+    }
+
+    /** {@code key} and everything after it. */
+    public static KeyRange fromKey(ByteString key) {
+        return new KeyRange(key, null);
+    }
+
+    /** Every key that starts with {@code prefix}; the whole key space for an empty one. */
+    public static KeyRange prefix(ByteString prefix) {
+        for (int last = prefix.size() - 1; last >= 0; last--) {
+            if (prefix.byteAt(last) != (byte) 0xff) {
+                byte[] end = prefix.substring(0, last + 1).toByteArray();
+                end[last]++;
+                return new KeyRange(prefix, ByteString.copyFrom(end));
+            }
+        }
+        return new KeyRange(prefix, null);
+    }
+
+    /**
+     * The range that etcd means by a request's {@code key} and {@code range_end}: an empty end is the one key, an end of
+     * one zero byte is everything from the key on.
+     *
+     * @throws IllegalArgumentException if the end is not after the key, where etcd would answer with nothing
+     */
+    public static KeyRange ofEtcd(ByteString key, ByteString rangeEnd) {
+        if (rangeEnd.isEmpty()) {
+            return single(key);
+        }
+        ByteString from = key.equals(ZERO_BYTE) ? ByteString.EMPTY : key;
+        return rangeEnd.equals(ZERO_BYTE) ? fromKey(from) : new KeyRange(from, rangeEnd);
+    }
+
+    /** What a request for this range carries as {@code key}: etcd refuses an empty one. */
+    public ByteString etcdKey() {
+        return from.isEmpty() ? ZERO_BYTE : from;
+    }
+
+    /** What a request for this range carries as {@code range_end}. */
+    public ByteString etcdRangeEnd() {
+        return to == null ? ZERO_BYTE : to;
+    }
+
+    public boolean contains(ByteString key) {
+        return KEY_ORDER.compare(key, from) >= 0 && (to == null || KEY_ORDER.compare(key, to) < 0);
+    }
+
+    /** Whether every key of {@code other} is in this range. */
+    public boolean covers(KeyRange other) {
+        if (KEY_ORDER.compare(other.from, from) < 0) {
+            return false;
+        }
+        return to == null || (other.to != null && KEY_ORDER.compare(other.to, to) <= 0);
+    }
+
+    public boolean isAll() {
+        return from.isEmpty() && to == null;
+    }
+}

@@ -1,0 +1,20 @@
+package io.understudy.vocabulary;
+
+import com.google.protobuf.ByteString;
+
+/**
+ * One key as it stands at some revision, with everything etcd knows of it.
+ *
+ * @param createRevision revision of the put that created the key
+ * @param modRevision revision of the last put
+ * @param version number of puts since the key was created, from 1
+ * @param lease id of the attached lease, 0 for none
+ */
+public record KeyValue(
+        ByteString key, ByteString value, Revision createRevision, Revision modRevision, long version, long lease) {
+
+    /** Bytes of key and value. */
+    public long bytes() {
+        return (long) key.size() + value.size();
+    }
+}
