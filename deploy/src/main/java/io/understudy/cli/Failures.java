@@ -1,0 +1,57 @@
+package io.understudy.cli;
+
+import java.io.PrintWriter;
+import java.util.LinkedHashSet;
+import java.util.Set;
+import picocli.CommandLine;
+import picocli.CommandLine.ExitCode;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.ParseResult;
+
+/** What the user reads when a command fails: one line that names the command and the reason, never a stack trace. */
+final class Failures {
+
+    private Failures() {}
+
+    static int badUsage(ParameterException failure, String[] arguments) {
+        CommandLine command = failure.getCommandLine();
+        String name = command.getCommandSpec().qualifiedName();
+        PrintWriter err = command.getErr();
+        err.println(name + ": " + reason(failure) + " (see '" + name + " --help')");
+        err.flush();
+        return ExitCode.USAGE;
+    }
+
+    static int failed(Exception failure, CommandLine command, ParseResult parsed) {
+        PrintWriter err = command.getErr();
+        err.println(command.getCommandSpec().qualifiedName() + ": " + reason(failure));
+        if ("debug".equals(System.getenv("UNDERSTUDY_LOG_LEVEL"))) {
+            failure.printStackTrace(err);
+        }
+        err.flush();
+        return ExitCode.SOFTWARE;
+    }
+
+    /** The messages of the failure and of its causes, outermost first, those that add nothing left out. */
+    private static String reason(Throwable failure) {
+        Set<Throwable> seen = new LinkedHashSet<>();
+        StringBuilder reason = new StringBuilder();
+        for (Throwable cause = failure; cause != null && seen.add(cause); cause = cause.getCause()) {
+            String message = described(cause);
+            if (reason.indexOf(message) < 0) {
+                reason.append(reason.isEmpty() ? "" : ": ").append(message);
+            }
+        }
+        return reason.toString();
+    }
+
+    private static String described(Throwable failure) {
+        String message = failure.getMessage();
+        if (message == null || message.isBlank()) {
+            return failure.getClass().getSimpleName();
+        }
+        return failure.getClass().getPackageName().startsWith("java.nio.file")
+                ? failure.getClass().getSimpleName() + ": " + message
+                : message;
+    }
+}

@@ -1,0 +1,57 @@
+package io.understudy.cli;
+
+import java.time.Duration;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import picocli.CommandLine.ExitCode;
+
+/** Holds a started process in the foreground until SIGTERM or SIGINT, then closes it. */
+final class Foreground {
+
+    private final AutoCloseable process;
+    private final Duration closeDeadline;
+
+    private Foreground(AutoCloseable process, Duration closeDeadline) {
+        this.process = process;
+        this.closeDeadline = closeDeadline;
+    }
+
+    /**
+     * Blocks until the JVM is told to stop, which then ends with status 0 if {@code process} closed within the deadline
+     * and with 1 otherwise.
+     */
+    static int hold(AutoCloseable process, Duration closeDeadline) throws InterruptedException {
+        Foreground foreground = new Foreground(process, closeDeadline);
+        Runtime.getRuntime().addShutdownHook(new Thread(foreground::stop, "stop"));
+        new CountDownLatch(1).await();
+        return ExitCode.OK;
+    }
+
+    /** Halts, since a JVM that ends by a signal would otherwise report the signal however well it stopped. */
+    private void stop() {
+        Runtime.getRuntime().halt(closedInTime() ? ExitCode.OK : ExitCode.SOFTWARE);
+    }
+
+    private boolean closedInTime() {
+        CountDownLatch closed = new CountDownLatch(1);
+        Thread closing = new Thread(
+                () -> {
+                    try {
+                        process.close();
+                        closed.countDown();
+                    } catch (Exception e) {
+                        System.err.println("understudy: not closed cleanly: " + e);
+                    }
+                },
+                "close");
+        closing.setDaemon(true);
+        closing.start();
+        try {
+            closing.join(closeDeadline.toMillis());
+            return closed.await(0, TimeUnit.SECONDS);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            return false;
+        }
+    }
+}

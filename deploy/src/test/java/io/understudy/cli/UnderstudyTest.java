@@ -1,0 +1,42 @@
+package io.understudy.cli;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.PrintWriter;
+import java.io.StringWriter;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+final class UnderstudyTest {
+
+    private final StringWriter out = new StringWriter();
+    private final StringWriter err = new StringWriter();
+
+    @Test
+    void versionGoesToStandardOutputAsOneLine() {
+        assertThat(run("--version")).isZero();
+        assertThat(out.toString()).startsWith("understudy ").hasLineCount(1);
+        assertThat(err.toString()).isEmpty();
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"--help", "gateway --help", "mirror --help", "etcd --help", "etcd path --help"})
+    void everyCommandPrintsHelp(String arguments) {
+        assertThat(run(arguments.split(" "))).isZero();
+        assertThat(out.toString()).startsWith("Usage: understudy");
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"--no-such-flag", "nonsense", "gateway", "mirror --config", "etcd", "etcd path extra", ""})
+    void badUsageIsRefusedInOneLineThatSaysWhereToLook(String arguments) {
+        assertThat(run(arguments.isEmpty() ? new String[0] : arguments.split(" ")))
+                .isEqualTo(2);
+        assertThat(err.toString()).startsWith("understudy").contains("--help").hasLineCount(1);
+        assertThat(out.toString()).isEmpty();
+    }
+
+    private int run(String... arguments) {
+        return Understudy.run(new PrintWriter(out, true), new PrintWriter(err, true), arguments);
+    }
+}
