@@ -1,0 +1,88 @@
+package io.understudy.etcd;
+
+import io.grpc.ConnectivityState;
+import io.grpc.ManagedChannel;
+import io.grpc.netty.NettyChannelBuilder;
+import io.netty.channel.ChannelOption;
+import java.time.Duration;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * One gRPC channel, and so one connection, per endpoint. Any thread.
+ *
+ * <p>Keepalive: etcd cuts off clients that ping more often than every 5 s or while nothing is asked, so a dead peer is
+ * noticed by its connection after {@link #KEEPALIVE} and {@link #KEEPALIVE_TIMEOUT}; probes notice sooner.
+ */
+final class Channels implements AutoCloseable {
+
+    static final Duration KEEPALIVE = Duration.ofSeconds(6);
+    static final Duration KEEPALIVE_TIMEOUT = Duration.ofSeconds(3);
+
+    /** The largest answer accepted. etcd sets no limit on its answers; a snapshot page is far smaller. */
+    static final int MAX_INBOUND_BYTES = 64 << 20;
+
+    private static final Duration CLOSE_TIMEOUT = Duration.ofSeconds(5);
+
+    private final ConcurrentHashMap<Endpoint, ManagedChannel> channels = new ConcurrentHashMap<>();
+    private final Duration connectTimeout;
+    private volatile boolean closed;
+
+    Channels(Duration connectTimeout) {
+        this.connectTimeout = connectTimeout;
+    }
+
+    ManagedChannel get(Endpoint endpoint) {
+        ManagedChannel channel = channels.computeIfAbsent(endpoint, this::open);
+        if (closed) {
+            // Whoever lost the race with close() gets a channel on which every call fails.
+            channel.shutdownNow();
+        }
+        return channel;
+    }
+
+    /** Closes the channels of all other endpoints; calls that still run there may finish. */
+    void retain(Set<Endpoint> wanted) {
+        channels.forEach((endpoint, channel) -> {
+            if (!wanted.contains(endpoint) && channels.remove(endpoint, channel)) {
+                channel.shutdown();
+            }
+        });
+    }
+
+    /** Connects again at once where a connection failed: gRPC's own pause between attempts grows to two minutes. */
+    void reconnect(Endpoint endpoint) {
+        ManagedChannel channel = channels.get(endpoint);
+        if (channel != null && channel.getState(false) == ConnectivityState.TRANSIENT_FAILURE) {
+            channel.resetConnectBackoff();
+        }
+    }
+
+    private ManagedChannel open(Endpoint endpoint) {
+        return NettyChannelBuilder.forAddress(endpoint.host(), endpoint.port())
+                .usePlaintext()
+                .maxInboundMessageSize(MAX_INBOUND_BYTES)
+                .keepAliveTime(KEEPALIVE.toMillis(), TimeUnit.MILLISECONDS)
+                .keepAliveTimeout(KEEPALIVE_TIMEOUT.toMillis(), TimeUnit.MILLISECONDS)
+                .withOption(ChannelOption.CONNECT_TIMEOUT_MILLIS, Math.toIntExact(connectTimeout.toMillis()))
+                .build();
+    }
+
+    /** Cancels every call and waits a few seconds for the connections to end. */
+    @Override
+    public void close() {
+        closed = true;
+        channels.values().forEach(ManagedChannel::shutdownNow);
+        long deadline = System.nanoTime() + CLOSE_TIMEOUT.toNanos();
+        try {
+            for (ManagedChannel channel : channels.values()) {
+                if (!channel.awaitTermination(deadline - System.nanoTime(), TimeUnit.NANOSECONDS)) {
+                    return;
+                }
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+}

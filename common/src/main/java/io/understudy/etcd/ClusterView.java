@@ -1,0 +1,60 @@
+package io.understudy.etcd;
+
+import io.understudy.vocabulary.ClusterId;
+import io.understudy.vocabulary.MemberId;
+import java.util.List;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What is known of a cluster at one moment.
+ *
+ * @param clusterId null until a configured endpoint has answered
+ * @param members voters and learners by id, then gateways
+ * @param leaderId null while none is known
+ * @param unidentified configured endpoints of which it isn't known yet who answers there, in configured order
+ * @param foreign endpoints that lead to another cluster; never candidates. When they are all there is, nothing can be
+ *     reached until an operator decides which cluster is meant
+ */
+public record ClusterView(
+        @Nullable ClusterId clusterId,
+        List<Member> members,
+        @Nullable MemberId leaderId,
+        List<Endpoint> unidentified,
+        List<Foreign> foreign) {
+
+    public ClusterView {
+        members = List.copyOf(members);
+        unidentified = List.copyOf(unidentified);
+        foreign = List.copyOf(foreign);
+    }
+
+    /** An endpoint at which another cluster answers. */
+    public record Foreign(Endpoint endpoint, ClusterId clusterId) {}
+
+    /** Before anything was asked. */
+    static ClusterView initial(List<Endpoint> seeds) {
+        return new ClusterView(null, List.of(), null, seeds, List.of());
+    }
+
+    public Optional<Member> leader() {
+        return members.stream()
+                .filter(member -> member.id().equals(leaderId) && member.role() == Role.VOTER)
+                .findFirst();
+    }
+
+    public Optional<Member> member(MemberId id) {
+        return members.stream().filter(member -> member.id().equals(id)).findFirst();
+    }
+
+    /** Who answers at {@code endpoint}, as far as known. */
+    public Optional<Member> memberAt(Endpoint endpoint) {
+        return members.stream()
+                .filter(member -> member.endpoints().contains(endpoint))
+                .findFirst();
+    }
+
+    public List<Member> members(Role role) {
+        return members.stream().filter(member -> member.role() == role).toList();
+    }
+}

@@ -1,0 +1,13 @@
+package io.understudy.etcd;
+
+/** What an endpoint is asked for. */
+public enum Duty {
+    /** Serializable reads, pinned to a revision. */
+    SNAPSHOT,
+    /** Watching the tail of commits. */
+    WATCH,
+    /** A revision confirmed by the quorum. */
+    READ_INDEX,
+    /** Anything that changes state: puts, deletes, transactions, leases. */
+    WRITE
+}

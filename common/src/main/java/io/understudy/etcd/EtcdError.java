@@ -1,0 +1,54 @@
+package io.understudy.etcd;
+
+/**
+ * etcd's errors that callers tell apart. The texts are the contract: the codes differ between releases (a learner refuses
+ * with Unavailable in 3.4 and 3.5, with FailedPrecondition from 3.6), and etcd's own client compares texts too.
+ */
+public enum EtcdError {
+    COMPACTED(Remedy.CALLERS_FAULT, "etcdserver: mvcc: required revision has been compacted"),
+    FUTURE_REVISION(Remedy.ELSEWHERE, "etcdserver: mvcc: required revision is a future revision"),
+    NO_SPACE(Remedy.LATER, "etcdserver: mvcc: database space exceeded"),
+    LEARNER_NOT_SUPPORTED(Remedy.ELSEWHERE, "etcdserver: rpc not supported for learner"),
+    NO_LEADER(Remedy.ELSEWHERE, "etcdserver: no leader"),
+    /** The proposal may still be committed by the next leader. */
+    LEADER_CHANGED(Remedy.OUTCOME_UNKNOWN, "etcdserver: leader changed"),
+    /** As with all of the server's own timeouts, the proposal may still be committed. */
+    TIMEOUT(Remedy.OUTCOME_UNKNOWN, "etcdserver: request timed out"),
+    TIMEOUT_LEADER_FAILED(
+            Remedy.OUTCOME_UNKNOWN, "etcdserver: request timed out, possibly due to previous leader failure"),
+    TIMEOUT_CONNECTION_LOST(Remedy.OUTCOME_UNKNOWN, "etcdserver: request timed out, possibly due to connection lost"),
+    TIMEOUT_NOT_APPLIED(
+            Remedy.OUTCOME_UNKNOWN, "etcdserver: request timed out, waiting for the applied index took too long"),
+    STOPPED(Remedy.OUTCOME_UNKNOWN, "etcdserver: server stopped"),
+    UNHEALTHY_CLUSTER(Remedy.LATER, "etcdserver: unhealthy cluster"),
+    TOO_MANY_REQUESTS(Remedy.LATER, "etcdserver: too many requests"),
+    REQUEST_TOO_LARGE(Remedy.CALLERS_FAULT, "etcdserver: request is too large"),
+    TOO_MANY_OPERATIONS(Remedy.CALLERS_FAULT, "etcdserver: too many operations in txn request"),
+    DUPLICATE_KEY(Remedy.CALLERS_FAULT, "etcdserver: duplicate key given in txn request"),
+    LEASE_NOT_FOUND(Remedy.CALLERS_FAULT, "etcdserver: requested lease not found"),
+    LEASE_EXISTS(Remedy.CALLERS_FAULT, "etcdserver: lease already exists"),
+    PERMISSION_DENIED(Remedy.FATAL, "etcdserver: permission denied"),
+    INVALID_TOKEN(Remedy.FATAL, "etcdserver: invalid auth token"),
+    USER_EMPTY(Remedy.FATAL, "etcdserver: user name is empty"),
+    CORRUPT(Remedy.FATAL, "etcdserver: corrupt cluster"),
+    /** None of the above. */
+    OTHER(Remedy.FATAL, "");
+
+    private final Remedy remedy;
+    private final String message;
+
+    EtcdError(Remedy remedy, String message) {
+        this.remedy = remedy;
+        this.message = message;
+    }
+
+    /** What to do about it, for a write. */
+    Remedy remedy() {
+        return remedy;
+    }
+
+    /** The text by which servers report it; empty for {@link #OTHER}. */
+    public String message() {
+        return message;
+    }
+}

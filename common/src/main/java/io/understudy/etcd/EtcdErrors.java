@@ -1,0 +1,69 @@
+package io.understudy.etcd;
+
+import io.grpc.Status;
+import java.util.HashMap;
+import java.util.Map;
+
+/** Understands what went wrong with a request, by gRPC code and etcd's message. */
+public final class EtcdErrors {
+
+    private static final Map<String, EtcdError> BY_MESSAGE = byMessage();
+
+    private EtcdErrors() {}
+
+    /**
+     * What a failed call means for whoever made it.
+     *
+     * @param failure what a stub threw, or a future failed with; its causes are looked through
+     */
+    public static EtcdFailure classify(Duty duty, Throwable failure) {
+        return classify(duty, Status.fromThrowable(failure));
+    }
+
+    public static EtcdFailure classify(Duty duty, Status status) {
+        String message = status.getDescription() == null ? "" : status.getDescription();
+        EtcdError error = error(message);
+        Remedy remedy = error == EtcdError.OTHER ? remedy(status.getCode()) : error.remedy();
+        // A read has no outcome to be unsure of.
+        if (remedy == Remedy.OUTCOME_UNKNOWN && duty != Duty.WRITE) {
+            remedy = Remedy.ELSEWHERE;
+        }
+        return new EtcdFailure(error, remedy, status.getCode(), message);
+    }
+
+    /**
+     * Which error a text stands for: a status description, or the cancel reason of a watch.
+     *
+     * @return {@link EtcdError#OTHER} if none
+     */
+    public static EtcdError error(String message) {
+        EtcdError exact = BY_MESSAGE.get(message);
+        if (exact != null) {
+            return exact;
+        }
+        // A watch is refused in the long form: "rpc error: code = PermissionDenied desc = etcdserver: permission
+        // denied".
+        int description = message.indexOf("desc = ");
+        return description < 0
+                ? EtcdError.OTHER
+                : BY_MESSAGE.getOrDefault(message.substring(description + "desc = ".length()), EtcdError.OTHER);
+    }
+
+    private static Remedy remedy(Status.Code code) {
+        return switch (code) {
+            case CANCELLED, DEADLINE_EXCEEDED, ABORTED, INTERNAL, UNKNOWN, UNAVAILABLE, DATA_LOSS ->
+                Remedy.OUTCOME_UNKNOWN;
+            case RESOURCE_EXHAUSTED -> Remedy.LATER;
+            case INVALID_ARGUMENT, NOT_FOUND, ALREADY_EXISTS, FAILED_PRECONDITION, OUT_OF_RANGE -> Remedy.CALLERS_FAULT;
+            case OK, PERMISSION_DENIED, UNAUTHENTICATED, UNIMPLEMENTED -> Remedy.FATAL;
+        };
+    }
+
+    private static Map<String, EtcdError> byMessage() {
+        Map<String, EtcdError> errors = new HashMap<>();
+        for (EtcdError error : EtcdError.values()) {
+            errors.put(error.message(), error);
+        }
+        return Map.copyOf(errors);
+    }
+}

@@ -1,0 +1,17 @@
+package io.understudy.etcd;
+
+import io.grpc.Status;
+
+/**
+ * A failed request, understood.
+ *
+ * @param error which of etcd's own errors it is; {@link EtcdError#OTHER} for one that isn't among them
+ * @param message the server's or the transport's text
+ */
+public record EtcdFailure(EtcdError error, Remedy remedy, Status.Code code, String message) {
+
+    @Override
+    public String toString() {
+        return code + ": " + message;
+    }
+}

@@ -1,0 +1,82 @@
+package io.understudy.etcd;
+
+import java.util.Comparator;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+
+/**
+ * A server's version, and what follows from it: the one place that knows how etcd's releases differ.
+ *
+ * @param suffix what follows the three numbers, such as {@code -rc.0} or {@code +understudy}; not compared
+ */
+public record EtcdVersion(int major, int minor, int patch, String suffix) implements Comparable<EtcdVersion> {
+
+    /** Of a server that did not say; older than everything, so that nothing is assumed. */
+    public static final EtcdVersion UNKNOWN = new EtcdVersion(0, 0, 0, "");
+
+    private static final Pattern FORM = Pattern.compile("(\\d{1,6})\\.(\\d{1,6})\\.(\\d{1,6})(.*)");
+    private static final Comparator<EtcdVersion> ORDER = Comparator.comparingInt(EtcdVersion::major)
+            .thenComparingInt(EtcdVersion::minor)
+            .thenComparingInt(EtcdVersion::patch);
+
+    /** Reads the version a server reports; {@link #UNKNOWN} for anything that doesn't begin with three numbers. */
+    public static EtcdVersion parse(String text) {
+        Matcher matcher = FORM.matcher(text.strip());
+        if (!matcher.matches()) {
+            return text.contains("understudy") ? new EtcdVersion(0, 0, 0, text) : UNKNOWN;
+        }
+        return new EtcdVersion(
+                Integer.parseInt(matcher.group(1)),
+                Integer.parseInt(matcher.group(2)),
+                Integer.parseInt(matcher.group(3)),
+                matcher.group(4));
+    }
+
+    /** Whether an understudy gateway answered, not etcd. */
+    public boolean isUnderstudy() {
+        return suffix.contains("understudy");
+    }
+
+    /**
+     * Whether a progress mark is sent only after every event up to its revision. Before 3.5.8 one could overtake events
+     * (etcd #15220), so that a mark proves nothing there.
+     */
+    public boolean progressIsOrdered() {
+        return isUnderstudy() || atLeast(3, 5, 8);
+    }
+
+    /** Whether a learner answers {@code GET /readyz/linearizable_read} on its client port. */
+    public boolean learnerReadIndexOverHttp() {
+        return !isUnderstudy() && atLeast(3, 5, 11);
+    }
+
+    /** Learners a cluster may have unless its operator says otherwise; from 3.6 {@code --max-learners} raises it. */
+    public int defaultMaxLearners() {
+        return 1;
+    }
+
+    /** Whether {@code --max-learners} exists. */
+    public boolean maxLearnersConfigurable() {
+        return atLeast(3, 6, 0);
+    }
+
+    /** Whether MemberUpdate of a learner keeps it a learner; older ones silently make it a voter. */
+    public boolean memberUpdateKeepsLearner() {
+        return (major == 3 && minor == 5) ? patch >= 31 : atLeast(3, 6, 12);
+    }
+
+    public boolean atLeast(int wantedMajor, int wantedMinor, int wantedPatch) {
+        return compareTo(new EtcdVersion(wantedMajor, wantedMinor, wantedPatch, "")) >= 0;
+    }
+
+    /** By the three numbers. */
+    @Override
+    public int compareTo(EtcdVersion other) {
+        return ORDER.compare(this, other);
+    }
+
+    @Override
+    public String toString() {
+        return equals(UNKNOWN) ? "unknown" : major + "." + minor + "." + patch + suffix;
+    }
+}
