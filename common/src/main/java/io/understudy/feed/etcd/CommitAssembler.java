@@ -1,0 +1,61 @@
+package io.understudy.feed.etcd;
+
+import io.etcd.jetcd.api.Event;
+import io.etcd.jetcd.api.WatchResponse;
+import io.understudy.feed.FeedEndedException.CommitTooLarge;
+import io.understudy.vocabulary.Change;
+import io.understudy.vocabulary.Commit;
+import io.understudy.vocabulary.Revision;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.Consumer;
+
+/**
+ * Makes whole commits of watch responses. etcd never lets a revision straddle two responses, unless the first is marked
+ * as a fragment; so a commit is whole when a later revision or the end of an unfragmented response follows it.
+ *
+ * <p>Pure state, one per stream, owned by the feed's thread.
+ */
+final class CommitAssembler {
+
+    private final long maxCommitBytes;
+    private List<Change> changes = new ArrayList<>();
+    private long bytes;
+    private long revision;
+
+    CommitAssembler(long maxCommitBytes) {
+        this.maxCommitBytes = maxCommitBytes;
+    }
+
+    /**
+     * Gives every commit that {@code response} completes, in order, to {@code commits}.
+     *
+     * @throws CommitTooLarge before more than the limit is held
+     */
+    void accept(WatchResponse response, Consumer<Commit> commits) throws CommitTooLarge {
+        for (Event event : response.getEventsList()) {
+            long next = event.getKv().getModRevision();
+            if (next != revision) {
+                complete(commits);
+                revision = next;
+            }
+            Change change = WatchMessages.change(event);
+            changes.add(change);
+            bytes += change.bytes();
+            if (bytes > maxCommitBytes) {
+                throw new CommitTooLarge(new Revision(revision), bytes, maxCommitBytes);
+            }
+        }
+        if (!WatchMessages.isFragment(response)) {
+            complete(commits);
+        }
+    }
+
+    private void complete(Consumer<Commit> commits) {
+        if (!changes.isEmpty()) {
+            commits.accept(new Commit(new Revision(revision), changes));
+            changes = new ArrayList<>();
+            bytes = 0;
+        }
+    }
+}

@@ -1,0 +1,343 @@
+package io.understudy.feed.etcd;
+
+import io.understudy.etcd.ClusterView;
+import io.understudy.etcd.Duty;
+import io.understudy.etcd.Endpoint;
+import io.understudy.etcd.EtcdCluster;
+import io.understudy.etcd.EtcdVersion;
+import io.understudy.etcd.Member;
+import io.understudy.etcd.ReadIndex;
+import io.understudy.feed.Feed;
+import io.understudy.feed.FeedConsumer;
+import io.understudy.feed.FeedEndedException;
+import io.understudy.feed.FeedEndedException.AnotherCluster;
+import io.understudy.feed.FeedEndedException.Gap;
+import io.understudy.feed.FeedEndedException.Unexplained;
+import io.understudy.feed.FeedKind;
+import io.understudy.vocabulary.KeyRange;
+import io.understudy.vocabulary.Position;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The feed of an etcd cluster. In turns:
+ *
+ * <ol>
+ *   <li><em>snapshot</em>: a revision is pinned by a read index, its pages are read from a learner;
+ *   <li><em>opening</em>: one watch on a voter, at the last commit known, which must be found there;
+ *   <li><em>tail</em>: commits and progress until the watch is lost, then opening again.
+ * </ol>
+ *
+ * <p>The snapshot counts as complete only once its tail is open: so there is never a moment in which the consumer
+ * stands at a revision after which nothing could follow.
+ *
+ * <p>A feed without a position begins with a snapshot; a {@link FeedKind#STATE} feed that finds itself far behind on
+ * opening goes back to it.
+ */
+final class EtcdFeed implements Feed {
+
+    private static final Logger LOG = LoggerFactory.getLogger(EtcdFeed.class);
+
+    private static final long FIRST_PAUSE_MILLIS = 20;
+    private static final long MAX_PAUSE_MILLIS = 1_000;
+
+    private final EtcdCluster cluster;
+    private final KeyRange range;
+    private final FeedKind kind;
+    private final EtcdFeedOptions options;
+    private final FeedMetrics metrics;
+    private final SourceFacts facts;
+    private final CountDownLatch closing = new CountDownLatch(1);
+
+    /** Where the consumer stands; while a snapshot is given, where it will. Null before the first pinned revision. */
+    private @Nullable Position position;
+    /** Whether a snapshot was begun and not completed. */
+    private boolean snapshotDue;
+
+    private volatile @Nullable SnapshotReader snapshot;
+    private volatile @Nullable Tail tail;
+    private @Nullable Endpoint tailMember;
+    private @Nullable FeedEndedException end;
+
+    private @Nullable CompletableFuture<ReadIndex> pinning;
+    private int failures;
+    private long pauseUntilNanos;
+
+    EtcdFeed(
+            EtcdCluster cluster,
+            KeyRange range,
+            FeedKind kind,
+            @Nullable Position resumeAt,
+            EtcdFeedOptions options,
+            FeedMetrics metrics) {
+        this.cluster = cluster;
+        this.range = range;
+        this.kind = kind;
+        this.position = resumeAt;
+        this.snapshotDue = resumeAt == null;
+        this.options = options;
+        this.metrics = metrics;
+        this.facts = new SourceFacts(cluster, options.requestTimeout());
+        this.pauseUntilNanos = System.nanoTime();
+    }
+
+    @Override
+    public boolean poll(Duration timeout, FeedConsumer consumer) throws FeedEndedException, InterruptedException {
+        long deadline = System.nanoTime() + timeout.toNanos();
+        try {
+            do {
+                if (end != null) {
+                    throw end;
+                }
+                requireOpen();
+                if (step(deadline, consumer)) {
+                    return true;
+                }
+            } while (System.nanoTime() < deadline);
+            return false;
+        } catch (FeedEndedException e) {
+            if (end == null) {
+                LOG.warn("feed ended, cause={} message=\"{}\"", e.getClass().getSimpleName(), e.getMessage());
+                metrics.ended(e);
+                end = e;
+                close();
+            }
+            throw e;
+        }
+    }
+
+    @Override
+    public void close() {
+        closing.countDown();
+        SnapshotReader reader = snapshot;
+        if (reader != null) {
+            reader.close();
+        }
+        Tail open = tail;
+        if (open != null) {
+            open.close();
+        }
+    }
+
+    /** Takes the feed one step on. Returns whether the consumer was called. */
+    private boolean step(long deadline, FeedConsumer consumer) throws FeedEndedException, InterruptedException {
+        if (!pauseIsOver(deadline)) {
+            return false;
+        }
+        Position standing = position;
+        SnapshotReader reader = snapshot;
+        if (snapshotDue && reader == null) {
+            return pinSnapshot(standing, deadline, consumer);
+        }
+        if (reader != null && !reader.isDone()) {
+            return readPage(reader, deadline, consumer);
+        }
+        if (standing == null) {
+            throw new IllegalStateException("no position without a snapshot due");
+        }
+        try {
+            Tail open = tail;
+            if (open == null) {
+                open = openTail(standing);
+            }
+            TailEvent event = open == null ? null : open.next(remaining(deadline));
+            return event != null && deliver(event, consumer);
+        } catch (TailLostException e) {
+            lose(e);
+            return false;
+        } catch (Gap e) {
+            if (!snapshotDue) {
+                throw e;
+            }
+            // Compacted between the last page and the tail: the consumer does not stand there yet.
+            restartSnapshot("its revision was compacted before the tail was open");
+            return false;
+        }
+    }
+
+    private boolean pinSnapshot(@Nullable Position standing, long deadline, FeedConsumer consumer)
+            throws FeedEndedException, InterruptedException {
+        CompletableFuture<ReadIndex> asked = pinning;
+        if (asked == null) {
+            asked = cluster.readIndex(options.requestTimeout());
+            pinning = asked;
+        }
+        ReadIndex index;
+        try {
+            index = asked.get(remaining(deadline).toNanos(), TimeUnit.NANOSECONDS);
+            pinning = null;
+        } catch (TimeoutException e) {
+            return false;
+        } catch (ExecutionException e) {
+            pinning = null;
+            LOG.info("snapshot waits, cause=\"{}\"", String.valueOf(e.getCause()));
+            pause();
+            return false;
+        }
+        if (standing != null) {
+            SourceFacts.requireReached(standing, index);
+        }
+        failures = 0;
+        position = new Position(index.clusterId(), index.revision(), null);
+        snapshot = new SnapshotReader(cluster, index.clusterId(), range, index.revision(), options);
+        metrics.snapshotStarted();
+        LOG.info("snapshot started, cluster={} revision={}", index.clusterId(), index.revision());
+        consumer.snapshotStarted(index.clusterId(), index.revision());
+        return true;
+    }
+
+    private boolean readPage(SnapshotReader reader, long deadline, FeedConsumer consumer)
+            throws FeedEndedException, InterruptedException {
+        try {
+            SnapshotReader.Page page = reader.next(remaining(deadline));
+            if (page == null) {
+                return false;
+            }
+            metrics.snapshotPage(page.entries().size());
+            consumer.snapshotPage(page.covered(), page.entries());
+            return true;
+        } catch (SnapshotReader.CompactedException e) {
+            restartSnapshot("its revision was compacted while it was read");
+            return false;
+        }
+    }
+
+    /** Opens a tail at {@code standing}; null when there is nobody to open it on. */
+    private @Nullable Tail openTail(Position standing) throws FeedEndedException {
+        List<Endpoint> candidates = cluster.endpointsFor(Duty.WATCH);
+        if (candidates.isEmpty()) {
+            requireOwnCluster(standing);
+            pause();
+            return null;
+        }
+        Endpoint member = candidates.get(0);
+        requireOrderedProgress(member);
+        tailMember = member;
+        Tail open = new Tail(member.toString(), cluster.channel(member), range, standing, options, facts);
+        tail = open;
+        requireOpen();
+        return open;
+    }
+
+    private void requireOwnCluster(Position standing) throws AnotherCluster {
+        for (ClusterView.Foreign foreign : cluster.view().foreign()) {
+            if (!foreign.clusterId().equals(standing.cluster())) {
+                throw new AnotherCluster(foreign.endpoint().toString(), standing.cluster(), foreign.clusterId());
+            }
+        }
+    }
+
+    /** On an etcd whose progress marks may overtake events, completeness could only be guessed. */
+    private void requireOrderedProgress(Endpoint endpoint) throws Unexplained {
+        EtcdVersion version =
+                cluster.view().memberAt(endpoint).map(Member::version).orElse(EtcdVersion.UNKNOWN);
+        if (!version.equals(EtcdVersion.UNKNOWN) && !version.progressIsOrdered()) {
+            throw new Unexplained(endpoint + " runs etcd " + version
+                    + ", whose progress marks may overtake events (etcd #15220); 3.5.8 or later is needed");
+        }
+    }
+
+    private boolean deliver(TailEvent event, FeedConsumer consumer) {
+        failures = 0;
+        if (event instanceof TailEvent.Opened opened) {
+            return opened(opened, consumer);
+        }
+        if (event instanceof TailEvent.Committed committed) {
+            position = committed.position();
+            metrics.committed(committed.commit());
+            consumer.commit(committed.commit(), committed.position());
+            return true;
+        }
+        position = ((TailEvent.Marked) event).position();
+        metrics.complete(position.revision().value());
+        consumer.progress(position);
+        return true;
+    }
+
+    private boolean opened(TailEvent.Opened opened, FeedConsumer consumer) {
+        position = opened.position();
+        LOG.info("tail open, member={} revision={} head={}", tailMember, position.revision(), opened.head());
+        if (snapshotDue) {
+            snapshotDue = false;
+            snapshot = null;
+            metrics.complete(position.revision().value());
+            consumer.snapshotCompleted(position);
+            return true;
+        }
+        long behind = opened.head().value() - position.revision().value();
+        if (kind == FeedKind.STATE && behind > options.catchUpRevisions()) {
+            LOG.info("tail too far behind to replay, revisions={} limit={}", behind, options.catchUpRevisions());
+            closeTail();
+            snapshotDue = true;
+        }
+        return false;
+    }
+
+    private void lose(TailLostException lost) {
+        requireOpen();
+        LOG.info("tail lost, member={} reason={} cause=\"{}\"", tailMember, lost.reason(), lost.getMessage());
+        metrics.reopened(lost.reason());
+        Endpoint member = tailMember;
+        if (member != null) {
+            cluster.reportFailure(member, Duty.WATCH, lost);
+        }
+        closeTail();
+        pause();
+    }
+
+    private void closeTail() {
+        Tail open = tail;
+        if (open != null) {
+            open.close();
+        }
+        tail = null;
+        tailMember = null;
+    }
+
+    private void restartSnapshot(String why) {
+        LOG.info("snapshot starts anew, cause=\"{}\"", why);
+        closeTail();
+        SnapshotReader reader = snapshot;
+        if (reader != null) {
+            reader.close();
+        }
+        snapshot = null;
+        snapshotDue = true;
+    }
+
+    /** Backs off, with jitter, the longer the more often nothing was heard in between. */
+    private void pause() {
+        long most = Math.min(MAX_PAUSE_MILLIS, FIRST_PAUSE_MILLIS << Math.min(failures++, 10));
+        long millis = ThreadLocalRandom.current().nextLong(most / 2, most + 1);
+        pauseUntilNanos = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(millis);
+    }
+
+    private boolean pauseIsOver(long deadline) throws InterruptedException {
+        long now = System.nanoTime();
+        long wait = Math.min(pauseUntilNanos, deadline) - now;
+        if (wait > 0 && closing.await(wait, TimeUnit.NANOSECONDS)) {
+            requireOpen();
+        }
+        return System.nanoTime() >= pauseUntilNanos;
+    }
+
+    private void requireOpen() {
+        if (closing.getCount() == 0) {
+            closeTail();
+            throw new IllegalStateException("the feed is closed");
+        }
+    }
+
+    private static Duration remaining(long deadline) {
+        return Duration.ofNanos(Math.max(0, deadline - System.nanoTime()));
+    }
+}

@@ -1,0 +1,32 @@
+package io.understudy.feed.etcd;
+
+import io.micrometer.core.instrument.MeterRegistry;
+import io.understudy.etcd.EtcdCluster;
+import io.understudy.feed.Feed;
+import io.understudy.feed.FeedKind;
+import io.understudy.feed.FeedSource;
+import io.understudy.vocabulary.KeyRange;
+import io.understudy.vocabulary.Position;
+import org.jspecify.annotations.Nullable;
+
+/** Feeds of one etcd cluster. Thread-safe; the cluster stays the caller's to close, after its feeds. */
+public final class EtcdFeedSource implements FeedSource {
+
+    private final EtcdCluster cluster;
+    private final EtcdFeedOptions options;
+    private final FeedMetrics metrics;
+
+    /**
+     * @param name tells this source's metrics from another's in the same process, such as a mirror's name
+     */
+    public EtcdFeedSource(String name, EtcdCluster cluster, EtcdFeedOptions options, MeterRegistry metrics) {
+        this.cluster = cluster;
+        this.options = options;
+        this.metrics = new FeedMetrics(name, metrics);
+    }
+
+    @Override
+    public Feed open(KeyRange range, FeedKind kind, @Nullable Position resumeAt) {
+        return new EtcdFeed(cluster, range, kind, resumeAt, options, metrics);
+    }
+}

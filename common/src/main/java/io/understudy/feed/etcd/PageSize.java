@@ -1,0 +1,40 @@
+package io.understudy.feed.etcd;
+
+/**
+ * How many keys to ask for in the next page. Begins small, because nothing is known of the values, and follows the bytes
+ * seen.
+ *
+ * @param keys at least 1
+ */
+record PageSize(int keys) {
+
+    /** Small enough for the largest values that etcd takes by default (1.5 MiB each). */
+    static final PageSize FIRST = new PageSize(16);
+
+    /** More keys gain nothing: the cost of a request is long since spread. */
+    private static final int MAX_KEYS = 10_000;
+
+    /** A jump further than this on one observation would trust a page of tiny keys before one of large values. */
+    private static final int MAX_GROWTH = 4;
+
+    PageSize {
+        if (keys < 1) {
+            throw new IllegalArgumentException("a page has at least one key, not " + keys);
+        }
+    }
+
+    /** The size after a page of {@code pageKeys} keys had {@code pageBytes} bytes, aiming at {@code targetBytes}. */
+    PageSize after(int pageKeys, long pageBytes, long targetBytes) {
+        if (pageKeys == 0) {
+            return this;
+        }
+        long perKey = Math.max(1, pageBytes / pageKeys);
+        long wanted = Math.min(targetBytes / perKey, (long) keys * MAX_GROWTH);
+        return new PageSize((int) Math.max(1, Math.min(MAX_KEYS, wanted)));
+    }
+
+    /** The size after an answer was too large to be received. */
+    PageSize halved() {
+        return new PageSize(Math.max(1, keys / 2));
+    }
+}

@@ -1,0 +1,204 @@
+package io.understudy.feed.etcd;
+
+import com.google.common.util.concurrent.ListenableFuture;
+import com.google.protobuf.ByteString;
+import io.etcd.jetcd.api.KVGrpc;
+import io.etcd.jetcd.api.RangeRequest;
+import io.etcd.jetcd.api.RangeResponse;
+import io.grpc.Status;
+import io.understudy.etcd.Duty;
+import io.understudy.etcd.Endpoint;
+import io.understudy.etcd.EtcdCluster;
+import io.understudy.etcd.EtcdError;
+import io.understudy.etcd.EtcdErrors;
+import io.understudy.etcd.EtcdFailure;
+import io.understudy.etcd.Remedy;
+import io.understudy.feed.FeedEndedException.AnotherCluster;
+import io.understudy.feed.FeedEndedException.Unexplained;
+import io.understudy.vocabulary.ClusterId;
+import io.understudy.vocabulary.KeyRange;
+import io.understudy.vocabulary.KeyValue;
+import io.understudy.vocabulary.Revision;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Objects;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Reads one revision of a range in pages, serializably: from a learner when there is one, waiting until it has reached
+ * the revision, else from voters. Being pinned, pages may come from different members. The next page is under way while
+ * the consumer works on the last.
+ */
+final class SnapshotReader implements AutoCloseable {
+
+    /** A page: all there is in {@code covered}. */
+    record Page(KeyRange covered, List<KeyValue> entries) {}
+
+    /** The revision was compacted away while it was read: begin anew at a later one. */
+    static final class CompactedException extends Exception {
+        private static final long serialVersionUID = 1L;
+    }
+
+    private static final Logger LOG = LoggerFactory.getLogger(SnapshotReader.class);
+
+    /** Pause before a page is asked for again, of a member that has not reached the revision for example. */
+    private static final long RETRY_MILLIS = 20;
+
+    private static final int MAX_REFUSALS_OF_ONE_KEY = 3;
+
+    private static final ByteString ZERO_BYTE = ByteString.copyFrom(new byte[] {0});
+
+    private final EtcdCluster cluster;
+    private final ClusterId clusterId;
+    private final KeyRange range;
+    private final Revision revision;
+    private final EtcdFeedOptions options;
+
+    private PageSize size = PageSize.FIRST;
+    /** Where the next page begins; null after the last. */
+    private @Nullable ByteString cursor;
+
+    private @Nullable Endpoint member;
+    private long memberSinceNanos;
+    private int refusalsOfOneKey;
+    private volatile @Nullable ListenableFuture<RangeResponse> underWay;
+    private volatile boolean closed;
+
+    SnapshotReader(
+            EtcdCluster cluster, ClusterId clusterId, KeyRange range, Revision revision, EtcdFeedOptions options) {
+        this.cluster = cluster;
+        this.clusterId = clusterId;
+        this.range = range;
+        this.revision = revision;
+        this.options = options;
+        this.cursor = range.from();
+    }
+
+    boolean isDone() {
+        return cursor == null;
+    }
+
+    /**
+     * The next page, or null if it did not come in time.
+     *
+     * @throws CompactedException the revision is gone
+     */
+    @Nullable Page next(Duration timeout) throws CompactedException, AnotherCluster, Unexplained, InterruptedException {
+        ByteString from = cursor;
+        if (from == null) {
+            throw new IllegalStateException("the snapshot was read to its end");
+        }
+        ListenableFuture<RangeResponse> request = underWay;
+        if (request == null) {
+            request = ask(from);
+        }
+        if (request == null) {
+            return null;
+        }
+        try {
+            RangeResponse response = request.get(timeout.toNanos(), TimeUnit.NANOSECONDS);
+            underWay = null;
+            return page(from, response);
+        } catch (TimeoutException e) {
+            return null;
+        } catch (ExecutionException e) {
+            underWay = null;
+            failed(Objects.requireNonNull(member), Status.fromThrowable(e));
+            return null;
+        }
+    }
+
+    @Override
+    public void close() {
+        closed = true;
+        ListenableFuture<RangeResponse> request = underWay;
+        if (request != null) {
+            request.cancel(true);
+        }
+    }
+
+    /** Asks for the page from {@code from}; null when there is nobody to ask. */
+    private @Nullable ListenableFuture<RangeResponse> ask(ByteString from) throws InterruptedException {
+        Endpoint endpoint = member;
+        if (endpoint == null) {
+            List<Endpoint> candidates = cluster.endpointsFor(Duty.SNAPSHOT);
+            if (candidates.isEmpty()) {
+                TimeUnit.MILLISECONDS.sleep(RETRY_MILLIS);
+                return null;
+            }
+            endpoint = candidates.get(0);
+            member = endpoint;
+            memberSinceNanos = System.nanoTime();
+        }
+        KeyRange rest = new KeyRange(from, range.to());
+        ListenableFuture<RangeResponse> request = KVGrpc.newFutureStub(cluster.channel(endpoint))
+                .withDeadlineAfter(options.requestTimeout().toNanos(), TimeUnit.NANOSECONDS)
+                .range(RangeRequest.newBuilder()
+                        .setKey(rest.etcdKey())
+                        .setRangeEnd(rest.etcdRangeEnd())
+                        .setRevision(revision.value())
+                        .setLimit(size.keys())
+                        .setSerializable(true)
+                        .build());
+        underWay = request;
+        if (closed) {
+            request.cancel(true);
+        }
+        return request;
+    }
+
+    private Page page(ByteString from, RangeResponse response) throws AnotherCluster, InterruptedException {
+        ClusterId answering = new ClusterId(response.getHeader().getClusterId());
+        if (!answering.equals(clusterId)) {
+            throw new AnotherCluster(String.valueOf(member), clusterId, answering);
+        }
+        List<KeyValue> entries = new ArrayList<>(response.getKvsCount());
+        long bytes = 0;
+        for (io.etcd.jetcd.api.KeyValue kv : response.getKvsList()) {
+            KeyValue entry = WatchMessages.keyValue(kv);
+            entries.add(entry);
+            bytes += entry.bytes();
+        }
+        size = size.after(entries.size(), bytes, options.pageBytes());
+        refusalsOfOneKey = 0;
+        if (!response.getMore()) {
+            cursor = null;
+            return new Page(new KeyRange(from, range.to()), entries);
+        }
+        ByteString next = entries.get(entries.size() - 1).key().concat(ZERO_BYTE);
+        cursor = next;
+        underWay = ask(next);
+        return new Page(new KeyRange(from, next), entries);
+    }
+
+    /** Decides how to go on; the page is asked for again by the next call. */
+    private void failed(Endpoint asked, Status status) throws CompactedException, Unexplained, InterruptedException {
+        EtcdFailure failure = EtcdErrors.classify(Duty.SNAPSHOT, status);
+        if (failure.error() == EtcdError.COMPACTED) {
+            throw new CompactedException();
+        }
+        if (failure.remedy() == Remedy.FATAL) {
+            throw new Unexplained(asked + " refuses the snapshot: " + failure, status.asException());
+        }
+        boolean behind = failure.error() == EtcdError.FUTURE_REVISION;
+        boolean tooLarge = failure.code() == Status.Code.RESOURCE_EXHAUSTED;
+        if (tooLarge && size.keys() > 1) {
+            size = size.halved();
+        } else if (tooLarge && ++refusalsOfOneKey >= MAX_REFUSALS_OF_ONE_KEY) {
+            throw new Unexplained("the first key from " + cursor + " cannot be read from " + asked + ": " + failure);
+        } else if (!behind
+                || System.nanoTime() - memberSinceNanos
+                        > options.requestTimeout().toNanos()) {
+            LOG.info("snapshot goes on elsewhere, member={} revision={} cause=\"{}\"", asked, revision, failure);
+            cluster.reportFailure(asked, Duty.SNAPSHOT, status.asException());
+            member = null;
+        }
+        TimeUnit.MILLISECONDS.sleep(RETRY_MILLIS);
+    }
+}

@@ -1,0 +1,105 @@
+package io.understudy.feed.etcd;
+
+import io.etcd.jetcd.api.KVGrpc;
+import io.etcd.jetcd.api.RangeRequest;
+import io.grpc.Channel;
+import io.grpc.StatusRuntimeException;
+import io.understudy.etcd.Duty;
+import io.understudy.etcd.EtcdCluster;
+import io.understudy.etcd.EtcdError;
+import io.understudy.etcd.EtcdErrors;
+import io.understudy.etcd.ReadIndex;
+import io.understudy.feed.FeedEndedException;
+import io.understudy.feed.FeedEndedException.AnotherCluster;
+import io.understudy.feed.FeedEndedException.AnotherHistory;
+import io.understudy.feed.FeedEndedException.Gap;
+import io.understudy.vocabulary.KeyRange;
+import io.understudy.vocabulary.Position;
+import io.understudy.vocabulary.Revision;
+import java.time.Duration;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+
+/** Questions that settle a suspicion about the source before a feed is ended for it. */
+final class SourceFacts {
+
+    private final EtcdCluster cluster;
+    private final Duration requestTimeout;
+
+    SourceFacts(EtcdCluster cluster, Duration requestTimeout) {
+        this.cluster = cluster;
+        this.requestTimeout = requestTimeout;
+    }
+
+    /**
+     * A member that is merely behind is no reason to end; a cluster that is behind as a whole has lost what was consumed.
+     * Does nothing when no quorum answers in time.
+     *
+     * @throws AnotherHistory a quorum confirms a revision below the position's
+     */
+    void requireReached(Position position) throws AnotherCluster, AnotherHistory, InterruptedException {
+        ReadIndex index;
+        try {
+            index = cluster.readIndex(requestTimeout).get(requestTimeout.toNanos(), TimeUnit.NANOSECONDS);
+        } catch (ExecutionException | TimeoutException e) {
+            return;
+        }
+        requireReached(position, index);
+    }
+
+    /** The same with a read index that was already had. */
+    static void requireReached(Position position, ReadIndex index) throws AnotherCluster, AnotherHistory {
+        if (!index.clusterId().equals(position.cluster())) {
+            throw new AnotherCluster("the source's endpoints", position.cluster(), index.clusterId());
+        }
+        if (index.revision().isBefore(position.revision())) {
+            throw new AnotherHistory("another history: cluster " + position.cluster() + " is at revision "
+                    + index.revision() + ", confirmed by its quorum, but revision " + position.revision()
+                    + " was consumed. It was restored from a backup or wiped");
+        }
+    }
+
+    /**
+     * What to make of a member whose commit at the anchor is not the one consumed: compaction up to that very revision
+     * removes tombstones (before etcd 3.5.19), and then nothing can be told; otherwise it is another history.
+     *
+     * @throws TailLostException the member cannot be asked now
+     */
+    FeedEndedException differentHistory(String where, Channel channel, KeyRange range, Position position, String why)
+            throws TailLostException {
+        Position.Anchor anchor = position.anchor();
+        Revision suspect = anchor == null ? position.revision() : anchor.revision();
+        if (compactedBefore(where, channel, range, suspect)) {
+            return new Gap(
+                    position, suspect, "the source has compacted its history up to the last commit consumed: " + why);
+        }
+        return new AnotherHistory("another history at " + where + " of cluster " + position.cluster() + ": " + why
+                + ". It was restored from a backup, or this position is another cluster's");
+    }
+
+    private boolean compactedBefore(String where, Channel channel, KeyRange range, Revision revision)
+            throws TailLostException {
+        if (revision.value() <= 1) {
+            return false;
+        }
+        RangeRequest probe = RangeRequest.newBuilder()
+                .setKey(range.etcdKey())
+                .setSerializable(true)
+                .setCountOnly(true)
+                .setRevision(revision.value() - 1)
+                .build();
+        try {
+            KVGrpc.newBlockingStub(channel)
+                    .withDeadlineAfter(requestTimeout.toNanos(), TimeUnit.NANOSECONDS)
+                    .range(probe);
+            return false;
+        } catch (StatusRuntimeException e) {
+            if (EtcdErrors.classify(Duty.SNAPSHOT, e).error() == EtcdError.COMPACTED) {
+                return true;
+            }
+            throw new TailLostException(
+                    TailLostException.Reason.STREAM_ENDED, where + " could not be asked for its history", e);
+        }
+    }
+}

@@ -1,0 +1,35 @@
+package io.understudy.feed.etcd;
+
+/** The connection behind a tail is gone or useless; another one, perhaps to another member, may go on. */
+final class TailLostException extends Exception {
+
+    private static final long serialVersionUID = 1L;
+
+    private final Reason reason;
+
+    /** Why, as a metric's tag. */
+    enum Reason {
+        /** The stream ended with an error. */
+        STREAM_ENDED,
+        /** Nothing was heard although progress was asked for. */
+        STALLED,
+        /** The member has not reached the position yet. */
+        BEHIND,
+        /** The member ended the watch. */
+        CANCELED
+    }
+
+    TailLostException(Reason reason, String message) {
+        super(message);
+        this.reason = reason;
+    }
+
+    TailLostException(Reason reason, String message, Throwable cause) {
+        super(message, cause);
+        this.reason = reason;
+    }
+
+    Reason reason() {
+        return reason;
+    }
+}

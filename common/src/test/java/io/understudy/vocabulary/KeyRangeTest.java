@@ -1,0 +1,64 @@
+package io.understudy.vocabulary;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import com.google.protobuf.ByteString;
+import net.jqwik.api.ForAll;
+import net.jqwik.api.Property;
+import net.jqwik.api.constraints.Size;
+import org.junit.jupiter.api.Test;
+
+class KeyRangeTest {
+
+    private static final ByteString ZERO = ByteString.copyFrom(new byte[] {0});
+
+    @Property
+    void aPrefixContainsExactlyTheKeysThatStartWithIt(
+            @ForAll @Size(max = 3) byte[] prefix, @ForAll @Size(max = 5) byte[] key) {
+        ByteString bytes = ByteString.copyFrom(key);
+
+        assertThat(KeyRange.prefix(ByteString.copyFrom(prefix)).contains(bytes))
+                .isEqualTo(bytes.startsWith(ByteString.copyFrom(prefix)));
+    }
+
+    @Property
+    void aSingleKeyContainsOnlyItself(@ForAll @Size(max = 3) byte[] key, @ForAll @Size(max = 4) byte[] other) {
+        KeyRange single = KeyRange.single(ByteString.copyFrom(key));
+
+        assertThat(single.contains(ByteString.copyFrom(key))).isTrue();
+        assertThat(single.contains(ByteString.copyFrom(other)))
+                .isEqualTo(ByteString.copyFrom(key).equals(ByteString.copyFrom(other)));
+    }
+
+    @Test
+    void aPrefixOfHighestBytesHasNoEnd() {
+        assertThat(KeyRange.prefix(ByteString.copyFrom(new byte[] {(byte) 0xff, (byte) 0xff}))
+                        .to())
+                .isNull();
+    }
+
+    @Test
+    void theWholeKeySpaceIsWrittenAsEtcdWritesIt() {
+        assertThat(KeyRange.all().etcdKey()).isEqualTo(ZERO);
+        assertThat(KeyRange.all().etcdRangeEnd()).isEqualTo(ZERO);
+        assertThat(KeyRange.ofEtcd(ZERO, ZERO)).isEqualTo(KeyRange.all());
+    }
+
+    @Test
+    void coversTellsWhetherAnotherRangeLiesInside() {
+        KeyRange a = KeyRange.prefix(ByteString.copyFromUtf8("a"));
+
+        assertThat(KeyRange.all().covers(a)).isTrue();
+        assertThat(a.covers(KeyRange.prefix(ByteString.copyFromUtf8("ab")))).isTrue();
+        assertThat(a.covers(KeyRange.fromKey(ByteString.copyFromUtf8("a")))).isFalse();
+        assertThat(a.covers(KeyRange.all())).isFalse();
+    }
+
+    @Test
+    void anEmptyRangeIsRefused() {
+        ByteString key = ByteString.copyFromUtf8("k");
+
+        assertThatThrownBy(() -> new KeyRange(key, key)).isInstanceOf(IllegalArgumentException.class);
+    }
+}
