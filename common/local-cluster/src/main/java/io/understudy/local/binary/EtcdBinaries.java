@@ -1,0 +1,78 @@
+package io.understudy.local.binary;
+
+import io.understudy.local.process.Command;
+import io.understudy.local.process.CommandFailedException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * etcd's programs on this machine, at least {@link EtcdVersion#OLDEST}.
+ *
+ * @param etcd absolute path of the server
+ * @param etcdctl absolute path of the client
+ * @param etcdutl absolute path of the offline tool; null where the place has none
+ * @param version what the server says of itself
+ */
+public record EtcdBinaries(
+        Path etcd, Path etcdctl, @Nullable Path etcdutl, EtcdVersion version) {
+
+    private static final Duration VERSION_DEADLINE = Duration.ofSeconds(20);
+
+    /** As {@link #find(Consumer)}, telling nobody. */
+    public static EtcdBinaries find() {
+        return find(step -> {});
+    }
+
+    /**
+     * Finds them, or fetches them into the user's cache, which may take a minute the first time. Several processes may
+     * do so at once: one fetches, the others wait for it.
+     *
+     * @param progress told, on the calling thread, each step that may take longer than a moment
+     * @throws EtcdNotFoundException they are nowhere and cannot be fetched; the message lists all that was tried
+     */
+    public static EtcdBinaries find(Consumer<String> progress) {
+        return Search.ofThisMachine().run(progress);
+    }
+
+    /**
+     * The programs in a folder.
+     *
+     * @throws NotHereException one is missing, does not run here, or is too old
+     */
+    static EtcdBinaries in(Path folder) throws NotHereException {
+        return of(folder.resolve("etcd"));
+    }
+
+    /** The server at the path with the clients beside it. */
+    static EtcdBinaries of(Path etcd) throws NotHereException {
+        Path etcdctl = etcd.resolveSibling("etcdctl");
+        for (Path program : List.of(etcd, etcdctl)) {
+            if (!Files.isExecutable(program)) {
+                throw new NotHereException("no program " + program);
+            }
+        }
+        EtcdVersion version = versionOf(etcd);
+        if (!version.isAtLeast(EtcdVersion.OLDEST)) {
+            throw new NotHereException(
+                    etcd + " is version " + version + ", at least " + EtcdVersion.OLDEST + " is needed");
+        }
+        Path etcdutl = etcd.resolveSibling("etcdutl");
+        return new EtcdBinaries(etcd, etcdctl, Files.isExecutable(etcdutl) ? etcdutl : null, version);
+    }
+
+    private static EtcdVersion versionOf(Path etcd) throws NotHereException {
+        String printed;
+        try {
+            printed = Command.of(List.of(etcd.toString(), "--version")).run(VERSION_DEADLINE);
+        } catch (CommandFailedException e) {
+            throw new NotHereException("it does not run here: " + e.getMessage(), e);
+        }
+        return EtcdVersion.in(printed)
+                .orElseThrow(() ->
+                        new NotHereException(etcd + " --version printed no version but '" + printed.strip() + "'"));
+    }
+}

@@ -1,0 +1,119 @@
+package io.understudy.local.binary;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.function.Consumer;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The user's own store of fetched programs: one folder per version, each with a {@link Manifest} of what must be in it.
+ *
+ * <p>Invariant B1: a version's folder is whole. It is filled elsewhere and renamed into place, under a lock that
+ * excludes other processes, and its files are compared with the manifest before each use; one that differs is not used
+ * but replaced.
+ */
+final class EtcdCache implements Place {
+
+    private static final Comparator<EtcdBinaries> BY_VERSION = Comparator.comparing(EtcdBinaries::version);
+
+    private final Path folder;
+
+    EtcdCache(Path folder) {
+        this.folder = folder;
+    }
+
+    static EtcdCache ofThisUser() {
+        String configured = System.getenv("XDG_CACHE_HOME");
+        Path base = configured == null || configured.isBlank()
+                ? Path.of(System.getProperty("user.home"), ".cache")
+                : Path.of(configured);
+        return new EtcdCache(base.resolve("understudy").resolve("etcd"));
+    }
+
+    @Override
+    public String describe() {
+        return "cache " + folder;
+    }
+
+    @Override
+    public EtcdBinaries look(Consumer<String> progress) throws NotHereException {
+        List<EtcdBinaries> usable = new ArrayList<>();
+        List<String> reasons = new ArrayList<>();
+        for (Path version : versions()) {
+            try {
+                Manifest.verify(version);
+                usable.add(EtcdBinaries.in(version));
+            } catch (NotHereException e) {
+                reasons.add(e.getMessage());
+            }
+        }
+        return usable.stream()
+                .max(BY_VERSION)
+                .orElseThrow(() -> new NotHereException(reasons.isEmpty() ? "empty" : String.join("; ", reasons)));
+    }
+
+    /** Fetches from the source and installs, or returns what another process has installed meanwhile. */
+    EtcdBinaries install(Fetched.Source source, Consumer<String> progress) throws NotHereException {
+        try (InstallLock lock = InstallLock.acquire(folder, progress)) {
+            @Nullable EtcdBinaries installed = lookQuietly(progress);
+            return installed == null ? fetchInto(lock.folder(), source, progress) : installed;
+        } catch (IOException e) {
+            throw new NotHereException("cannot install into " + folder + ": " + e, e);
+        }
+    }
+
+    private static EtcdBinaries fetchInto(Path folder, Fetched.Source source, Consumer<String> progress)
+            throws IOException, NotHereException {
+        Path staging = Files.createTempDirectory(folder, ".fetching-");
+        try {
+            Path programs = Files.createDirectory(staging.resolve("programs"));
+            source.fetch(programs, progress);
+            EtcdVersion version = EtcdBinaries.in(programs).version();
+            Manifest.write(programs);
+            Path target = folder.resolve(version.toString());
+            if (Files.exists(target)) {
+                Files.move(target, staging.resolve("damaged"));
+            }
+            Files.move(programs, target, StandardCopyOption.ATOMIC_MOVE);
+            return EtcdBinaries.in(target);
+        } finally {
+            delete(staging);
+        }
+    }
+
+    private @Nullable EtcdBinaries lookQuietly(Consumer<String> progress) {
+        try {
+            return look(progress);
+        } catch (NotHereException e) {
+            return null;
+        }
+    }
+
+    private List<Path> versions() throws NotHereException {
+        if (!Files.isDirectory(folder)) {
+            return List.of();
+        }
+        try (Stream<Path> entries = Files.list(folder)) {
+            return entries.filter(Files::isDirectory)
+                    .filter(entry -> !entry.getFileName().toString().startsWith("."))
+                    .sorted()
+                    .toList();
+        } catch (IOException e) {
+            throw new NotHereException("cannot be listed: " + e, e);
+        }
+    }
+
+    private static void delete(Path tree) throws IOException {
+        try (Stream<Path> entries = Files.walk(tree)) {
+            for (Path entry : entries.sorted(Comparator.reverseOrder()).toList()) {
+                Files.deleteIfExists(entry);
+            }
+        }
+    }
+}

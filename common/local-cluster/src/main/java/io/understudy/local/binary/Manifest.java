@@ -1,0 +1,70 @@
+package io.understudy.local.binary;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.security.MessageDigest;
+import java.security.NoSuchAlgorithmException;
+import java.util.ArrayList;
+import java.util.HexFormat;
+import java.util.List;
+import java.util.Locale;
+import java.util.stream.Stream;
+
+/** The record beside the programs of one version: SHA-256, size and name of each, one a line. */
+final class Manifest {
+
+    private static final String FILE = "manifest";
+    private static final int BUFFER = 1 << 16;
+
+    private Manifest() {}
+
+    /** Records all files now in the folder. */
+    static void write(Path folder) throws IOException {
+        List<String> lines = new ArrayList<>();
+        try (Stream<Path> files = Files.list(folder)) {
+            for (Path file : files.sorted().toList()) {
+                lines.add(sha256(file) + " " + Files.size(file) + " " + file.getFileName());
+            }
+        }
+        Files.write(folder.resolve(FILE), lines);
+    }
+
+    /** @throws NotHereException a file is missing or is not what was recorded */
+    static void verify(Path folder) throws NotHereException {
+        try {
+            for (String line : Files.readAllLines(folder.resolve(FILE))) {
+                String[] fields = line.split(" ", 3);
+                if (fields.length != 3) {
+                    throw new NotHereException("damaged record " + folder.resolve(FILE) + ": '" + line + "'");
+                }
+                Path file = folder.resolve(fields[2]);
+                if (!Files.exists(file)
+                        || !Long.toString(Files.size(file)).equals(fields[1])
+                        || !sha256(file).equals(fields[0])) {
+                    throw new NotHereException(file + " is not what was installed");
+                }
+            }
+        } catch (IOException e) {
+            throw new NotHereException("cannot verify " + folder + ": " + e, e);
+        }
+    }
+
+    /** Lower-case hexadecimal. */
+    static String sha256(Path file) throws IOException {
+        MessageDigest digest;
+        try {
+            digest = MessageDigest.getInstance("SHA-256");
+        } catch (NoSuchAlgorithmException e) {
+            throw new IllegalStateException("every JDK has SHA-256", e);
+        }
+        try (InputStream in = Files.newInputStream(file)) {
+            byte[] buffer = new byte[BUFFER];
+            for (int read = in.read(buffer); read >= 0; read = in.read(buffer)) {
+                digest.update(buffer, 0, read);
+            }
+        }
+        return HexFormat.of().formatHex(digest.digest()).toLowerCase(Locale.ROOT);
+    }
+}

@@ -1,0 +1,44 @@
+package io.understudy.local.binary;
+
+import java.io.File;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+
+/** The folders of PATH. */
+final class SystemPath implements Place {
+
+    private final @Nullable String path;
+
+    SystemPath() {
+        this(System.getenv("PATH"));
+    }
+
+    SystemPath(@Nullable String path) {
+        this.path = path;
+    }
+
+    @Override
+    public String describe() {
+        return "PATH";
+    }
+
+    @Override
+    public EtcdBinaries look(Consumer<String> progress) throws NotHereException {
+        List<String> reasons = new ArrayList<>();
+        for (String folder : (path == null ? "" : path).split(File.pathSeparator, -1)) {
+            if (folder.isEmpty() || !Files.isExecutable(Path.of(folder, "etcd"))) {
+                continue;
+            }
+            try {
+                return EtcdBinaries.in(Path.of(folder).toAbsolutePath());
+            } catch (NotHereException e) {
+                reasons.add(e.getMessage());
+            }
+        }
+        throw new NotHereException(reasons.isEmpty() ? "no etcd in its folders" : String.join("; ", reasons));
+    }
+}

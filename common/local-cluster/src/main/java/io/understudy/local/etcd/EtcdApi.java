@@ -1,0 +1,147 @@
+package io.understudy.local.etcd;
+
+import com.fasterxml.jackson.core.JsonProcessingException;
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+
+/** The few requests that running a cluster takes, over etcd's JSON mapping. Every request has a deadline. */
+final class EtcdApi {
+
+    private static final Duration QUICK = Duration.ofSeconds(2);
+    private static final Duration RECONFIGURATION = Duration.ofSeconds(15);
+
+    private final ObjectMapper json = new ObjectMapper();
+    private final HttpClient http = HttpClient.newBuilder()
+            .version(HttpClient.Version.HTTP_1_1)
+            .connectTimeout(QUICK)
+            .build();
+
+    /**
+     * A member as the cluster knows it.
+     *
+     * @param id unsigned
+     * @param name empty until it has started for the first time
+     */
+    record Listed(long id, String name, List<String> peerUrls, boolean learner) {
+
+        boolean wasStarted() {
+            return !name.isEmpty();
+        }
+    }
+
+    /** Completes with true when the member serves and, being asked for a linearizable read, reaches the quorum. */
+    CompletableFuture<Boolean> healthy(URI client) {
+        HttpRequest request =
+                HttpRequest.newBuilder(client.resolve("/health")).timeout(QUICK).build();
+        return http.sendAsync(request, HttpResponse.BodyHandlers.ofString())
+                .handle((answer, failure) -> failure == null && answer.statusCode() == 200);
+    }
+
+    CompletableFuture<MemberStatus> status(URI client) {
+        return post(client, "/v3/maintenance/status", json.createObjectNode(), QUICK)
+                .thenApply(answer -> {
+                    JsonNode header = answer.path("header");
+                    return new MemberStatus(
+                            id(header.path("cluster_id")),
+                            id(header.path("member_id")),
+                            id(answer.path("leader")),
+                            header.path("revision").asLong(),
+                            header.path("raft_term").asLong(),
+                            answer.path("raftAppliedIndex").asLong(),
+                            answer.path("isLearner").asBoolean(),
+                            answer.path("version").asText());
+                });
+    }
+
+    List<Listed> members(URI client) {
+        JsonNode answer = await(post(client, "/v3/cluster/member/list", json.createObjectNode(), RECONFIGURATION));
+        List<Listed> members = new ArrayList<>();
+        for (JsonNode member : answer.path("members")) {
+            List<String> urls = new ArrayList<>();
+            member.path("peerURLs").forEach(url -> urls.add(url.asText()));
+            members.add(new Listed(
+                    id(member.path("ID")),
+                    member.path("name").asText(),
+                    List.copyOf(urls),
+                    member.path("isLearner").asBoolean()));
+        }
+        return members;
+    }
+
+    void addMember(URI client, URI peer, boolean learner) {
+        ObjectNode body = json.createObjectNode();
+        body.putArray("peerURLs").add(peer.toString());
+        body.put("isLearner", learner);
+        await(post(client, "/v3/cluster/member/add", body, RECONFIGURATION));
+    }
+
+    void removeMember(URI client, long id) {
+        ObjectNode body = json.createObjectNode().put("ID", Long.toUnsignedString(id));
+        await(post(client, "/v3/cluster/member/remove", body, RECONFIGURATION));
+    }
+
+    void promoteMember(URI client, long id) {
+        ObjectNode body = json.createObjectNode().put("ID", Long.toUnsignedString(id));
+        await(post(client, "/v3/cluster/member/promote", body, RECONFIGURATION));
+    }
+
+    void moveLeader(URI leader, long target) {
+        ObjectNode body = json.createObjectNode().put("targetID", Long.toUnsignedString(target));
+        await(post(leader, "/v3/maintenance/transfer-leadership", body, RECONFIGURATION));
+    }
+
+    private CompletableFuture<JsonNode> post(URI client, String path, ObjectNode body, Duration deadline) {
+        URI address = client.resolve(path);
+        HttpRequest request = HttpRequest.newBuilder(address)
+                .timeout(deadline)
+                .POST(HttpRequest.BodyPublishers.ofString(body.toString()))
+                .build();
+        return http.sendAsync(request, HttpResponse.BodyHandlers.ofString()).handle((answer, failure) -> {
+            if (failure != null) {
+                throw new EtcdRequestException(address, String.valueOf(failure.getMessage()), failure);
+            }
+            return parse(address, answer);
+        });
+    }
+
+    private JsonNode parse(URI address, HttpResponse<String> answer) {
+        try {
+            JsonNode parsed = json.readTree(answer.body());
+            if (answer.statusCode() != 200) {
+                throw new EtcdRequestException(
+                        address, parsed.path("message").asText("status " + answer.statusCode()), null);
+            }
+            return parsed;
+        } catch (JsonProcessingException e) {
+            throw new EtcdRequestException(
+                    address, "status " + answer.statusCode() + ", not JSON: " + answer.body(), e);
+        }
+    }
+
+    /** Waits for an answer; every request ends by its own deadline. */
+    static <T> T await(CompletableFuture<T> answer) {
+        try {
+            return answer.join();
+        } catch (CompletionException e) {
+            if (e.getCause() instanceof EtcdRequestException refused) {
+                throw refused;
+            }
+            throw e;
+        }
+    }
+
+    private static long id(JsonNode node) {
+        String text = node.asText();
+        return text.isEmpty() ? 0 : Long.parseUnsignedLong(text);
+    }
+}

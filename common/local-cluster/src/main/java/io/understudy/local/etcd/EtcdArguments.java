@@ -1,0 +1,42 @@
+package io.understudy.local.etcd;
+
+import java.util.ArrayList;
+import java.util.List;
+
+/** Writes a member's command line. */
+record EtcdArguments(EtcdOptions options, EtcdLimits limits) {
+
+    /** Whether the member founds the cluster together with the others listed, or joins one that expects it. */
+    enum ClusterState {
+        NEW,
+        EXISTING
+    }
+
+    /**
+     * @param initialCluster all members as {@code name=peerUrl,…}; ignored by etcd when the member has data
+     * @param memberArguments this member's own
+     */
+    List<String> of(EtcdMember member, String initialCluster, ClusterState state, List<String> memberArguments) {
+        MemberAddresses addresses = member.addresses();
+        List<String> line = new ArrayList<>(List.of(
+                "--name=" + member.name(),
+                "--data-dir=" + member.data(),
+                "--listen-client-urls=" + addresses.client(),
+                "--advertise-client-urls=" + addresses.advertisedClient(),
+                "--listen-peer-urls=" + addresses.peer(),
+                "--initial-advertise-peer-urls=" + addresses.advertisedPeer(),
+                "--initial-cluster=" + initialCluster,
+                "--initial-cluster-token=" + options.token(),
+                "--initial-cluster-state=" + (state == ClusterState.NEW ? "new" : "existing"),
+                "--logger=zap",
+                "--log-outputs=stderr",
+                "--strict-reconfig-check=" + options.strictReconfiguration()));
+        if (!options.fsync()) {
+            line.add("--unsafe-no-fsync");
+        }
+        line.addAll(limits.learnerArguments());
+        line.addAll(options.extraArguments());
+        line.addAll(memberArguments);
+        return line;
+    }
+}

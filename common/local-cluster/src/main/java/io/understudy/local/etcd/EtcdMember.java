@@ -1,0 +1,193 @@
+package io.understudy.local.etcd;
+
+import io.understudy.local.process.ServerLog;
+import io.understudy.local.process.ServerProcess;
+import java.net.URI;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/** One member of a {@link LocalEtcd}. Safe for use by several threads, one operation at a time. */
+public final class EtcdMember {
+
+    private final LocalEtcd cluster;
+    private final String name;
+    private final MemberAddresses addresses;
+    private final Path folder;
+    private volatile boolean learner;
+    private volatile List<String> arguments = List.of();
+    private volatile @Nullable ServerProcess process;
+    private volatile @Nullable Long id;
+
+    EtcdMember(LocalEtcd cluster, String name, MemberAddresses addresses, Path folder, boolean learner) {
+        this.cluster = cluster;
+        this.name = name;
+        this.addresses = addresses;
+        this.folder = folder;
+        this.learner = learner;
+    }
+
+    public String name() {
+        return name;
+    }
+
+    /** Whether it is a learner, as far as this cluster object made it one or promoted it. */
+    public boolean isLearner() {
+        return learner;
+    }
+
+    /**
+     * Its id in the cluster, unsigned; etcd writes it in hexadecimal. Another one after {@link #wipe}.
+     *
+     * @throws IllegalStateException it has not served yet
+     */
+    public long id() {
+        Long known = id;
+        if (known == null) {
+            throw new IllegalStateException("member " + name + " has no id yet: it has not served");
+        }
+        return known;
+    }
+
+    /** Where clients find it: its proxy, if the cluster is behind proxies. */
+    public URI clientUrl() {
+        return addresses.advertisedClient();
+    }
+
+    /** Where it listens for clients itself, past any proxy. */
+    public URI directClientUrl() {
+        return addresses.client();
+    }
+
+    /**
+     * What it says of itself, asked past any proxy.
+     *
+     * @throws EtcdRequestException it doesn't answer within two seconds
+     */
+    public MemberStatus status() {
+        return EtcdApi.await(cluster.api().status(addresses.client()));
+    }
+
+    /** More arguments for its next starts, in place of those given here before. */
+    public void arguments(String... more) {
+        arguments = List.of(more);
+    }
+
+    /**
+     * Starts it with the data it has and waits until it serves. One without data, because it was wiped, joins anew: it
+     * is removed from the cluster and added again, which needs a quorum of the others.
+     *
+     * @throws IllegalStateException it runs, ended at once, or does not serve in time; the message has the end of its
+     *     log
+     */
+    public void start() {
+        cluster.start(this);
+    }
+
+    /** Starts it like {@link #start} but does not wait until it serves, which without a quorum it never does. */
+    public void launch() {
+        cluster.launch(this);
+    }
+
+    /** Ends it in order. */
+    public void stop() {
+        process().stop();
+    }
+
+    /** Ends it with SIGKILL. */
+    public void kill() {
+        process().kill();
+    }
+
+    /** Stalls it: connections stay open, nothing answers. */
+    public void pause() {
+        process().pause();
+    }
+
+    /** Lets a paused one go on. */
+    public void resume() {
+        process().resume();
+    }
+
+    /** Stops it and starts it again with the same data. */
+    public void restart() {
+        stop();
+        start();
+    }
+
+    /** Kills it and deletes its data. The next {@link #start} makes it join anew, with another id. */
+    public void wipe() {
+        if (process != null) {
+            kill();
+        }
+        Folders.delete(data());
+        id = null;
+    }
+
+    public boolean isAlive() {
+        ServerProcess known = process;
+        return known != null && known.isAlive();
+    }
+
+    public boolean isPaused() {
+        ServerProcess known = process;
+        return known != null && known.isPaused();
+    }
+
+    /** What it printed, over all its runs. */
+    public ServerLog log() {
+        return new ServerLog(folder.resolve("etcd.log"));
+    }
+
+    /** The process or container that it runs in. */
+    public ServerProcess process() {
+        ServerProcess known = process;
+        if (known == null) {
+            throw new IllegalStateException("member " + name + " was never started");
+        }
+        return known;
+    }
+
+    MemberAddresses addresses() {
+        return addresses;
+    }
+
+    Path folder() {
+        return folder;
+    }
+
+    Path data() {
+        return folder.resolve("data");
+    }
+
+    boolean hasData() {
+        return Files.isDirectory(data().resolve("member"));
+    }
+
+    List<String> arguments() {
+        return arguments;
+    }
+
+    void promoted() {
+        learner = false;
+    }
+
+    void serves(MemberStatus status) {
+        id = status.memberId();
+    }
+
+    void runsIn(ServerProcess server) {
+        process = server;
+    }
+
+    /** Whether it can be asked anything. */
+    boolean answers() {
+        return isAlive() && !isPaused();
+    }
+
+    @Override
+    public String toString() {
+        return name;
+    }
+}

@@ -1,0 +1,20 @@
+package io.understudy.local.etcd;
+
+import java.util.List;
+
+/**
+ * What all members of a cluster have in common.
+ *
+ * @param token initial cluster token; part of the cluster id
+ * @param fsync whether members write through to the disk; without, a crash of the machine loses data, one of the
+ *     process does not
+ * @param strictReconfiguration etcd's own check that a membership change is survivable, which also refuses every change
+ *     in the first five seconds
+ * @param extraArguments given to each member
+ */
+record EtcdOptions(String token, boolean fsync, boolean strictReconfiguration, List<String> extraArguments) {
+
+    EtcdOptions {
+        extraArguments = List.copyOf(extraArguments);
+    }
+}

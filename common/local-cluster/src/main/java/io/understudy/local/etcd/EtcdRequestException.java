@@ -1,0 +1,22 @@
+package io.understudy.local.etcd;
+
+import java.net.URI;
+import org.jspecify.annotations.Nullable;
+
+/** A request that steers a cluster failed. The message names the address and says why, in etcd's words if it answered. */
+public final class EtcdRequestException extends RuntimeException {
+
+    private static final long serialVersionUID = 1L;
+
+    private final String reason;
+
+    EtcdRequestException(URI address, String reason, @Nullable Throwable cause) {
+        super(address + ": " + reason, cause);
+        this.reason = reason;
+    }
+
+    /** etcd's own message, or what kept it from answering. */
+    public String reason() {
+        return reason;
+    }
+}

@@ -1,0 +1,149 @@
+package io.understudy.local.etcd;
+
+import io.understudy.local.binary.EtcdBinaries;
+import io.understudy.local.process.LocalProcesses;
+import io.understudy.local.process.ServerHost;
+import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.List;
+import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
+
+/** Describes a cluster. Voters come first in every list, then learners. */
+public final class LocalEtcdBuilder {
+
+    private static final Pattern NAME = Pattern.compile("[a-z0-9][a-z0-9-]{0,40}");
+
+    private String name = "etcd";
+    private int voters = 1;
+    private int learners;
+    private @Nullable Path dataDirectory;
+    private List<Integer> clientPorts = List.of();
+    private List<Integer> peerPorts = List.of();
+    private boolean fsync = true;
+    private boolean strictReconfiguration = true;
+    private List<String> extraArguments = List.of();
+    private ServerHost host = new LocalProcesses();
+    private @Nullable EtcdBinaries binaries;
+
+    LocalEtcdBuilder() {}
+
+    /** Name of the cluster, and prefix of its members' names; lower-case letters, digits and hyphens. */
+    public LocalEtcdBuilder name(String value) {
+        if (!NAME.matcher(value).matches()) {
+            throw new IllegalArgumentException("cluster name must match " + NAME + ", is '" + value + "'");
+        }
+        name = value;
+        return this;
+    }
+
+    /** How many voters, at least 1 (default). */
+    public LocalEtcdBuilder voters(int value) {
+        if (value < 1) {
+            throw new IllegalArgumentException("a cluster needs at least 1 voter, asked for " + value);
+        }
+        voters = value;
+        return this;
+    }
+
+    /** How many learners (default none); more than the version allows is refused by {@link #build}. */
+    public LocalEtcdBuilder learners(int value) {
+        if (value < 0) {
+            throw new IllegalArgumentException("learners must not be negative, asked for " + value);
+        }
+        learners = value;
+        return this;
+    }
+
+    /** Folder for data and logs; a cluster that was there before goes on. Required. */
+    public LocalEtcdBuilder dataDirectory(Path value) {
+        dataDirectory = value.toAbsolutePath();
+        return this;
+    }
+
+    /** Client ports, one per member, voters first; by default free ones. */
+    public LocalEtcdBuilder clientPorts(int... ports) {
+        clientPorts = Arrays.stream(ports).boxed().toList();
+        return this;
+    }
+
+    /** Peer ports, one per member, voters first; by default free ones. */
+    public LocalEtcdBuilder peerPorts(int... ports) {
+        peerPorts = Arrays.stream(ports).boxed().toList();
+        return this;
+    }
+
+    /** Whether members write through to the disk (default); off is faster and only fit for tests. */
+    public LocalEtcdBuilder fsync(boolean value) {
+        fsync = value;
+        return this;
+    }
+
+    /**
+     * Whether etcd checks that a membership change is survivable (default). The check refuses every change until the
+     * members have been connected for five seconds, so with it a cluster of several voters with a learner takes that
+     * much longer to start for the first time.
+     */
+    public LocalEtcdBuilder strictReconfiguration(boolean value) {
+        strictReconfiguration = value;
+        return this;
+    }
+
+    /** More command line arguments for every member. */
+    public LocalEtcdBuilder extraArguments(String... arguments) {
+        extraArguments = List.of(arguments);
+        return this;
+    }
+
+    /** Where members run; by default as processes of this machine. */
+    public LocalEtcdBuilder host(ServerHost value) {
+        host = value;
+        return this;
+    }
+
+    /** The programs to use; by default those that {@link EtcdBinaries#find()} finds. */
+    public LocalEtcdBuilder binaries(EtcdBinaries value) {
+        binaries = value;
+        return this;
+    }
+
+    /**
+     * The cluster, not started.
+     *
+     * @throws IllegalStateException something required is missing, or parts contradict each other
+     */
+    public LocalEtcd build() {
+        if (dataDirectory == null) {
+            throw new IllegalStateException("cluster " + name + " needs a data directory");
+        }
+        requireOnePerMember("client", clientPorts);
+        requireOnePerMember("peer", peerPorts);
+        EtcdBinaries programs = binaries == null ? EtcdBinaries.find() : binaries;
+        EtcdLimits limits = EtcdLimits.of(programs.version());
+        if (learners > limits.maxLearners()) {
+            throw new IllegalStateException("cluster " + name + ": etcd " + programs.version() + " allows at most "
+                    + limits.maxLearners() + " learner(s), asked for " + learners);
+        }
+        LocalEtcd cluster = new LocalEtcd(
+                name,
+                dataDirectory,
+                host,
+                programs,
+                new EtcdArguments(new EtcdOptions(name, fsync, strictReconfiguration, extraArguments), limits));
+        for (int index = 0; index < voters + learners; index++) {
+            cluster.declare(index >= voters, port(clientPorts, index), port(peerPorts, index));
+        }
+        return cluster;
+    }
+
+    private void requireOnePerMember(String kind, List<Integer> ports) {
+        if (!ports.isEmpty() && ports.size() != voters + learners) {
+            throw new IllegalStateException("cluster " + name + " has " + (voters + learners) + " members but "
+                    + ports.size() + " " + kind + " ports: " + ports);
+        }
+    }
+
+    private static @Nullable Integer port(List<Integer> ports, int index) {
+        return ports.isEmpty() ? null : ports.get(index);
+    }
+}

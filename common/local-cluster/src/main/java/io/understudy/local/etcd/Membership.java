@@ -1,0 +1,79 @@
+package io.understudy.local.etcd;
+
+import io.understudy.local.process.Waiting;
+import java.net.URI;
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+import java.util.function.Supplier;
+import java.util.stream.Collectors;
+
+/** Makes a running cluster expect a member that has no data yet. */
+final class Membership {
+
+    /** What etcd answers while its members have been connected for less than five seconds. */
+    private static final String NOT_CONNECTED_LONG_ENOUGH = "etcdserver: unhealthy cluster";
+
+    private static final Duration PATIENCE = Duration.ofSeconds(60);
+
+    private final EtcdApi api;
+    private final List<EtcdMember> members;
+
+    Membership(EtcdApi api, List<EtcdMember> members) {
+        this.api = api;
+        this.members = members;
+    }
+
+    /**
+     * Adds the newcomer to the cluster, after removing what it was in an earlier life. Each round starts from what the
+     * cluster says, so a request whose outcome is unknown is never sent twice; only the one refusal that is known to
+     * have had no effect is tried again.
+     *
+     * @param through finds a member to ask
+     * @return the initial cluster for the newcomer's command line
+     */
+    String join(EtcdMember newcomer, Supplier<Optional<URI>> through) {
+        return Waiting.until(
+                PATIENCE,
+                () -> through.get().flatMap(member -> step(newcomer, member)),
+                () -> new IllegalStateException("member " + newcomer.name() + " could not join within "
+                        + PATIENCE.toSeconds() + " s: the cluster is unhealthy or has no quorum"));
+    }
+
+    private Optional<String> step(EtcdMember newcomer, URI member) {
+        List<EtcdApi.Listed> listed = api.members(member);
+        Optional<EtcdApi.Listed> itself = listed.stream()
+                .filter(entry -> isAt(entry, newcomer.addresses().advertisedPeer()))
+                .findFirst();
+        try {
+            if (itself.isEmpty()) {
+                api.addMember(member, newcomer.addresses().advertisedPeer(), newcomer.isLearner());
+                return Optional.empty();
+            }
+            if (itself.get().wasStarted()) {
+                api.removeMember(member, itself.get().id());
+                return Optional.empty();
+            }
+            return Optional.of(listed.stream()
+                    .map(entry -> nameOf(entry) + "=" + String.join(",", entry.peerUrls()))
+                    .collect(Collectors.joining(",")));
+        } catch (EtcdRequestException e) {
+            if (e.reason().equals(NOT_CONNECTED_LONG_ENOUGH)) {
+                return Optional.empty();
+            }
+            throw e;
+        }
+    }
+
+    private String nameOf(EtcdApi.Listed entry) {
+        return members.stream()
+                .filter(member -> isAt(entry, member.addresses().advertisedPeer()))
+                .map(EtcdMember::name)
+                .findFirst()
+                .orElseGet(() -> entry.wasStarted() ? entry.name() : "member-" + Long.toHexString(entry.id()));
+    }
+
+    private static boolean isAt(EtcdApi.Listed entry, URI peer) {
+        return entry.peerUrls().contains(peer.toString());
+    }
+}

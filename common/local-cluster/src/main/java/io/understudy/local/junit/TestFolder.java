@@ -1,0 +1,64 @@
+package io.understudy.local.junit;
+
+import io.understudy.local.process.ServerLog;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Comparator;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.extension.ExtensionContext;
+
+/** Folder of one cluster of one test, below {@code target/clusters}; deleted at the end unless the test failed. */
+final class TestFolder {
+
+    private static final Path BASE = Path.of("target", "clusters").toAbsolutePath();
+    private static final int LOG_LINES = 30;
+
+    private final Path path;
+    private boolean keep;
+
+    private TestFolder(Path path) {
+        this.path = path;
+    }
+
+    static TestFolder of(ExtensionContext context, String name) {
+        try {
+            Files.createDirectories(BASE);
+            return new TestFolder(Files.createTempDirectory(
+                    BASE, context.getRequiredTestClass().getSimpleName() + "-" + name + "-"));
+        } catch (IOException e) {
+            throw new UncheckedIOException("cannot create a folder below " + BASE, e);
+        }
+    }
+
+    Path path() {
+        return path;
+    }
+
+    /** A test failed: what is here may tell why. */
+    void keep() {
+        keep = true;
+    }
+
+    /** Prints the end of a server's log, and where the whole is, to the test's report and its output. */
+    static void show(ExtensionContext context, String server, ServerLog log) {
+        String end = String.join("\n", log.tail(LOG_LINES));
+        context.publishReportEntry("log of " + server, log.file().toString());
+        System.err.println("---- " + context.getDisplayName() + " failed; end of the log of " + server + ", "
+                + log.file() + ":\n" + end);
+    }
+
+    void close() {
+        if (keep) {
+            return;
+        }
+        try (Stream<Path> entries = Files.walk(path)) {
+            for (Path entry : entries.sorted(Comparator.reverseOrder()).toList()) {
+                Files.deleteIfExists(entry);
+            }
+        } catch (IOException e) {
+            throw new UncheckedIOException("cannot delete " + path, e);
+        }
+    }
+}

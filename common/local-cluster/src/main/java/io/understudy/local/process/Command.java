@@ -1,0 +1,102 @@
+package io.understudy.local.process;
+
+import java.io.File;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A short program run to its end, its output kept in memory.
+ *
+ * @param line program and arguments
+ * @param directory working directory, null for this JVM's
+ * @param environment variables added to this JVM's own
+ */
+public record Command(List<String> line, @Nullable Path directory, Map<String, String> environment) {
+
+    public Command {
+        line = List.copyOf(line);
+        environment = Map.copyOf(environment);
+    }
+
+    public static Command of(List<String> line) {
+        return new Command(line, null, Map.of());
+    }
+
+    public Command in(Path folder) {
+        return new Command(line, folder, environment);
+    }
+
+    public Command with(String variable, String value) {
+        Map<String, String> more = new HashMap<>(environment);
+        more.put(variable, value);
+        return new Command(line, directory, more);
+    }
+
+    /**
+     * Runs it and waits for its end.
+     *
+     * @return what it printed to standard output
+     * @throws CommandFailedException it could not be started, failed, or was not done in time and was killed
+     */
+    public String run(Duration deadline) {
+        ProcessBuilder builder = new ProcessBuilder(line)
+                .directory(directory == null ? null : directory.toFile())
+                .redirectInput(ProcessBuilder.Redirect.from(new File("/dev/null")));
+        builder.environment().putAll(environment);
+        Process process;
+        try {
+            process = builder.start();
+        } catch (IOException e) {
+            throw new CommandFailedException(line, "could not be started: " + e.getMessage(), e);
+        }
+        CompletableFuture<String> output = reading(process.getInputStream());
+        CompletableFuture<String> errors = reading(process.getErrorStream());
+        try {
+            if (!process.waitFor(deadline.toMillis(), TimeUnit.MILLISECONDS)) {
+                throw new CommandFailedException(line, "was not done after " + deadline.toSeconds() + " s", null);
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new CommandFailedException(line, "was interrupted", e);
+        } finally {
+            process.destroyForcibly();
+        }
+        if (process.exitValue() != 0) {
+            throw new CommandFailedException(
+                    line, "ended with status " + process.exitValue() + ": " + lastPart(errors.join()), null);
+        }
+        return output.join();
+    }
+
+    private static String lastPart(String text) {
+        String trimmed = text.strip();
+        return trimmed.length() <= 2000 ? trimmed : "… " + trimmed.substring(trimmed.length() - 2000);
+    }
+
+    private static CompletableFuture<String> reading(InputStream stream) {
+        // A thread each: on a shared pool one full pipe could keep the other from being read.
+        return CompletableFuture.supplyAsync(() -> read(stream), task -> {
+            Thread reader = new Thread(task, "command-output");
+            reader.setDaemon(true);
+            reader.start();
+        });
+    }
+
+    private static String read(InputStream stream) {
+        try (stream) {
+            return new String(stream.readAllBytes(), StandardCharsets.UTF_8);
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+}

@@ -1,0 +1,179 @@
+package io.understudy.local.process;
+
+import java.io.IOException;
+import java.io.OutputStream;
+import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.OptionalInt;
+import java.util.OptionalLong;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * A server as a child of this JVM.
+ *
+ * <p>Invariant P1: no child outlives this JVM, whatever ends it. A child starts as a shell that waits for a word from
+ * the JVM and only then becomes the server, so that its {@link Guard} watches before there is anything to leave behind.
+ */
+final class LocalProcess implements ServerProcess {
+
+    private static final Logger log = LoggerFactory.getLogger(LocalProcess.class);
+    private static final long STOP_SECONDS = 10;
+    private static final String WAIT_THEN_RUN = "read -r go || exit 125; exec \"$@\" </dev/null";
+
+    private final ServerCommand command;
+    private @Nullable Process process;
+    private boolean paused;
+    private boolean closed;
+
+    LocalProcess(ServerCommand command) {
+        this.command = command;
+    }
+
+    @Override
+    public String name() {
+        return command.name();
+    }
+
+    @Override
+    public synchronized void start() {
+        if (closed) {
+            throw new IllegalStateException(name() + " was closed");
+        }
+        if (isAlive()) {
+            throw new IllegalStateException(name() + " runs already, process " + process());
+        }
+        paused = false;
+        try {
+            Process child = launch();
+            process = child;
+            Guard guard = Guard.watch(child.pid());
+            var unused = child.onExit().thenAccept(ended -> {
+                guard.release();
+                log.info("server ended name={} pid={} status={}", name(), ended.pid(), ended.exitValue());
+            });
+            try (OutputStream word = child.getOutputStream()) {
+                word.write("go\n".getBytes(StandardCharsets.US_ASCII));
+            }
+            log.info("server started name={} pid={}", name(), child.pid());
+        } catch (IOException e) {
+            kill();
+            throw new UncheckedIOException("cannot start " + name() + " (" + command.program() + ")", e);
+        }
+    }
+
+    private Process launch() throws IOException {
+        List<String> line = new ArrayList<>(Detached.prefix());
+        line.addAll(List.of("sh", "-c", WAIT_THEN_RUN, name(), command.program().toString()));
+        line.addAll(command.arguments());
+        ProcessBuilder builder = new ProcessBuilder(line)
+                .directory(command.directory().toFile())
+                .redirectErrorStream(true)
+                .redirectOutput(ProcessBuilder.Redirect.appendTo(command.log().toFile()));
+        builder.environment().putAll(command.environment());
+        return builder.start();
+    }
+
+    @Override
+    public synchronized void stop() {
+        if (!isAlive()) {
+            return;
+        }
+        Process running = process();
+        running.destroy();
+        // A stopped process acts on SIGTERM only once it goes on.
+        resume();
+        if (!ends(running, STOP_SECONDS)) {
+            log.warn("server does not stop, killing it name={} pid={}", name(), running.pid());
+            kill();
+        }
+    }
+
+    @Override
+    public synchronized void kill() {
+        if (process == null) {
+            return;
+        }
+        Process running = process();
+        running.destroyForcibly();
+        if (!ends(running, STOP_SECONDS)) {
+            throw new IllegalStateException(
+                    name() + " (process " + running.pid() + ") is still there " + STOP_SECONDS + " s after SIGKILL");
+        }
+        paused = false;
+    }
+
+    private boolean ends(Process running, long seconds) {
+        try {
+            return running.waitFor(seconds, TimeUnit.SECONDS);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            running.destroyForcibly();
+            throw new IllegalStateException("interrupted while waiting for " + name() + " to end; killed it", e);
+        }
+    }
+
+    @Override
+    public synchronized void pause() {
+        if (!isAlive()) {
+            throw new IllegalStateException(name() + " does not run, so it cannot be paused");
+        }
+        if (!paused) {
+            Signals.send(process().pid(), "STOP");
+            paused = true;
+            log.info("server paused name={} pid={}", name(), process().pid());
+        }
+    }
+
+    @Override
+    public synchronized void resume() {
+        if (paused && isAlive()) {
+            Signals.send(process().pid(), "CONT");
+            log.info("server resumed name={} pid={}", name(), process().pid());
+        }
+        paused = false;
+    }
+
+    @Override
+    public synchronized boolean isAlive() {
+        return process != null && process.isAlive();
+    }
+
+    @Override
+    public synchronized boolean isPaused() {
+        return paused && isAlive();
+    }
+
+    @Override
+    public synchronized OptionalInt exitStatus() {
+        return process == null || process.isAlive() ? OptionalInt.empty() : OptionalInt.of(process.exitValue());
+    }
+
+    @Override
+    public synchronized OptionalLong pid() {
+        return isAlive() ? OptionalLong.of(process().pid()) : OptionalLong.empty();
+    }
+
+    @Override
+    public ServerLog log() {
+        return new ServerLog(command.log());
+    }
+
+    @Override
+    public synchronized void close() {
+        closed = true;
+        kill();
+    }
+
+    private Process process() {
+        Process known = process;
+        if (known == null) {
+            throw new IllegalStateException(name() + " was never started");
+        }
+        return known;
+    }
+}
