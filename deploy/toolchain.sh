@@ -1,0 +1,44 @@
+# Sourced by deploy/understudy and .ci/run: sees to it that a JDK (17 preferred, later will do) and Maven are there.
+# Exports JAVA_HOME. Installs what is missing where it may (root on a Debian), else says exactly what that is.
+
+java_release() { # of the JDK in the given directory; empty if none is there
+  [ ! -x "$1/bin/javac" ] || sed -n 's/^JAVA_VERSION="\([0-9]*\).*/\1/p' "$1/release" 2>/dev/null
+}
+
+find_jdk() { # prints the first of: JAVA_HOME, an installed 17, the javac on PATH
+  local candidate release
+  if [ -n "${JAVA_HOME:-}" ]; then
+    release=$(java_release "$JAVA_HOME")
+    [ "${release:-0}" -ge 17 ] && echo "$JAVA_HOME"
+    return
+  fi
+  for candidate in /usr/lib/jvm/*; do
+    [ "$(java_release "$candidate")" = 17 ] && echo "$candidate" && return
+  done
+  candidate=$(command -v javac) || return
+  candidate=$(dirname "$(dirname "$(readlink -f "$candidate")")")
+  release=$(java_release "$candidate")
+  [ "${release:-0}" -ge 17 ] && echo "$candidate"
+}
+
+require_toolchain() {
+  local missing=() jdk
+  jdk=$(find_jdk) || jdk=
+  if [ -z "$jdk" ] && [ -n "${JAVA_HOME:-}" ]; then
+    echo "understudy: JAVA_HOME is $JAVA_HOME, which is not a JDK of version 17 or later" >&2
+    return 1
+  fi
+  [ -n "$jdk" ] || missing+=(openjdk-17-jdk-headless)
+  command -v mvn >/dev/null || missing+=(maven)
+  if [ ${#missing[@]} -gt 0 ]; then
+    if [ "$(id -u)" -ne 0 ] || ! command -v apt-get >/dev/null; then
+      echo "understudy: to build, this machine lacks JDK 17 or Maven; on Debian: apt-get install ${missing[*]}" >&2
+      return 1
+    fi
+    echo "understudy: installing ${missing[*]}" >&2
+    { apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -qq -y --no-install-recommends "${missing[@]}"; } \
+      >/dev/null || { echo "understudy: apt-get could not install ${missing[*]}" >&2; return 1; }
+    jdk=$(find_jdk) || { echo "understudy: still no JDK after installing ${missing[*]}" >&2; return 1; }
+  fi
+  export JAVA_HOME=$jdk
+}
