@@ -1,7 +1,8 @@
 package io.understudy.cli;
 
+import io.understudy.local.binary.EtcdBinaries;
+import java.io.PrintWriter;
 import picocli.CommandLine.Command;
-import picocli.CommandLine.ExitCode;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
@@ -23,8 +24,12 @@ final class EtcdCommand implements Runnable {
 
     /** Prints the path of {@code etcd} as its last line, for use in scripts. */
     @Command(name = "path", description = "Print the path of etcd, fetching it first if this machine has none.")
-    int path() {
-        spec.commandLine().getErr().println("understudy etcd path: this build has no etcd finder");
-        return ExitCode.SOFTWARE;
+    void path() {
+        PrintWriter err = spec.commandLine().getErr();
+        EtcdBinaries found = EtcdBinaries.find(step -> {
+            err.println(step);
+            err.flush();
+        });
+        spec.commandLine().getOut().println(found.etcd());
     }
 }

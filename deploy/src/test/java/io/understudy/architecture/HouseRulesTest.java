@@ -1,0 +1,81 @@
+package io.understudy.architecture;
+
+import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.fields;
+import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
+import static com.tngtech.archunit.library.GeneralCodingRules.NO_CLASSES_SHOULD_ACCESS_STANDARD_STREAMS;
+import static com.tngtech.archunit.library.GeneralCodingRules.NO_CLASSES_SHOULD_USE_JAVA_UTIL_LOGGING;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.tngtech.archunit.base.DescribedPredicate;
+import com.tngtech.archunit.core.domain.JavaClass;
+import com.tngtech.archunit.core.domain.JavaClasses;
+import java.util.stream.Stream;
+import org.jspecify.annotations.NullMarked;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/** What no class does, whatever it imports. */
+final class HouseRulesTest {
+
+    private static final JavaClasses PRODUCTION = CompiledClasses.ofProduction();
+    private static final JavaClasses TESTS = CompiledClasses.ofTests();
+
+    static Stream<String> packages() {
+        return CompiledClasses.packagesOf(PRODUCTION);
+    }
+
+    @ParameterizedTest
+    @MethodSource("packages")
+    void aPackageSaysWhatItIsForAndThatNothingIsNull(String name) {
+        assertThat(PRODUCTION.getPackage(name).isAnnotatedWith(NullMarked.class))
+                .isTrue();
+    }
+
+    @Test
+    void onlyTheCommandLineEndsTheJvm() {
+        noClasses()
+                .that()
+                .resideOutsideOfPackage("io.understudy.cli")
+                .should()
+                .callMethod(System.class, "exit", int.class)
+                .orShould()
+                .callMethod(Runtime.class, "exit", int.class)
+                .orShould()
+                .callMethod(Runtime.class, "halt", int.class)
+                .check(PRODUCTION);
+    }
+
+    @Test
+    void nobodySleepsForWantOfACondition() {
+        var rule = noClasses().should().callMethod(Thread.class, "sleep", long.class);
+        rule.check(PRODUCTION);
+        rule.check(TESTS);
+    }
+
+    @Test
+    void onlyCommandsWriteToTheTerminal() {
+        NO_CLASSES_SHOULD_ACCESS_STANDARD_STREAMS.check(
+                PRODUCTION.that(DescribedPredicate.not(JavaClass.Predicates.resideInAnyPackage(
+                        "io.understudy.cli..", "io.understudy.lab..", "io.understudy.local.junit.."))));
+    }
+
+    @Test
+    void thereIsOneWayToLog() {
+        NO_CLASSES_SHOULD_USE_JAVA_UTIL_LOGGING.check(PRODUCTION);
+    }
+
+    @Test
+    void noStateIsSharedBehindTheScenes() {
+        fields().that().areStatic().should().beFinal().check(PRODUCTION);
+    }
+
+    @Test
+    void nothingIsReachedByReflection() {
+        noClasses()
+                .should()
+                .dependOnClassesThat()
+                .resideInAPackage("java.lang.reflect")
+                .check(PRODUCTION);
+    }
+}

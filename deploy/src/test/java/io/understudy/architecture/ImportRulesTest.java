@@ -1,0 +1,113 @@
+package io.understudy.architecture;
+
+import static com.tngtech.archunit.base.DescribedPredicate.describe;
+import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.classes;
+import static com.tngtech.archunit.library.dependencies.SlicesRuleDefinition.slices;
+import static java.util.stream.Collectors.toMap;
+
+import com.tngtech.archunit.core.domain.JavaClass;
+import com.tngtech.archunit.core.domain.JavaClasses;
+import java.util.Arrays;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Map;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/**
+ * Each package imports only what stands beside it in the table. So the gateway and the mirror never meet, Vert.x stays
+ * in the gateway, Kafka's clients in the mirror's Kafka part and in the lab, and the broker's classes nowhere.
+ */
+final class ImportRulesTest {
+
+    private static final String OURS = "io.understudy";
+
+    /**
+     * The package, then what it may import besides itself, the JDK's {@code java} packages and null annotations. A
+     * leading dot stands for {@code io.understudy}; a name covers what is below it, and the longest name that covers a
+     * package is the one that counts for it.
+     */
+    private static final Map<String, List<String>> TABLE = table("""
+            .vocabulary     com.google.protobuf
+            .etcd           .vocabulary .tls com.google.common com.google.protobuf io.etcd.jetcd.api io.grpc io.netty
+            .etcd           com.fasterxml.jackson io.micrometer org.slf4j
+            .feed           .vocabulary
+            .feed.etcd      .vocabulary .feed .etcd com.google.common com.google.protobuf io.etcd.jetcd.api io.grpc
+            .feed.etcd      io.micrometer org.slf4j
+            .config         com.fasterxml.jackson org.yaml
+            .metrics        io.micrometer
+            .tls
+
+            .local.process  org.slf4j
+            .local.fault    org.slf4j
+            .local.binary   .local.process
+            .local.etcd     .local.binary .local.process .local.fault com.fasterxml.jackson org.slf4j
+            .local.kafka    .local.process .local.fault org.slf4j
+            .local.junit    .local org.junit.jupiter org.testcontainers org.slf4j
+
+            .gateway        .vocabulary .feed .etcd .config .metrics .tls com.google.protobuf io.etcd.jetcd.api io.grpc
+            .gateway        io.micrometer io.netty io.vertx org.slf4j
+            .mirror         .vocabulary .feed .etcd .config .metrics .tls com.google.common com.google.protobuf
+            .mirror         com.sun.net.httpserver io.etcd.jetcd.api io.grpc io.micrometer org.slf4j
+            .mirror.kafka   .mirror .vocabulary .feed .metrics io.micrometer org.apache.kafka.clients
+            .mirror.kafka   org.apache.kafka.common org.slf4j
+
+            .lab            .local .vocabulary .etcd .config com.fasterxml.jackson com.google.protobuf io.etcd.jetcd.api
+            .lab            io.grpc io.micrometer me.tongfei org.apache.kafka.clients org.apache.kafka.common org.slf4j
+            .lab            picocli
+            .cli            .lab .gateway .mirror .config .local.binary picocli
+            """);
+
+    private static final JavaClasses PRODUCTION = CompiledClasses.ofProduction();
+
+    static Stream<String> packages() {
+        return CompiledClasses.packagesOf(PRODUCTION);
+    }
+
+    @ParameterizedTest
+    @MethodSource("packages")
+    void aPackageImportsOnlyWhatTheTableAllows(String packageName) {
+        String row = TABLE.keySet().stream()
+                .filter(each -> covers(each, packageName))
+                .max(Comparator.comparing(String::length))
+                .orElseThrow(() -> new AssertionError("the table has no row for " + packageName));
+        List<String> allowed = TABLE.get(row);
+        classes()
+                .that()
+                .resideInAPackage(packageName)
+                .should()
+                .onlyDependOnClassesThat(describe(
+                        "reside in " + row + " or in one of " + allowed,
+                        imported -> isOf(row, imported) || allowed.stream().anyMatch(each -> isOf(each, imported))))
+                .check(PRODUCTION);
+    }
+
+    @Test
+    void packagesDependOnEachOtherInOneDirectionOnly() {
+        slices().matching(OURS + ".(**)").should().beFreeOfCycles().check(PRODUCTION);
+    }
+
+    private static boolean isOf(String name, JavaClass type) {
+        return covers(name, type.getBaseComponentType().getPackageName());
+    }
+
+    private static boolean covers(String row, String packageName) {
+        return packageName.equals(row) || packageName.startsWith(row + ".");
+    }
+
+    private static Map<String, List<String>> table(String rows) {
+        return rows.lines()
+                .filter(row -> !row.isBlank())
+                .map(row -> Arrays.stream(row.split(" +"))
+                        .map(name -> name.startsWith(".") ? OURS + name : name)
+                        .toList())
+                .collect(toMap(
+                        names -> names.get(0),
+                        names -> Stream.concat(names.stream().skip(1), Stream.of("java", "org.jspecify"))
+                                .toList(),
+                        (some, more) ->
+                                Stream.concat(some.stream(), more.stream()).toList()));
+    }
+}

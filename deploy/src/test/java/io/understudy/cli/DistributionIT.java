@@ -1,0 +1,114 @@
+package io.understudy.cli;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.jar.Attributes;
+import java.util.jar.JarFile;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Runs what the build assembled, as a user would. */
+final class DistributionIT {
+
+    private static final Path HOME = Path.of(System.getProperty("understudy.distribution"));
+
+    @TempDir
+    private Path folder;
+
+    @Test
+    void versionIsPrintedOnOneLine() throws Exception {
+        Outcome outcome = run(HOME.resolve("bin/understudy"), "--version");
+
+        assertThat(outcome.status()).isZero();
+        assertThat(outcome.output()).matches("understudy \\d+\\.\\d+\\.\\d+.*\\R");
+    }
+
+    @Test
+    void badUsageIsStatusTwoAndOneLine() throws Exception {
+        Outcome outcome = run(HOME.resolve("bin/understudy"), "gateway", "--nonsense");
+
+        assertThat(outcome.status()).isEqualTo(2);
+        assertThat(outcome.output()).startsWith("understudy gateway: ").hasLineCount(1);
+    }
+
+    @Test
+    void aMissingConfigurationFileIsStatusOneAndOneLineThatNamesIt() throws Exception {
+        for (String command : List.of("gateway", "mirror")) {
+            Outcome outcome = run(HOME.resolve("bin/understudy"), command, "--config", "/no/such.yaml");
+
+            assertThat(outcome.status()).isEqualTo(1);
+            assertThat(outcome.output()).contains("/no/such.yaml").hasLineCount(1);
+        }
+    }
+
+    @Test
+    void runsThroughASymbolicLinkFromAFolderWithSpacesInItsName() throws Exception {
+        Path moved = Files.createSymbolicLink(folder.resolve("a folder"), HOME);
+        Path link = Files.createSymbolicLink(folder.resolve("understudy"), moved.resolve("bin/understudy"));
+
+        assertThat(run(link, "--version").status()).isZero();
+    }
+
+    @Test
+    void aJavaThatIsTooOldIsNamed() throws Exception {
+        Path java = Files.createDirectories(folder.resolve("jdk/bin")).resolve("java");
+        Files.writeString(java, "#!/bin/sh\n");
+        assertThat(java.toFile().setExecutable(true)).isTrue();
+        Files.writeString(folder.resolve("jdk/release"), "JAVA_VERSION=\"11.0.2\"\n");
+
+        ProcessBuilder builder =
+                new ProcessBuilder(HOME.resolve("bin/understudy").toString(), "--version");
+        builder.environment().put("JAVA_HOME", folder.resolve("jdk").toString());
+        Outcome outcome = run(builder);
+
+        assertThat(outcome.status()).isEqualTo(1);
+        assertThat(outcome.output())
+                .contains(java.toString(), "Java 11", "Java 17")
+                .hasLineCount(1);
+    }
+
+    @Test
+    void theClassPathIsWholeAndHoldsNoBroker() throws Exception {
+        List<String> names = classPath();
+
+        assertThat(names).isNotEmpty().allSatisfy(name -> assertThat(
+                        HOME.resolve("lib").resolve(name))
+                .exists());
+        assertThat(names).noneMatch(name -> name.startsWith("kafka_") || name.startsWith("scala-"));
+        assertThat(HOME.resolve("lib/lab")).isDirectoryContaining("glob:**/kafka_*.jar");
+    }
+
+    private static List<String> classPath() throws IOException {
+        try (Stream<Path> jars = Files.list(HOME.resolve("lib"));
+                JarFile main = new JarFile(
+                        jars.filter(jar -> jar.getFileName().toString().startsWith("understudy-deploy-"))
+                                .findFirst()
+                                .orElseThrow()
+                                .toFile())) {
+            String value = main.getManifest().getMainAttributes().getValue(Attributes.Name.CLASS_PATH);
+            return Arrays.asList(value.split(" "));
+        }
+    }
+
+    private static Outcome run(Path command, String... arguments) throws Exception {
+        return run(new ProcessBuilder(Stream.concat(Stream.of(command.toString()), Arrays.stream(arguments))
+                .toList()));
+    }
+
+    private static Outcome run(ProcessBuilder builder) throws Exception {
+        Process process = builder.redirectErrorStream(true).start();
+        String output = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+        assertThat(process.waitFor(60, TimeUnit.SECONDS)).isTrue();
+        return new Outcome(process.exitValue(), output);
+    }
+
+    private record Outcome(int status, String output) {}
+}
