@@ -1,11 +1,13 @@
 package io.understudy.local.etcd;
 
+import io.understudy.local.fault.FaultProxy;
 import io.understudy.local.process.ServerLog;
 import io.understudy.local.process.ServerProcess;
 import java.net.URI;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.OptionalLong;
 import org.jspecify.annotations.Nullable;
 
 /** One member of a {@link LocalEtcd}. Safe for use by several threads, one operation at a time. */
@@ -14,16 +16,24 @@ public final class EtcdMember {
     private final LocalEtcd cluster;
     private final String name;
     private final MemberAddresses addresses;
+    private final @Nullable MemberProxies proxies;
     private final Path folder;
     private volatile boolean learner;
     private volatile List<String> arguments = List.of();
     private volatile @Nullable ServerProcess process;
     private volatile @Nullable Long id;
 
-    EtcdMember(LocalEtcd cluster, String name, MemberAddresses addresses, Path folder, boolean learner) {
+    EtcdMember(
+            LocalEtcd cluster,
+            String name,
+            MemberAddresses addresses,
+            @Nullable MemberProxies proxies,
+            Path folder,
+            boolean learner) {
         this.cluster = cluster;
         this.name = name;
         this.addresses = addresses;
+        this.proxies = proxies;
         this.folder = folder;
         this.learner = learner;
     }
@@ -140,6 +150,32 @@ public final class EtcdMember {
         return new ServerLog(folder.resolve("etcd.log"));
     }
 
+    /**
+     * The proxy between clients and this member.
+     *
+     * @throws IllegalStateException the cluster is not behind proxies
+     */
+    public FaultProxy clientProxy() {
+        return proxies().client();
+    }
+
+    /**
+     * The proxy between the other members and this one; {@link FaultProxy#from} takes their names.
+     *
+     * @throws IllegalStateException the cluster is not behind proxies
+     */
+    public FaultProxy peerProxy() {
+        return proxies().peer();
+    }
+
+    private MemberProxies proxies() {
+        MemberProxies known = proxies;
+        if (known == null) {
+            throw new IllegalStateException(cluster + " is not behind proxies");
+        }
+        return known;
+    }
+
     /** The process or container that it runs in. */
     public ServerProcess process() {
         ServerProcess known = process;
@@ -167,6 +203,23 @@ public final class EtcdMember {
 
     List<String> arguments() {
         return arguments;
+    }
+
+    OptionalLong processId() {
+        ServerProcess known = process;
+        return known == null ? OptionalLong.empty() : known.pid();
+    }
+
+    void healProxies() {
+        if (proxies != null) {
+            proxies.heal();
+        }
+    }
+
+    void closeProxies() {
+        if (proxies != null) {
+            proxies.close();
+        }
     }
 
     void promoted() {

@@ -13,9 +13,11 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Comparator;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.stream.Collectors;
@@ -40,17 +42,25 @@ public final class LocalEtcd implements AutoCloseable {
     private final Path directory;
     private final ServerHost host;
     private final EtcdBinaries binaries;
+    private final boolean behindProxies;
     private final EtcdArguments arguments;
     private final EtcdApi api = new EtcdApi();
     private final List<EtcdMember> members = new CopyOnWriteArrayList<>();
     private final List<FreePorts> ports = new ArrayList<>();
     private final Membership membership = new Membership(api, members);
 
-    LocalEtcd(String name, Path directory, ServerHost host, EtcdBinaries binaries, EtcdArguments arguments) {
+    LocalEtcd(
+            String name,
+            Path directory,
+            ServerHost host,
+            EtcdBinaries binaries,
+            boolean behindProxies,
+            EtcdArguments arguments) {
         this.name = name;
         this.directory = directory;
         this.host = host;
         this.binaries = binaries;
+        this.behindProxies = behindProxies;
         this.arguments = arguments;
     }
 
@@ -186,6 +196,7 @@ public final class LocalEtcd implements AutoCloseable {
             return member;
         } catch (RuntimeException e) {
             killQuietly(member);
+            member.closeProxies();
             members.remove(member);
             throw e;
         }
@@ -203,6 +214,7 @@ public final class LocalEtcd implements AutoCloseable {
                 .orElseThrow(() -> new IllegalStateException("no other voter of cluster " + name + " runs"));
         api.removeMember(other, member.id());
         member.wipe();
+        member.closeProxies();
         members.remove(member);
     }
 
@@ -272,10 +284,47 @@ public final class LocalEtcd implements AutoCloseable {
         new Thread(task, "etcd-stop").start();
     }
 
-    /** Kills what still runs and frees ports; the data stays. Idempotent. */
+    /**
+     * Lets nothing pass between the members of the two groups, both ways, until {@link #heal}; clients still reach all
+     * of them. What was on its way arrives after healing, as if packets had been lost and sent again.
+     *
+     * @throws IllegalStateException the cluster is not behind proxies
+     */
+    public void partition(Set<EtcdMember> one, Set<EtcdMember> other) {
+        for (EtcdMember here : one) {
+            for (EtcdMember there : other) {
+                here.peerProxy().from(there.name()).blackHole();
+                there.peerProxy().from(here.name()).blackHole();
+            }
+        }
+        log.info("cluster partitioned name={} one={} other={}", name, one, other);
+    }
+
+    /** Parts the member from all others, as {@link #partition}. */
+    public void isolate(EtcdMember member) {
+        partition(
+                Set.of(member),
+                members.stream().filter(other -> other != member).collect(Collectors.toSet()));
+    }
+
+    /** Ends all faults of the proxies. */
+    public void heal() {
+        members.forEach(EtcdMember::healProxies);
+    }
+
+    /** Undoes all faults: of the proxies, paused members go on, ended ones start; waits until all serve. */
+    public void mend() {
+        heal();
+        members.forEach(EtcdMember::resume);
+        members.stream().filter(member -> !member.isAlive()).forEach(EtcdMember::launch);
+        members.forEach(this::awaitServing);
+    }
+
+    /** Kills what still runs, ends the proxies and frees ports; the data stays. Idempotent. */
     @Override
     public void close() {
         members.forEach(LocalEtcd::killQuietly);
+        members.forEach(EtcdMember::closeProxies);
         ports.forEach(FreePorts::close);
     }
 
@@ -290,19 +339,30 @@ public final class LocalEtcd implements AutoCloseable {
     }
 
     EtcdMember declare(boolean learner, @Nullable Integer clientPort, @Nullable Integer peerPort) {
-        FreePorts free = FreePorts.take(2);
+        FreePorts free = FreePorts.take(4);
         ports.add(free);
         String memberName = name + "-" + ports.size();
-        URI client = MemberAddresses.http(clientPort == null ? free.get(0) : clientPort);
-        URI peer = MemberAddresses.http(peerPort == null ? free.get(1) : peerPort);
+        int client = clientPort == null ? free.get(0) : clientPort;
+        int peer = peerPort == null ? free.get(1) : peerPort;
+        MemberProxies proxies =
+                behindProxies ? MemberProxies.start(free.get(2), client, free.get(3), peer, this::processIds) : null;
         EtcdMember member = new EtcdMember(
                 this,
                 memberName,
-                new MemberAddresses(client, peer, client, peer),
+                MemberAddresses.of(client, peer, proxies),
+                proxies,
                 directory.resolve(memberName),
                 learner);
         members.add(member);
         return member;
+    }
+
+    private Map<String, Long> processIds() {
+        Map<String, Long> ids = new HashMap<>();
+        for (EtcdMember member : members) {
+            member.processId().ifPresent(id -> ids.put(member.name(), id));
+        }
+        return ids;
     }
 
     void start(EtcdMember member) {

@@ -20,6 +20,7 @@ public final class LocalEtcdBuilder {
     private @Nullable Path dataDirectory;
     private List<Integer> clientPorts = List.of();
     private List<Integer> peerPorts = List.of();
+    private boolean behindProxies;
     private boolean fsync = true;
     private boolean strictReconfiguration = true;
     private List<String> extraArguments = List.of();
@@ -70,6 +71,15 @@ public final class LocalEtcdBuilder {
     /** Peer ports, one per member, voters first; by default free ones. */
     public LocalEtcdBuilder peerPorts(int... ports) {
         peerPorts = Arrays.stream(ports).boxed().toList();
+        return this;
+    }
+
+    /**
+     * Puts a {@link io.understudy.local.fault.FaultProxy} before every member, one for its clients and one for the other
+     * members, and tells clients and members only of these. Partitions need it.
+     */
+    public LocalEtcdBuilder behindProxies() {
+        behindProxies = true;
         return this;
     }
 
@@ -129,6 +139,7 @@ public final class LocalEtcdBuilder {
                 dataDirectory,
                 host,
                 programs,
+                behindProxies,
                 new EtcdArguments(new EtcdOptions(name, fsync, strictReconfiguration, extraArguments), limits));
         for (int index = 0; index < voters + learners; index++) {
             cluster.declare(index >= voters, port(clientPorts, index), port(peerPorts, index));

@@ -1,6 +1,5 @@
 package io.understudy.local.junit;
 
-import io.understudy.local.etcd.EtcdMember;
 import io.understudy.local.etcd.LocalEtcd;
 import io.understudy.local.etcd.LocalEtcdBuilder;
 import java.util.function.UnaryOperator;
@@ -19,8 +18,8 @@ import org.junit.jupiter.api.extension.ExtensionContext;
  * static final EtcdExtension source = EtcdExtension.voters(3).learners(1).named("source");
  * }</pre>
  *
- * <p>In a static field the cluster starts once for the class and is mended after each test: paused members go on, ended
- * ones start again. In an instance field each test has its own. Members don't write through to the disk, and changes of
+ * <p>In a static field the cluster starts once for the class and is mended after each test: faults of
+ * proxies end, paused members go on, ended ones start again. In an instance field each test has its own. Members don't write through to the disk, and changes of
  * the membership are not checked by etcd, so that a cluster is there in a second or two; {@link #with} changes that.
  */
 public final class EtcdExtension implements BeforeAllCallback, BeforeEachCallback, AfterEachCallback, AfterAllCallback {
@@ -50,6 +49,11 @@ public final class EtcdExtension implements BeforeAllCallback, BeforeEachCallbac
     public EtcdExtension named(String value) {
         name = value;
         return this;
+    }
+
+    /** Puts fault proxies before the members, as {@link LocalEtcdBuilder#behindProxies}. */
+    public EtcdExtension behindProxies() {
+        return with(LocalEtcdBuilder::behindProxies);
     }
 
     /** Whatever else the builder offers. */
@@ -98,12 +102,9 @@ public final class EtcdExtension implements BeforeAllCallback, BeforeEachCallbac
         }
     }
 
-    /** Mends what a test broke: paused members go on, ended ones start again; waits until all serve. */
+    /** Mends what a test broke, as {@link LocalEtcd#mend}. */
     public void heal() {
-        LocalEtcd mended = cluster();
-        mended.members().forEach(EtcdMember::resume);
-        mended.members().stream().filter(member -> !member.isAlive()).forEach(EtcdMember::launch);
-        mended.leader();
+        cluster().mend();
     }
 
     private void start(ExtensionContext context) {

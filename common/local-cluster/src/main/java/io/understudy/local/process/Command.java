@@ -69,7 +69,10 @@ public record Command(List<String> line, @Nullable Path directory, Map<String, S
             Thread.currentThread().interrupt();
             throw new CommandFailedException(line, "was interrupted", e);
         } finally {
-            process.destroyForcibly();
+            // Of one that has ended this would close the streams under the readers.
+            if (process.isAlive()) {
+                process.destroyForcibly();
+            }
         }
         if (process.exitValue() != 0) {
             throw new CommandFailedException(

@@ -26,8 +26,8 @@ final class LocalProcess implements ServerProcess {
     private static final String WAIT_THEN_RUN = "read -r go || exit 125; exec \"$@\" </dev/null";
 
     private final ServerCommand command;
-    private @Nullable Process process;
-    private boolean paused;
+    private volatile @Nullable Process process;
+    private volatile boolean paused;
     private boolean closed;
 
     LocalProcess(ServerCommand command) {
@@ -139,23 +139,26 @@ final class LocalProcess implements ServerProcess {
     }
 
     @Override
-    public synchronized boolean isAlive() {
-        return process != null && process.isAlive();
+    public boolean isAlive() {
+        Process known = process;
+        return known != null && known.isAlive();
     }
 
     @Override
-    public synchronized boolean isPaused() {
+    public boolean isPaused() {
         return paused && isAlive();
     }
 
     @Override
-    public synchronized OptionalInt exitStatus() {
-        return process == null || process.isAlive() ? OptionalInt.empty() : OptionalInt.of(process.exitValue());
+    public OptionalInt exitStatus() {
+        Process known = process;
+        return known == null || known.isAlive() ? OptionalInt.empty() : OptionalInt.of(known.exitValue());
     }
 
     @Override
-    public synchronized OptionalLong pid() {
-        return isAlive() ? OptionalLong.of(process().pid()) : OptionalLong.empty();
+    public OptionalLong pid() {
+        Process known = process;
+        return known != null && known.isAlive() ? OptionalLong.of(known.pid()) : OptionalLong.empty();
     }
 
     @Override
