@@ -1,6 +1,7 @@
 package io.understudy.local.etcd;
 
 import io.understudy.local.fault.FaultProxy;
+import io.understudy.local.process.Folders;
 import io.understudy.local.process.ServerLog;
 import io.understudy.local.process.ServerProcess;
 import java.net.URI;

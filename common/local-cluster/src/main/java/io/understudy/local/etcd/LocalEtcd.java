@@ -2,6 +2,7 @@ package io.understudy.local.etcd;
 
 import io.understudy.local.binary.EtcdBinaries;
 import io.understudy.local.process.Command;
+import io.understudy.local.process.Folders;
 import io.understudy.local.process.FreePorts;
 import io.understudy.local.process.ServerCommand;
 import io.understudy.local.process.ServerHost;

@@ -1,12 +1,11 @@
 package io.understudy.local.junit;
 
+import io.understudy.local.process.Folders;
 import io.understudy.local.process.ServerLog;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.Comparator;
-import java.util.stream.Stream;
 import org.junit.jupiter.api.extension.ExtensionContext;
 
 /** Folder of one cluster of one test, below {@code target/clusters}; deleted at the end unless the test failed. */
@@ -50,15 +49,8 @@ final class TestFolder {
     }
 
     void close() {
-        if (keep) {
-            return;
-        }
-        try (Stream<Path> entries = Files.walk(path)) {
-            for (Path entry : entries.sorted(Comparator.reverseOrder()).toList()) {
-                Files.deleteIfExists(entry);
-            }
-        } catch (IOException e) {
-            throw new UncheckedIOException("cannot delete " + path, e);
+        if (!keep) {
+            Folders.delete(path);
         }
     }
 }

@@ -17,18 +17,27 @@ public record ServerLog(Path file) {
 
     private static final int TAIL_BYTES = 64 * 1024;
 
+    /** Its size in bytes, 0 if there is no log yet. */
+    public long size() {
+        return file.toFile().length();
+    }
+
     /** The last lines, oldest first, at most 64 KiB of them; empty if there is no log yet. */
     public List<String> tail(int lines) {
+        List<String> all = from(Math.max(0, size() - TAIL_BYTES)).lines().toList();
+        return all.subList(Math.max(0, all.size() - lines), all.size());
+    }
+
+    /** What was printed since the log had that size. */
+    public String from(long offset) {
         if (!Files.exists(file)) {
-            return List.of();
+            return "";
         }
         try (RandomAccessFile log = new RandomAccessFile(file.toFile(), "r")) {
-            long start = Math.max(0, log.length() - TAIL_BYTES);
-            log.seek(start);
-            byte[] bytes = new byte[(int) (log.length() - start)];
+            log.seek(offset);
+            byte[] bytes = new byte[(int) Math.max(0, log.length() - offset)];
             log.readFully(bytes);
-            List<String> all = new String(bytes, StandardCharsets.UTF_8).lines().toList();
-            return all.subList(Math.max(0, all.size() - lines), all.size());
+            return new String(bytes, StandardCharsets.UTF_8);
         } catch (IOException e) {
             throw new UncheckedIOException("cannot read " + file, e);
         }

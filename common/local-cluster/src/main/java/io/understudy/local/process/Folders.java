@@ -1,4 +1,4 @@
-package io.understudy.local.etcd;
+package io.understudy.local.process;
 
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -8,11 +8,12 @@ import java.util.Comparator;
 import java.util.stream.Stream;
 
 /** Makes and deletes folders. */
-final class Folders {
+public final class Folders {
 
     private Folders() {}
 
-    static Path create(Path folder) {
+    /** Makes it with its parents, if it is not there. */
+    public static Path create(Path folder) {
         try {
             return Files.createDirectories(folder);
         } catch (IOException e) {
@@ -21,7 +22,7 @@ final class Folders {
     }
 
     /** Deletes it with all in it, if it is there. */
-    static void delete(Path folder) {
+    public static void delete(Path folder) {
         if (!Files.exists(folder)) {
             return;
         }

@@ -1,0 +1,97 @@
+package io.understudy.local.kafka;
+
+import io.understudy.local.process.Folders;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.ByteBuffer;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Base64;
+import java.util.UUID;
+
+/** What lies in a broker's folder. */
+record KafkaFiles(Path folder) {
+
+    static final String LOGGING = "logback.xml";
+
+    Path settings() {
+        return folder.resolve("server.properties");
+    }
+
+    Path data() {
+        return folder.resolve("data");
+    }
+
+    Path log() {
+        return folder.resolve("kafka.log");
+    }
+
+    boolean isFormatted() {
+        return Files.exists(data().resolve("meta.properties"));
+    }
+
+    /** Writes the settings, which may have changed since the last start. */
+    void write(int port, int advertisedPort, int controllerPort) {
+        Folders.create(folder);
+        try {
+            Files.writeString(settings(), settings(port, advertisedPort, controllerPort));
+            Files.writeString(folder.resolve(LOGGING), logging());
+        } catch (IOException e) {
+            throw new UncheckedIOException("cannot write the settings of Kafka into " + folder, e);
+        }
+    }
+
+    /** A new cluster id in Kafka's own form. */
+    static String newClusterId() {
+        UUID id = UUID.randomUUID();
+        byte[] bytes = ByteBuffer.allocate(2 * Long.BYTES)
+                .putLong(id.getMostSignificantBits())
+                .putLong(id.getLeastSignificantBits())
+                .array();
+        String text = Base64.getUrlEncoder().withoutPadding().encodeToString(bytes);
+        // As an argument it must not look like an option.
+        return text.startsWith("-") ? newClusterId() : text;
+    }
+
+    private String settings(int port, int advertisedPort, int controllerPort) {
+        return """
+                process.roles=broker,controller
+                node.id=1
+                controller.quorum.bootstrap.servers=127.0.0.1:%3$d
+                listeners=PLAINTEXT://127.0.0.1:%1$d,CONTROLLER://127.0.0.1:%3$d
+                advertised.listeners=PLAINTEXT://127.0.0.1:%2$d,CONTROLLER://127.0.0.1:%3$d
+                controller.listener.names=CONTROLLER
+                inter.broker.listener.name=PLAINTEXT
+                listener.security.protocol.map=PLAINTEXT:PLAINTEXT,CONTROLLER:PLAINTEXT
+                log.dirs=%4$s
+                num.partitions=1
+                # The one broker there is holds every internal topic, in few partitions: each costs files and time.
+                offsets.topic.replication.factor=1
+                offsets.topic.num.partitions=1
+                transaction.state.log.replication.factor=1
+                transaction.state.log.min.isr=1
+                transaction.state.log.num.partitions=1
+                share.coordinator.state.topic.replication.factor=1
+                share.coordinator.state.topic.min.isr=1
+                share.coordinator.state.topic.num.partitions=1
+                group.initial.rebalance.delay.ms=0
+                # A killed broker is let in again only when its old session is over.
+                broker.session.timeout.ms=3000
+                broker.heartbeat.interval.ms=500
+                log.segment.bytes=67108864
+                """.formatted(port, advertisedPort, controllerPort, data());
+    }
+
+    private static String logging() {
+        return """
+                <configuration>
+                  <appender name="console" class="ch.qos.logback.core.ConsoleAppender">
+                    <encoder><pattern>%d %-5level %logger{30} %msg%n</pattern></encoder>
+                  </appender>
+                  <root level="warn"><appender-ref ref="console"/></root>
+                  <logger name="kafka.server" level="info"/>
+                  <logger name="org.apache.kafka.controller" level="info"/>
+                </configuration>
+                """;
+    }
+}

@@ -1,0 +1,17 @@
+package io.understudy.local.kafka;
+
+import java.nio.file.Path;
+import java.util.List;
+
+/** How a broker is run: what to start, and with which arguments. */
+public interface KafkaProgram {
+
+    /** Absolute path of the program. */
+    Path program();
+
+    /** Arguments that prepare the storage that the settings name, and end; {@code run} for one never prepared. */
+    List<String> format(Path settings, String clusterId);
+
+    /** Arguments that run the broker. */
+    List<String> run(Path settings);
+}

@@ -1,0 +1,215 @@
+package io.understudy.local.kafka;
+
+import io.understudy.local.fault.FaultProxy;
+import io.understudy.local.fault.Party;
+import io.understudy.local.process.FreePorts;
+import io.understudy.local.process.ServerCommand;
+import io.understudy.local.process.ServerHost;
+import io.understudy.local.process.ServerLog;
+import io.understudy.local.process.ServerProcess;
+import io.understudy.local.process.Waiting;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * One real Kafka broker that is its own controller, on loopback. Starting again on the same data directory goes on with
+ * what is there. Safe for use by several threads, one operation at a time.
+ */
+public final class LocalKafka implements AutoCloseable {
+
+    private static final Logger log = LoggerFactory.getLogger(LocalKafka.class);
+    private static final Duration PATIENCE = Duration.ofSeconds(90);
+    private static final int LOG_LINES = 20;
+
+    /** What the broker logs once it takes requests and the controller counts on it. */
+    private static final String STARTED = "Kafka Server started";
+
+    private final KafkaFiles files;
+    private final ServerHost host;
+    private final KafkaProgram program;
+    private final FreePorts ports = FreePorts.take(3);
+    private final int port;
+    private final int controllerPort;
+    private final @Nullable FaultProxy proxy;
+    private @Nullable ServerProcess process;
+
+    LocalKafka(
+            KafkaFiles files,
+            ServerHost host,
+            KafkaProgram program,
+            @Nullable Integer port,
+            @Nullable Integer controllerPort,
+            boolean behindProxy) {
+        this.files = files;
+        this.host = host;
+        this.program = program;
+        this.port = port == null ? ports.get(0) : port;
+        this.controllerPort = controllerPort == null ? ports.get(1) : controllerPort;
+        this.proxy = behindProxy
+                ? FaultProxy.between(
+                        ports.get(2), new InetSocketAddress(InetAddress.getLoopbackAddress(), this.port), Party.ANYONE)
+                : null;
+    }
+
+    public static LocalKafkaBuilder builder() {
+        return new LocalKafkaBuilder();
+    }
+
+    /** What clients are to be given: host and port, of the proxy if there is one. */
+    public String bootstrapServers() {
+        return "127.0.0.1:" + advertisedPort();
+    }
+
+    private int advertisedPort() {
+        return proxy == null ? port : proxy.port();
+    }
+
+    /**
+     * Starts it with the data it has and waits until it takes requests.
+     *
+     * @throws IllegalStateException it runs, ended at once, or takes none in time; the message has the end of its log
+     */
+    public synchronized void start() {
+        if (isAlive()) {
+            throw new IllegalStateException("the Kafka broker runs already");
+        }
+        files.write(port, advertisedPort(), controllerPort);
+        if (!files.isFormatted()) {
+            format();
+        }
+        long loggedBefore = log().size();
+        ServerProcess broker = run(program.run(files.settings()));
+        process = broker;
+        try {
+            Waiting.until(
+                    PATIENCE,
+                    () -> {
+                        if (!broker.isAlive()) {
+                            throw failure(
+                                    "ended with status " + broker.exitStatus().orElse(-1) + " while starting");
+                        }
+                        return log().from(loggedBefore).contains(STARTED) ? Optional.of(broker) : Optional.empty();
+                    },
+                    () -> failure("takes no requests after " + PATIENCE.toSeconds() + " s"));
+        } catch (RuntimeException e) {
+            broker.close();
+            throw e;
+        }
+        log.info("broker started bootstrap={}", bootstrapServers());
+    }
+
+    private void format() {
+        try (ServerProcess tool = run(program.format(files.settings(), KafkaFiles.newClusterId()))) {
+            Waiting.until(
+                    PATIENCE,
+                    () -> tool.isAlive() ? Optional.empty() : Optional.of(tool.name()),
+                    () -> failure("has not prepared its storage after " + PATIENCE.toSeconds() + " s"));
+        }
+        if (!files.isFormatted()) {
+            throw failure("could not prepare its storage");
+        }
+    }
+
+    private ServerProcess run(List<String> arguments) {
+        ServerProcess server = host.prepare(
+                new ServerCommand("kafka", program.program(), arguments, Map.of(), files.folder(), files.log()));
+        server.start();
+        return server;
+    }
+
+    private IllegalStateException failure(String what) {
+        return new IllegalStateException("the Kafka broker " + what + "; the end of " + files.log() + ":\n"
+                + String.join("\n", log().tail(LOG_LINES)));
+    }
+
+    /** Ends it in order. */
+    public void stop() {
+        process().stop();
+    }
+
+    /** Ends it with SIGKILL. */
+    public void kill() {
+        process().kill();
+    }
+
+    /** Stalls it: connections stay open, nothing answers. */
+    public void pause() {
+        process().pause();
+    }
+
+    /** Lets a paused one go on. */
+    public void resume() {
+        process().resume();
+    }
+
+    /** Stops it and starts it again with the same data. */
+    public void restart() {
+        stop();
+        start();
+    }
+
+    /** Undoes all faults: of the proxy, a paused broker goes on, an ended one starts. */
+    public void mend() {
+        if (proxy != null) {
+            proxy.heal();
+        }
+        resume();
+        if (!isAlive()) {
+            start();
+        }
+    }
+
+    public synchronized boolean isAlive() {
+        return process != null && process.isAlive();
+    }
+
+    /** What it printed, over all its runs. */
+    public ServerLog log() {
+        return new ServerLog(files.log());
+    }
+
+    /**
+     * The proxy between clients and the broker.
+     *
+     * @throws IllegalStateException it is not behind one
+     */
+    public FaultProxy proxy() {
+        if (proxy == null) {
+            throw new IllegalStateException("the Kafka broker is not behind a proxy");
+        }
+        return proxy;
+    }
+
+    /** The process or container that it runs in. */
+    public synchronized ServerProcess process() {
+        ServerProcess known = process;
+        if (known == null) {
+            throw new IllegalStateException("the Kafka broker was never started");
+        }
+        return known;
+    }
+
+    /** Kills it, ends its proxy and frees its ports; the data stays. Idempotent. */
+    @Override
+    public synchronized void close() {
+        if (process != null) {
+            process.close();
+        }
+        if (proxy != null) {
+            proxy.close();
+        }
+        ports.close();
+    }
+
+    @Override
+    public String toString() {
+        return "Kafka broker " + bootstrapServers();
+    }
+}

@@ -1,0 +1,73 @@
+package io.understudy.local.kafka;
+
+import io.understudy.local.process.LocalProcesses;
+import io.understudy.local.process.ServerHost;
+import java.nio.file.Path;
+import org.jspecify.annotations.Nullable;
+
+/** Describes a broker. */
+public final class LocalKafkaBuilder {
+
+    private @Nullable Path dataDirectory;
+    private @Nullable Integer port;
+    private @Nullable Integer controllerPort;
+    private boolean behindProxy;
+    private ServerHost host = new LocalProcesses();
+    private @Nullable KafkaProgram program;
+
+    LocalKafkaBuilder() {}
+
+    /** Folder for data, settings and log; a broker that was there before goes on. Required. */
+    public LocalKafkaBuilder dataDirectory(Path value) {
+        dataDirectory = value.toAbsolutePath();
+        return this;
+    }
+
+    /** Port for clients; by default a free one. */
+    public LocalKafkaBuilder port(int value) {
+        port = value;
+        return this;
+    }
+
+    /** Port of its controller; by default a free one. */
+    public LocalKafkaBuilder controllerPort(int value) {
+        controllerPort = value;
+        return this;
+    }
+
+    /** Puts a {@link io.understudy.local.fault.FaultProxy} before it and tells clients only of that. */
+    public LocalKafkaBuilder behindProxy() {
+        behindProxy = true;
+        return this;
+    }
+
+    /** Where it runs; by default as a process of this machine. */
+    public LocalKafkaBuilder host(ServerHost value) {
+        host = value;
+        return this;
+    }
+
+    /** What to run; by default what {@link KafkaLibrary#find()} finds. */
+    public LocalKafkaBuilder program(KafkaProgram value) {
+        program = value;
+        return this;
+    }
+
+    /**
+     * The broker, not started.
+     *
+     * @throws IllegalStateException something required is missing
+     */
+    public LocalKafka build() {
+        if (dataDirectory == null) {
+            throw new IllegalStateException("a Kafka broker needs a data directory");
+        }
+        return new LocalKafka(
+                new KafkaFiles(dataDirectory),
+                host,
+                program == null ? KafkaLibrary.find() : program,
+                port,
+                controllerPort,
+                behindProxy);
+    }
+}
