@@ -1,6 +1,7 @@
 package io.understudy.cli;
 
 import java.time.Duration;
+import java.util.concurrent.Callable;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import picocli.CommandLine.ExitCode;
@@ -25,6 +26,32 @@ final class Foreground {
         Runtime.getRuntime().addShutdownHook(new Thread(foreground::stop, "stop"));
         new CountDownLatch(1).await();
         return ExitCode.OK;
+    }
+
+    /**
+     * Runs {@code body} to its end. A JVM that is told to stop meanwhile closes {@code process}, by which the body ends,
+     * and exits as with {@link #hold}.
+     *
+     * @return what the body returns
+     */
+    static int during(AutoCloseable process, Duration closeDeadline, Callable<Integer> body) throws Exception {
+        Thread hook = new Thread(new Foreground(process, closeDeadline)::stop, "stop");
+        Runtime.getRuntime().addShutdownHook(hook);
+        int status;
+        try {
+            status = body.call();
+        } finally {
+            disarm(hook);
+        }
+        return status;
+    }
+
+    private static void disarm(Thread hook) {
+        try {
+            Runtime.getRuntime().removeShutdownHook(hook);
+        } catch (IllegalStateException e) {
+            // The JVM is stopping: the hook runs, and decides how it exits.
+        }
     }
 
     /** Halts, since a JVM that ends by a signal would otherwise report the signal however well it stopped. */

@@ -21,14 +21,26 @@ final class UnderstudyTest {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"--help", "gateway --help", "mirror --help", "etcd --help", "etcd path --help"})
+    @ValueSource(
+            strings = {"--help", "gateway --help", "mirror --help", "etcd --help", "etcd path --help", "lab --help"})
     void everyCommandPrintsHelp(String arguments) {
         assertThat(run(arguments.split(" "))).isZero();
         assertThat(out.toString()).startsWith("Usage: understudy");
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"--no-such-flag", "nonsense", "gateway", "mirror --config", "etcd", "etcd path extra", ""})
+    @ValueSource(
+            strings = {
+                "--no-such-flag",
+                "nonsense",
+                "gateway",
+                "mirror --config",
+                "etcd",
+                "etcd path extra",
+                "lab --dr-port=70000",
+                "lab --output=xml",
+                ""
+            })
     void badUsageIsRefusedInOneLineThatSaysWhereToLook(String arguments) {
         assertThat(run(arguments.isEmpty() ? new String[0] : arguments.split(" ")))
                 .isEqualTo(2);

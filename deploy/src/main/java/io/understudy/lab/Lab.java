@@ -1,0 +1,165 @@
+package io.understudy.lab;
+
+import io.understudy.lab.check.SelfCheck;
+import io.understudy.lab.check.Sighting;
+import io.understudy.lab.directory.DataDirectory;
+import io.understudy.lab.failure.LabException;
+import io.understudy.lab.plan.StartPlan;
+import io.understudy.lab.ports.LabPort;
+import io.understudy.lab.ports.LabPorts;
+import io.understudy.lab.ports.PortCheck;
+import io.understudy.lab.ports.PortHolders;
+import io.understudy.lab.progress.Progress;
+import java.time.Duration;
+import java.time.InstantSource;
+import java.util.List;
+import java.util.concurrent.Callable;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.FutureTask;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One run of the lab: checks what can be checked beforehand, starts all parts, checks itself, and looks after the parts
+ * until it is told to stop. However it ends, all it started is stopped.
+ */
+public final class Lab implements AutoCloseable {
+
+    /** Within this everything has stopped after {@link #close} was called. */
+    public static final Duration STOP_DEADLINE = Duration.ofSeconds(10);
+
+    private static final Duration PARTS_STOP_DEADLINE = Duration.ofMillis(8500);
+    private static final Duration WORKER_PATIENCE = Duration.ofSeconds(1);
+    private static final long LOOK_MILLIS = 200;
+
+    private final LabSettings settings;
+    private final Progress progress;
+    private final Consumer<LabReport> report;
+    private final CountDownLatch stopRequested = new CountDownLatch(1);
+    private final CountDownLatch finished = new CountDownLatch(1);
+    private volatile @Nullable Exception failure;
+
+    /**
+     * @param progress where to show how the parts come along, and all that is worth a line later
+     * @param report told when the lab has checked itself
+     */
+    public Lab(LabSettings settings, Progress progress, Consumer<LabReport> report) {
+        this.settings = settings;
+        this.progress = progress;
+        this.report = report;
+    }
+
+    /**
+     * Runs the lab to its end, which is {@link #close} or, if so asked, a successful self-check.
+     *
+     * @throws LabException it could not start, failed its check, lost a part, or could not stop a part in order
+     */
+    public void run() throws Exception {
+        try (DataDirectory directory = DataDirectory.open(settings.dataDirectory(), settings.fresh())) {
+            runIn(directory);
+        } catch (StopRequestedException e) {
+            progress.note("stopped");
+        } catch (Exception e) {
+            failure = e;
+            throw e;
+        } finally {
+            progress.close();
+            finished.countDown();
+        }
+    }
+
+    private void runIn(DataDirectory directory) throws Exception {
+        directory
+                .abandonedBy()
+                .ifPresent(pid -> progress.note("the lab that ran as process " + pid
+                        + " ended without tidying up; taking over " + directory.path()));
+        LabPorts ports = directory.ports(settings.ports());
+        new PortCheck(PortHolders.ofThisMachine()).requireFree(ports, LabPort.used(settings.kafka()));
+        directory.remember(ports);
+        LabParts parts = LabParts.of(directory, ports, settings.kafka(), progress);
+        ChildWatch watch = new ChildWatch(parts.all(), InstantSource.system(), progress::note);
+        try {
+            during(watch, () -> {
+                new StartPlan(parts.steps()).run();
+                return true;
+            });
+            List<Sighting> seen = during(watch, () -> check(parts));
+            progress.close();
+            report.accept(parts.report(seen));
+            while (!settings.exitAfterCheck() && !stopRequested.await(LOOK_MILLIS, TimeUnit.MILLISECONDS)) {
+                watch.restartTheKilled();
+            }
+        } catch (Exception e) {
+            stop(parts).forEach(line -> progress.note(line));
+            throw e;
+        }
+        List<String> failures = stop(parts);
+        if (!failures.isEmpty()) {
+            throw new LabException(String.join("\n", failures));
+        }
+    }
+
+    private List<Sighting> check(LabParts parts) throws Exception {
+        try (Viewpoints viewpoints = parts.viewpoints()) {
+            return new SelfCheck(parts.voter(), viewpoints.all()).run();
+        }
+    }
+
+    private List<String> stop(LabParts parts) {
+        progress.close();
+        return new StopOrder(parts.stopOrder(), PARTS_STOP_DEADLINE, progress::note).stopAll();
+    }
+
+    /** Does something on another thread while this one looks whether all children are alive and nobody wants to stop. */
+    private <T> T during(ChildWatch watch, Callable<T> work) throws Exception {
+        FutureTask<T> task = new FutureTask<>(work);
+        Thread worker = new Thread(task, "lab-work");
+        worker.setDaemon(true);
+        worker.start();
+        try {
+            while (true) {
+                try {
+                    return task.get(LOOK_MILLIS, TimeUnit.MILLISECONDS);
+                } catch (TimeoutException e) {
+                    watch.requireAllAlive();
+                    if (stopRequested.getCount() == 0) {
+                        throw new StopRequestedException();
+                    }
+                }
+            }
+        } catch (ExecutionException e) {
+            throw e.getCause() instanceof Exception cause ? cause : e;
+        } finally {
+            worker.interrupt();
+            worker.join(WORKER_PATIENCE.toMillis());
+        }
+    }
+
+    /**
+     * Makes {@link #run} stop everything and return; waits until it has. From any thread; idempotent.
+     *
+     * @throws LabException {@code run} failed
+     */
+    @Override
+    public void close() {
+        stopRequested.countDown();
+        try {
+            finished.await();
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new LabException("interrupted while the lab was stopping", e);
+        }
+        Exception known = failure;
+        if (known != null) {
+            throw new LabException("the lab failed: " + known.getMessage(), known);
+        }
+    }
+
+    /** Told to stop before there was anything to report. */
+    private static final class StopRequestedException extends Exception {
+        private static final long serialVersionUID = 1L;
+    }
+}

@@ -1,0 +1,168 @@
+package io.understudy.lab;
+
+import io.understudy.lab.check.EtcdViewpoint;
+import io.understudy.lab.check.KafkaViewpoint;
+import io.understudy.lab.check.Sighting;
+import io.understudy.lab.check.Viewpoint;
+import io.understudy.lab.directory.DataDirectory;
+import io.understudy.lab.part.Child;
+import io.understudy.lab.part.EtcdPart;
+import io.understudy.lab.part.EtcdPrograms;
+import io.understudy.lab.part.KafkaPart;
+import io.understudy.lab.part.Part;
+import io.understudy.lab.part.UnderstudyPart;
+import io.understudy.lab.plan.Step;
+import io.understudy.lab.ports.LabPort;
+import io.understudy.lab.ports.LabPorts;
+import io.understudy.lab.progress.Progress;
+import io.understudy.local.etcd.LocalEtcd;
+import io.understudy.local.kafka.LocalKafka;
+import io.understudy.local.kafka.LocalKafkaBuilder;
+import java.net.URI;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+
+/**
+ * What the lab consists of and how it hangs together.
+ *
+ * <p>Nothing waits for more than it must: Kafka, slowest of all, begins in the first instant together with the search for
+ * etcd; gateway and mirror begin then too, since they wait for their sources and targets by themselves.
+ */
+final class LabParts {
+
+    private final LabPorts ports;
+    private final DataDirectory directory;
+    private final EtcdPrograms programs;
+    private final EtcdPart core;
+    private final EtcdPart dr;
+    private final UnderstudyPart gateway;
+    private final UnderstudyPart mirror;
+    private final Optional<KafkaPart> kafka;
+
+    private LabParts(DataDirectory directory, LabPorts ports, boolean withKafka, Progress progress) {
+        this.ports = ports;
+        this.directory = directory;
+        this.programs = new EtcdPrograms(progress);
+        this.core =
+                new EtcdPart("core", List.of("voter-1", "voter-2", "voter-3", "learner"), this::coreCluster, progress);
+        this.dr = new EtcdPart("dr", List.of("dr-1"), this::drCluster, progress);
+        this.kafka = withKafka ? Optional.of(new KafkaPart(broker(), progress)) : Optional.empty();
+        this.gateway = new UnderstudyPart(
+                "gateway",
+                directory.folder("gateway"),
+                Configurations.gateway(ports),
+                ports.url(LabPort.GATEWAY).resolve("/readyz"),
+                progress);
+        this.mirror = new UnderstudyPart(
+                "mirror",
+                directory.folder("mirror"),
+                Configurations.mirror(ports, withKafka),
+                ports.url(LabPort.MIRROR).resolve("/readyz"),
+                progress);
+    }
+
+    static LabParts of(DataDirectory directory, LabPorts ports, boolean withKafka, Progress progress) {
+        return new LabParts(directory, ports, withKafka, progress);
+    }
+
+    private LocalEtcd coreCluster() {
+        return LocalEtcd.builder()
+                .name("core")
+                .voters(3)
+                .learners(1)
+                .dataDirectory(directory.folder("core"))
+                .clientPorts(numbers(LabPort.VOTER_1, LabPort.VOTER_2, LabPort.VOTER_3, LabPort.LEARNER))
+                .peerPorts(
+                        numbers(LabPort.VOTER_1_PEER, LabPort.VOTER_2_PEER, LabPort.VOTER_3_PEER, LabPort.LEARNER_PEER))
+                .binaries(programs.found())
+                .build();
+    }
+
+    private LocalEtcd drCluster() {
+        return LocalEtcd.builder()
+                .name("dr")
+                .voters(1)
+                .dataDirectory(directory.folder("dr"))
+                .clientPorts(numbers(LabPort.DR))
+                .peerPorts(numbers(LabPort.DR_PEER))
+                .binaries(programs.found())
+                .build();
+    }
+
+    private LocalKafkaBuilder broker() {
+        return LocalKafka.builder()
+                .dataDirectory(directory.folder("kafka"))
+                .port(ports.number(LabPort.KAFKA))
+                .controllerPort(ports.number(LabPort.KAFKA_CONTROLLER));
+    }
+
+    private int[] numbers(LabPort... wanted) {
+        return List.of(wanted).stream().mapToInt(ports::number).toArray();
+    }
+
+    List<Part> all() {
+        List<Part> parts = new ArrayList<>(List.of(core, dr, gateway, mirror));
+        kafka.ifPresent(parts::add);
+        return parts;
+    }
+
+    List<Step> steps() {
+        List<Step> steps = new ArrayList<>();
+        kafka.ifPresent(part -> steps.add(Step.first(part.name(), part::start)));
+        steps.add(Step.first("etcd", programs::find));
+        steps.add(Step.after("etcd", core.name(), core::start));
+        steps.add(Step.after("etcd", dr.name(), dr::start));
+        steps.add(Step.first(gateway.name(), gateway::start));
+        steps.add(Step.first(mirror.name(), mirror::start));
+        return steps;
+    }
+
+    /** Readers first, then what the mirror writes to, the source of it all last. */
+    List<List<Part>> stopOrder() {
+        List<Part> targets = new ArrayList<>(List.of(dr));
+        kafka.ifPresent(targets::add);
+        return List.of(List.of(mirror, gateway), targets, List.of(core));
+    }
+
+    /** The voter that the self-check writes to. */
+    URI voter() {
+        return ports.url(LabPort.VOTER_1);
+    }
+
+    Viewpoints viewpoints() {
+        List<Viewpoint> all = new ArrayList<>();
+        all.add(new EtcdViewpoint("seen at the gateway, serializable read", ports.url(LabPort.GATEWAY)));
+        all.add(new EtcdViewpoint("seen in the DR cluster", ports.url(LabPort.DR)));
+        kafka.ifPresent(part -> all.add(new KafkaViewpoint(
+                "seen in Kafka, topic " + Configurations.TOPIC, ports.address(LabPort.KAFKA), Configurations.TOPIC)));
+        return new Viewpoints(all);
+    }
+
+    LabReport report(List<Sighting> check) {
+        List<LabReport.Served> served = new ArrayList<>();
+        for (LabPort port : LabPort.used(kafka.isPresent())) {
+            if (!port.internal()) {
+                served.add(new LabReport.Served(port.part(), port.serves(), ports.address(port), pid(port.part())));
+            }
+        }
+        String etcdctl = programs.found().etcdctl().toString();
+        return new LabReport(
+                directory.path(),
+                served,
+                check,
+                List.of(
+                        etcdctl + " --endpoints=" + ports.address(LabPort.VOTER_1) + " put greeting hello",
+                        etcdctl + " --endpoints=" + ports.address(LabPort.GATEWAY) + " get --consistency=s greeting"));
+    }
+
+    private long pid(String child) {
+        return all().stream()
+                .flatMap(part -> part.children().stream())
+                .filter(candidate -> candidate.name().equals(child))
+                .map(Child::process)
+                .flatMap(process -> process.get().pid().stream().boxed())
+                .findFirst()
+                .orElse(0L);
+    }
+}

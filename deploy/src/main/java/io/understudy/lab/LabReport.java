@@ -1,0 +1,77 @@
+package io.understudy.lab;
+
+import com.fasterxml.jackson.core.JsonProcessingException;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import io.understudy.lab.check.Sighting;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.Locale;
+import java.util.stream.Collectors;
+
+/**
+ * What the user gets when the lab runs and has checked itself.
+ *
+ * @param hints commands to try
+ */
+public record LabReport(Path dataDirectory, List<Served> endpoints, List<Sighting> check, List<String> hints) {
+
+    public LabReport {
+        endpoints = List.copyOf(endpoints);
+        check = List.copyOf(check);
+        hints = List.copyOf(hints);
+    }
+
+    /**
+     * Something that listens.
+     *
+     * @param part the part of the lab
+     * @param serves what is to be had there
+     * @param address {@code host:port}
+     * @param pid the process
+     */
+    public record Served(String part, String serves, String address, long pid) {}
+
+    /** For people. */
+    public String toText() {
+        TextTable served = new TextTable("part", "serves", "address", "pid");
+        endpoints.forEach(each -> served.row(each.part(), each.serves(), each.address(), Long.toString(each.pid())));
+        TextTable seen = new TextTable("a key written to a voter is", "put, ms", "delete, ms");
+        check.forEach(each -> seen.row(each.where(), millis(each.write()), millis(each.delete())));
+        return String.join("\n", served.lines()) + "\n\n" + String.join("\n", seen.lines()) + "\n\nEverything is below "
+                + dataDirectory + "\n"
+                + hints.stream().map(hint -> "  " + hint + "\n").collect(Collectors.joining());
+    }
+
+    /** For programs: the same facts. */
+    public String toJson() {
+        ObjectMapper mapper = new ObjectMapper();
+        ObjectNode root = mapper.createObjectNode();
+        root.put("dataDirectory", dataDirectory.toString());
+        endpoints.forEach(each -> root.withArray("endpoints")
+                .addObject()
+                .put("part", each.part())
+                .put("serves", each.serves())
+                .put("address", each.address())
+                .put("pid", each.pid()));
+        check.forEach(each -> root.withArray("check")
+                .addObject()
+                .put("where", each.where())
+                .put("putMillis", rounded(each.write()))
+                .put("deleteMillis", rounded(each.delete())));
+        try {
+            return mapper.writerWithDefaultPrettyPrinter().writeValueAsString(root);
+        } catch (JsonProcessingException e) {
+            throw new IllegalStateException("a tree of plain values can always be written", e);
+        }
+    }
+
+    private static String millis(Duration duration) {
+        return String.format(Locale.ROOT, "%.1f", rounded(duration));
+    }
+
+    private static double rounded(Duration duration) {
+        return Math.round(duration.toNanos() / 1e5) / 10.0;
+    }
+}

@@ -1,0 +1,22 @@
+package io.understudy.lab;
+
+import io.understudy.lab.ports.LabPort;
+import java.nio.file.Path;
+import java.util.Map;
+
+/**
+ * What the user asked for.
+ *
+ * @param dataDirectory where everything is kept
+ * @param fresh whether to delete what an earlier lab left there
+ * @param kafka whether Kafka and the mirror to it are part of the lab
+ * @param exitAfterCheck whether to stop after the self-check
+ * @param ports those that were chosen; the others are as in the run before, or standard
+ */
+public record LabSettings(
+        Path dataDirectory, boolean fresh, boolean kafka, boolean exitAfterCheck, Map<LabPort, Integer> ports) {
+
+    public LabSettings {
+        ports = Map.copyOf(ports);
+    }
+}

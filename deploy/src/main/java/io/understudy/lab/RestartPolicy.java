@@ -1,0 +1,80 @@
+package io.understudy.lab;
+
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayDeque;
+import java.util.Deque;
+import java.util.HashMap;
+import java.util.Map;
+
+/**
+ * What is done about a child that ended without being asked. Someone outside killed it: start it again, unless that
+ * happens too often. It gave up by itself: its reason stands in its log, and the lab does not cover it up.
+ */
+final class RestartPolicy {
+
+    static final int FATAL_DEATHS = 3;
+    static final Duration WITHIN = Duration.ofSeconds(60);
+
+    private static final int SIGNALLED = 128;
+
+    /** Signals that a process brings upon itself by a fault: QUIT is not among them. */
+    private static final Map<Integer, String> OWN_FAULTS =
+            Map.of(4, "SIGILL", 6, "SIGABRT", 7, "SIGBUS", 8, "SIGFPE", 11, "SIGSEGV");
+
+    private static final Map<Integer, String> OUTSIDE =
+            Map.of(1, "SIGHUP", 2, "SIGINT", 3, "SIGQUIT", 9, "SIGKILL", 15, "SIGTERM");
+
+    private final Map<String, Deque<Instant>> deaths = new HashMap<>();
+
+    /** What to do. */
+    sealed interface Verdict {
+
+        /** How it ended, such as {@code was killed by SIGKILL}. */
+        String how();
+
+        record Restart(String how) implements Verdict {}
+
+        record Fatal(String how) implements Verdict {}
+    }
+
+    /**
+     * Judges one death.
+     *
+     * @param exitStatus 128 + n after signal n
+     */
+    Verdict judge(String child, int exitStatus, Instant now) {
+        String how = describe(exitStatus);
+        if (!fromOutside(exitStatus)) {
+            return new Verdict.Fatal(how);
+        }
+        Deque<Instant> recent = deaths.computeIfAbsent(child, name -> new ArrayDeque<>());
+        recent.addLast(now);
+        while (recent.getFirst().isBefore(now.minus(WITHIN))) {
+            recent.removeFirst();
+        }
+        return recent.size() < FATAL_DEATHS
+                ? new Verdict.Restart(how)
+                : new Verdict.Fatal(
+                        how + ", its death number " + recent.size() + " within " + WITHIN.toSeconds() + " s");
+    }
+
+    /** A server ends with status 0 only when told to, as by SIGTERM. */
+    private static boolean fromOutside(int exitStatus) {
+        return exitStatus == 0 || (exitStatus > SIGNALLED && !OWN_FAULTS.containsKey(exitStatus - SIGNALLED));
+    }
+
+    private static String describe(int exitStatus) {
+        if (exitStatus == 0) {
+            return "was told to stop";
+        }
+        if (exitStatus <= SIGNALLED) {
+            return "gave up with exit status " + exitStatus;
+        }
+        int signal = exitStatus - SIGNALLED;
+        String crash = OWN_FAULTS.get(signal);
+        return crash != null
+                ? "crashed with " + crash
+                : "was killed by " + OUTSIDE.getOrDefault(signal, "signal " + signal);
+    }
+}

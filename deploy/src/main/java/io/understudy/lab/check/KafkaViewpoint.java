@@ -1,0 +1,121 @@
+package io.understudy.lab.check;
+
+import com.google.protobuf.ByteString;
+import io.understudy.lab.failure.LabException;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import org.apache.kafka.clients.consumer.Consumer;
+import org.apache.kafka.clients.consumer.ConsumerConfig;
+import org.apache.kafka.clients.consumer.ConsumerRecord;
+import org.apache.kafka.clients.consumer.KafkaConsumer;
+import org.apache.kafka.common.KafkaException;
+import org.apache.kafka.common.TopicPartition;
+import org.apache.kafka.common.errors.InterruptException;
+import org.apache.kafka.common.serialization.ByteArrayDeserializer;
+import org.jspecify.annotations.Nullable;
+
+/** Records that arrive in a topic from now on. */
+public final class KafkaViewpoint implements Viewpoint {
+
+    private static final Duration POLL = Duration.ofMillis(50);
+    private static final Duration CLOSE = Duration.ofMillis(500);
+
+    private final String name;
+    private final String topic;
+    private final Consumer<byte[], byte[]> consumer;
+
+    /**
+     * Does not connect yet.
+     *
+     * @param bootstrapServers {@code host:port} of the broker
+     */
+    public KafkaViewpoint(String name, String bootstrapServers, String topic) {
+        this.name = name;
+        this.topic = topic;
+        this.consumer = new KafkaConsumer<>(
+                Map.of(
+                        ConsumerConfig.BOOTSTRAP_SERVERS_CONFIG,
+                        bootstrapServers,
+                        // Only what can't be taken back any more.
+                        ConsumerConfig.ISOLATION_LEVEL_CONFIG,
+                        "read_committed",
+                        ConsumerConfig.FETCH_MAX_WAIT_MS_CONFIG,
+                        100,
+                        ConsumerConfig.ENABLE_AUTO_COMMIT_CONFIG,
+                        false),
+                new ByteArrayDeserializer(),
+                new ByteArrayDeserializer());
+    }
+
+    @Override
+    public String name() {
+        return name;
+    }
+
+    @Override
+    public void connect(Duration deadline) throws InterruptedException {
+        try {
+            List<TopicPartition> partitions = consumer.partitionsFor(topic, deadline).stream()
+                    .map(partition -> new TopicPartition(partition.topic(), partition.partition()))
+                    .toList();
+            if (partitions.isEmpty()) {
+                throw new LabException(name + ": Kafka has no topic " + topic);
+            }
+            consumer.assign(partitions);
+            consumer.seekToEnd(partitions);
+            // Seeking is lazy: without asking, the end would be taken when the write is there already.
+            partitions.forEach(partition -> consumer.position(partition, deadline));
+        } catch (InterruptException e) {
+            throw interrupted(e);
+        } catch (KafkaException e) {
+            throw new LabException(name + " can't be read: " + e.getMessage(), e);
+        }
+    }
+
+    @Override
+    public void await(ByteString key, @Nullable ByteString value, Duration deadline) throws InterruptedException {
+        long end = System.nanoTime() + deadline.toNanos();
+        Optional<ByteString> wanted = Optional.ofNullable(value);
+        int others = 0;
+        do {
+            for (ConsumerRecord<byte[], byte[]> arrived : poll()) {
+                if (ByteString.copyFrom(arrived.key()).equals(key)
+                        && valueOf(arrived).equals(wanted)) {
+                    return;
+                }
+                others++;
+            }
+        } while (System.nanoTime() < end);
+        throw new LabException(name + " does not show the " + (value == null ? "deletion" : "write") + " of key "
+                + key.toStringUtf8() + " within " + deadline.toSeconds() + " s; other records that arrived: " + others);
+    }
+
+    private Iterable<ConsumerRecord<byte[], byte[]>> poll() throws InterruptedException {
+        try {
+            return consumer.poll(POLL);
+        } catch (InterruptException e) {
+            throw interrupted(e);
+        } catch (KafkaException e) {
+            throw new LabException(name + " can't be read: " + e.getMessage(), e);
+        }
+    }
+
+    private static Optional<ByteString> valueOf(ConsumerRecord<byte[], byte[]> arrived) {
+        return Optional.ofNullable(arrived.value()).map(ByteString::copyFrom);
+    }
+
+    /** Kafka's own is unchecked and leaves the thread's flag set. */
+    private static InterruptedException interrupted(InterruptException e) {
+        Thread.interrupted();
+        InterruptedException plain = new InterruptedException();
+        plain.initCause(e);
+        return plain;
+    }
+
+    @Override
+    public void close() {
+        consumer.close(org.apache.kafka.clients.consumer.CloseOptions.timeout(CLOSE));
+    }
+}

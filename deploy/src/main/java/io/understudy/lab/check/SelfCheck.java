@@ -1,0 +1,97 @@
+package io.understudy.lab.check;
+
+import com.google.protobuf.ByteString;
+import io.grpc.StatusRuntimeException;
+import io.understudy.lab.failure.LabException;
+import io.understudy.lab.plan.StartPlan;
+import io.understudy.lab.plan.Step;
+import java.net.URI;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.UUID;
+import java.util.concurrent.ConcurrentHashMap;
+import org.jspecify.annotations.Nullable;
+
+/** Writes a key to a voter, looks for it at every viewpoint at once, deletes it, looks again. */
+public final class SelfCheck {
+
+    /** The row of the table that tells when the voter itself acknowledged. */
+    public static final String ACKNOWLEDGED = "acknowledged by a voter";
+
+    private static final String PREFIX = "understudy-lab-check/";
+    private static final Duration DEADLINE = Duration.ofSeconds(15);
+
+    private final URI voter;
+    private final List<Viewpoint> viewpoints;
+
+    /**
+     * A check, not begun.
+     *
+     * @param viewpoints the caller closes them
+     */
+    public SelfCheck(URI voter, List<Viewpoint> viewpoints) {
+        this.voter = voter;
+        this.viewpoints = List.copyOf(viewpoints);
+    }
+
+    /**
+     * Two rounds: in the first every server meets its code for the first time, the second is what the table shows. Both
+     * must succeed.
+     *
+     * @return the acknowledgement, then each viewpoint in order
+     * @throws LabException a viewpoint does not show the write or the deletion in time, or the voter refuses it
+     */
+    public List<Sighting> run() throws Exception {
+        try (EtcdClient client = new EtcdClient(voter)) {
+            everywhere(viewpoint -> viewpoint.connect(DEADLINE));
+            round(client);
+            return round(client);
+        }
+    }
+
+    private List<Sighting> round(EtcdClient client) throws Exception {
+        ByteString key = ByteString.copyFromUtf8(PREFIX + UUID.randomUUID());
+        ByteString value = ByteString.copyFromUtf8("written by the lab");
+        Map<String, Duration> writes = timed(key, value, () -> client.put(key, value));
+        Map<String, Duration> deletes = timed(key, null, () -> client.delete(key));
+        List<Sighting> sightings = new ArrayList<>();
+        sightings.add(sighting(ACKNOWLEDGED, writes, deletes));
+        viewpoints.forEach(viewpoint -> sightings.add(sighting(viewpoint.name(), writes, deletes)));
+        return sightings;
+    }
+
+    private static Sighting sighting(String where, Map<String, Duration> writes, Map<String, Duration> deletes) {
+        return new Sighting(
+                where, writes.getOrDefault(where, Duration.ZERO), deletes.getOrDefault(where, Duration.ZERO));
+    }
+
+    private Map<String, Duration> timed(ByteString key, @Nullable ByteString value, Runnable change) throws Exception {
+        Map<String, Duration> seen = new ConcurrentHashMap<>();
+        long sent = System.nanoTime();
+        try {
+            change.run();
+        } catch (StatusRuntimeException e) {
+            throw new LabException("the voter at " + voter + " refuses the self-check's write: " + e.getStatus(), e);
+        }
+        seen.put(ACKNOWLEDGED, Duration.ofNanos(System.nanoTime() - sent));
+        everywhere(viewpoint -> {
+            viewpoint.await(key, value, DEADLINE);
+            seen.put(viewpoint.name(), Duration.ofNanos(System.nanoTime() - sent));
+        });
+        return seen;
+    }
+
+    private void everywhere(Look look) throws Exception {
+        List<Step> steps = viewpoints.stream()
+                .map(viewpoint -> Step.first(viewpoint.name(), () -> look.at(viewpoint)))
+                .toList();
+        new StartPlan(steps).run();
+    }
+
+    @FunctionalInterface
+    private interface Look {
+        void at(Viewpoint viewpoint) throws InterruptedException;
+    }
+}

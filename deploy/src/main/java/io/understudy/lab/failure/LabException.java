@@ -1,0 +1,15 @@
+package io.understudy.lab.failure;
+
+/** The lab cannot start or go on. The message is for the user: it names the part or file, what is wrong, and what helps. */
+public final class LabException extends RuntimeException {
+
+    private static final long serialVersionUID = 1L;
+
+    public LabException(String message) {
+        super(message);
+    }
+
+    public LabException(String message, Throwable cause) {
+        super(message, cause);
+    }
+}

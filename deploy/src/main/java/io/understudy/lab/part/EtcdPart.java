@@ -1,0 +1,120 @@
+package io.understudy.lab.part;
+
+import io.understudy.lab.progress.Phase;
+import io.understudy.lab.progress.Progress;
+import io.understudy.local.etcd.EtcdMember;
+import io.understudy.local.etcd.EtcdRequestException;
+import io.understudy.local.etcd.LocalEtcd;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+
+/** An etcd cluster, shown as a part per member. */
+public final class EtcdPart implements Part {
+
+    private static final long LOOK_MILLIS = 100;
+
+    private final String name;
+    private final List<String> members;
+    private final Supplier<LocalEtcd> description;
+    private final Progress progress;
+    private volatile @Nullable LocalEtcd cluster;
+    private volatile List<Child> children = List.of();
+
+    /**
+     * @param members what the members are called in the lab, voters first
+     * @param description makes the cluster, not started, with as many members
+     */
+    public EtcdPart(String name, List<String> members, Supplier<LocalEtcd> description, Progress progress) {
+        this.name = name;
+        this.members = List.copyOf(members);
+        this.description = description;
+        this.progress = progress;
+        members.forEach(member -> progress.add(member, ""));
+    }
+
+    @Override
+    public String name() {
+        return name;
+    }
+
+    @Override
+    public void start() {
+        LocalEtcd started = description.get();
+        cluster = started;
+        ScheduledExecutorService observer = Executors.newSingleThreadScheduledExecutor(task -> {
+            Thread thread = new Thread(task, "lab-observe-" + name);
+            thread.setDaemon(true);
+            return thread;
+        });
+        try {
+            members.forEach(member -> progress.change(member, Phase.STARTING, ""));
+            Future<?> observation = observer.scheduleWithFixedDelay(
+                    new Observation(started.members()), LOOK_MILLIS, LOOK_MILLIS, TimeUnit.MILLISECONDS);
+            started.start();
+            observation.cancel(false);
+        } finally {
+            observer.shutdownNow();
+        }
+        children = childrenOf(started);
+        members.forEach(member -> progress.change(member, Phase.READY, ""));
+    }
+
+    private List<Child> childrenOf(LocalEtcd started) {
+        List<Child> all = new ArrayList<>();
+        for (EtcdMember member : started.members()) {
+            all.add(new Child(members.get(all.size()), member::process, member::launch));
+        }
+        return List.copyOf(all);
+    }
+
+    /** The cluster says only at the end that all members serve; people want to see each as it comes. */
+    private final class Observation implements Runnable {
+
+        private final List<EtcdMember> observed;
+        private final boolean[] seen;
+
+        Observation(List<EtcdMember> observed) {
+            this.observed = observed;
+            this.seen = new boolean[observed.size()];
+        }
+
+        @Override
+        public void run() {
+            for (int index = 0; index < seen.length; index++) {
+                EtcdMember member = observed.get(index);
+                if (!seen[index] && member.isAlive() && hasLeader(member)) {
+                    seen[index] = true;
+                    progress.change(members.get(index), Phase.READY, "");
+                }
+            }
+        }
+
+        private static boolean hasLeader(EtcdMember member) {
+            try {
+                return member.status().leaderId() != 0;
+            } catch (EtcdRequestException e) {
+                return false;
+            }
+        }
+    }
+
+    @Override
+    public List<Child> children() {
+        return children;
+    }
+
+    @Override
+    public void stop() {
+        LocalEtcd started = cluster;
+        if (started != null) {
+            started.stop();
+            started.close();
+        }
+    }
+}

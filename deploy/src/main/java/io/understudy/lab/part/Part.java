@@ -1,0 +1,24 @@
+package io.understudy.lab.part;
+
+import java.util.List;
+
+/** Something the lab starts, watches and stops: one or several server processes that belong together. */
+public interface Part {
+
+    /** Name for people. */
+    String name();
+
+    /**
+     * Starts it and returns when it serves, telling how far it is meanwhile. Interruptible.
+     *
+     * @throws io.understudy.lab.failure.LabException it ended or does not serve in time; the message has the end of its
+     *     log
+     */
+    void start() throws Exception;
+
+    /** Its processes, once they were started. From any thread. */
+    List<Child> children();
+
+    /** Ends its processes in order, however far it has come; returns when they are gone. */
+    void stop();
+}

@@ -1,0 +1,64 @@
+package io.understudy.lab.part;
+
+import io.understudy.local.process.ServerProcess;
+import java.io.IOException;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
+import java.time.Duration;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
+
+/** Waits until a process says over HTTP that it is ready. */
+final class Readiness {
+
+    private static final Duration PATIENCE = Duration.ofSeconds(60);
+    private static final Duration REQUEST = Duration.ofSeconds(2);
+    private static final long PAUSE_MILLIS = 50;
+    private static final int SHOWN = 60;
+
+    private final HttpClient http = HttpClient.newBuilder()
+            .version(HttpClient.Version.HTTP_1_1)
+            .connectTimeout(REQUEST)
+            .build();
+
+    /**
+     * @param address answers with status 200 when ready
+     * @param detail told what it answers until then
+     */
+    void await(Child child, URI address, Consumer<String> detail) throws InterruptedException {
+        long end = System.nanoTime() + PATIENCE.toNanos();
+        HttpRequest request = HttpRequest.newBuilder(address).timeout(REQUEST).build();
+        String said = "";
+        while (System.nanoTime() < end) {
+            ServerProcess process = child.process().get();
+            if (!process.isAlive()) {
+                throw child.failure(
+                        "ended with exit status " + process.exitStatus().orElse(-1) + " instead of serving");
+            }
+            try {
+                HttpResponse<String> answer = http.send(request, HttpResponse.BodyHandlers.ofString());
+                if (answer.statusCode() == 200) {
+                    return;
+                }
+                String says = firstLine(answer.body());
+                if (!says.equals(said)) {
+                    said = says;
+                    detail.accept(says);
+                }
+            } catch (IOException e) {
+                // Not listening yet.
+                said = "";
+            }
+            TimeUnit.MILLISECONDS.sleep(PAUSE_MILLIS);
+        }
+        throw child.failure("is not ready after " + PATIENCE.toSeconds() + " s according to " + address
+                + (said.isEmpty() ? "" : ", which says '" + said + "'"));
+    }
+
+    private static String firstLine(String body) {
+        String line = body.lines().findFirst().orElse("").strip();
+        return line.length() <= SHOWN ? line : line.substring(0, SHOWN);
+    }
+}

@@ -1,0 +1,79 @@
+package io.understudy.lab.part;
+
+import io.understudy.lab.failure.LabException;
+import io.understudy.lab.progress.Phase;
+import io.understudy.lab.progress.Progress;
+import io.understudy.local.process.LocalProcesses;
+import io.understudy.local.process.ServerCommand;
+import io.understudy.local.process.ServerProcess;
+import java.io.IOException;
+import java.net.URI;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+
+/** A process of our own, {@code understudy gateway} or {@code understudy mirror}, with its configuration beside its log. */
+public final class UnderstudyPart implements Part {
+
+    private final String name;
+    private final Path configFile;
+    private final String config;
+    private final URI ready;
+    private final Progress progress;
+    private final ServerProcess process;
+    private final Child child;
+
+    /**
+     * @param name name of the sub-command, and of the part
+     * @param folder exists; gets the configuration and the log
+     * @param config YAML
+     * @param ready answers with status 200 when the process is ready
+     */
+    public UnderstudyPart(String name, Path folder, String config, URI ready, Progress progress) {
+        this.name = name;
+        this.configFile = folder.resolve(name + ".yaml");
+        this.config = config;
+        this.ready = ready;
+        this.progress = progress;
+        UnderstudyCommand command = UnderstudyCommand.ofThisBuild();
+        this.process = new LocalProcesses()
+                .prepare(new ServerCommand(
+                        name,
+                        command.program(),
+                        command.running(name, "--config", configFile.toString()),
+                        command.environment(),
+                        folder,
+                        folder.resolve(name + ".log")));
+        this.child = Child.of(process);
+        progress.add(name, "");
+    }
+
+    @Override
+    public String name() {
+        return name;
+    }
+
+    @Override
+    public void start() throws InterruptedException {
+        try {
+            Files.writeString(configFile, config);
+        } catch (IOException e) {
+            throw new LabException("the configuration " + configFile + " can't be written: " + e.getMessage(), e);
+        }
+        progress.change(name, Phase.STARTING, "");
+        process.start();
+        new Readiness().await(child, ready, detail -> progress.change(name, Phase.STARTING, detail));
+        progress.change(name, Phase.READY, "");
+    }
+
+    @Override
+    public List<Child> children() {
+        return List.of(child);
+    }
+
+    @Override
+    public void stop() {
+        process.stop();
+        process.close();
+    }
+}

@@ -1,0 +1,79 @@
+package io.understudy.lab.ports;
+
+import java.util.Arrays;
+import java.util.List;
+
+/**
+ * Every port of the lab: the one table from which flags, checks, configuration and the printed endpoints are made.
+ *
+ * <p>A <em>lasting</em> port is stored by the servers themselves, as etcd does with peer URLs: a data directory in which
+ * it was used can't be started with another.
+ */
+public enum LabPort {
+    GATEWAY("gateway", "--gateway-port", 2379, false, "etcd v3 API over gRPC, /readyz, /metrics"),
+    GATEWAY_WEB("gateway", "--gateway-web-port", 8080, false, "REST, events, dashboard"),
+    VOTER_1("voter-1", "--voter-1-port", 23791, false, "etcd, client"),
+    VOTER_2("voter-2", "--voter-2-port", 23792, false, "etcd, client"),
+    VOTER_3("voter-3", "--voter-3-port", 23793, false, "etcd, client"),
+    LEARNER("learner", "--learner-port", 23794, false, "etcd, client, serializable reads only"),
+    VOTER_1_PEER("voter-1", "--voter-1-peer-port", 23801, true, "etcd, peer"),
+    VOTER_2_PEER("voter-2", "--voter-2-peer-port", 23802, true, "etcd, peer"),
+    VOTER_3_PEER("voter-3", "--voter-3-peer-port", 23803, true, "etcd, peer"),
+    LEARNER_PEER("learner", "--learner-peer-port", 23804, true, "etcd, peer"),
+    DR("dr-1", "--dr-port", 24791, false, "DR cluster: etcd, client"),
+    DR_PEER("dr-1", "--dr-peer-port", 24801, true, "DR cluster: etcd, peer"),
+    KAFKA("kafka", "--kafka-port", 29092, false, "Kafka, clients"),
+    KAFKA_CONTROLLER("kafka", "--kafka-controller-port", 29093, true, "Kafka, controller"),
+    MIRROR("mirror", "--mirror-port", 8081, false, "status, /readyz, /metrics");
+
+    private final String part;
+    private final String flag;
+    private final int standard;
+    private final boolean lasting;
+    private final String serves;
+
+    LabPort(String part, String flag, int standard, boolean lasting, String serves) {
+        this.part = part;
+        this.flag = flag;
+        this.standard = standard;
+        this.lasting = lasting;
+        this.serves = serves;
+    }
+
+    /** The part of the lab that listens here. */
+    public String part() {
+        return part;
+    }
+
+    /** The command-line flag that sets it. */
+    public String flag() {
+        return flag;
+    }
+
+    /** The number without a flag. */
+    public int standard() {
+        return standard;
+    }
+
+    /** Whether a data directory keeps it for good. */
+    public boolean lasting() {
+        return lasting;
+    }
+
+    /** What is to be had there. */
+    public String serves() {
+        return serves;
+    }
+
+    /** Whether servers talk to each other here and users don't. */
+    public boolean internal() {
+        return lasting;
+    }
+
+    /** The ports in use with or without Kafka. */
+    public static List<LabPort> used(boolean withKafka) {
+        return Arrays.stream(values())
+                .filter(port -> withKafka || !port.part.equals(KAFKA.part))
+                .toList();
+    }
+}

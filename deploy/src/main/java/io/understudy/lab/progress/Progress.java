@@ -1,0 +1,122 @@
+package io.understudy.lab.progress;
+
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.TimeUnit;
+import java.util.function.LongSupplier;
+
+/** How far each part of the lab has come, shown as it changes. Safe for use by several threads. */
+public final class Progress implements AutoCloseable {
+
+    private static final int STANDARD_COLUMNS = 80;
+
+    private final Display display;
+    private final LongSupplier nanoTime;
+    private final ScheduledExecutorService ticker;
+    private final Future<?> ticking;
+    private final Map<String, PartState> states = new LinkedHashMap<>();
+    private final Map<String, Long> startedAt = new LinkedHashMap<>();
+    private boolean closed;
+
+    Progress(Display display, LongSupplier nanoTime) {
+        this.display = display;
+        this.nanoTime = nanoTime;
+        this.ticker = Executors.newSingleThreadScheduledExecutor(task -> {
+            Thread thread = new Thread(task, "lab-progress");
+            thread.setDaemon(true);
+            return thread;
+        });
+        this.ticking = display.refreshMillis() == 0
+                ? CompletableFuture.completedFuture(null)
+                : ticker.scheduleAtFixedRate(
+                        this::refresh, display.refreshMillis(), display.refreshMillis(), TimeUnit.MILLISECONDS);
+    }
+
+    /** Redrawn lines if standard error is a terminal that can, else a line per change. */
+    public static Progress onStandardError(PrintWriter err, Map<String, String> environment) {
+        boolean capable = !"dumb".equals(environment.getOrDefault("TERM", "dumb"));
+        Display display = capable && standardErrorIsTerminal()
+                ? new TerminalDisplay(err, columns(environment))
+                : new LineDisplay(err);
+        return new Progress(display, System::nanoTime);
+    }
+
+    /** Adds a part, waiting, below those already there. */
+    public void add(String part, String waitsFor) {
+        change(part, Phase.WAITING, waitsFor);
+    }
+
+    /** Moves a part on, or only tells what it is doing now. */
+    public synchronized void change(String part, Phase phase, String detail) {
+        if (closed) {
+            return;
+        }
+        if (phase == Phase.STARTING) {
+            startedAt.putIfAbsent(part, nanoTime.getAsLong());
+        }
+        PartState state = new PartState(part, phase, detail, took(part));
+        states.put(part, state);
+        display.show(current(), state);
+    }
+
+    /** Says something for good. */
+    public synchronized void note(String line) {
+        display.note(line, closed ? List.of() : current());
+    }
+
+    private synchronized void refresh() {
+        if (!closed && states.values().stream().anyMatch(state -> state.phase() == Phase.STARTING)) {
+            display.refresh(current());
+        }
+    }
+
+    private List<PartState> current() {
+        List<PartState> all = new ArrayList<>();
+        states.replaceAll((part, state) ->
+                state.phase().ended() ? state : new PartState(part, state.phase(), state.detail(), took(part)));
+        all.addAll(states.values());
+        return all;
+    }
+
+    private Duration took(String part) {
+        Long began = startedAt.get(part);
+        return began == null ? Duration.ZERO : Duration.ofNanos(nanoTime.getAsLong() - began);
+    }
+
+    /** Leaves the last picture as it is; notes may still follow. */
+    @Override
+    public synchronized void close() {
+        if (!closed) {
+            closed = true;
+            display.end();
+            ticking.cancel(false);
+            ticker.shutdownNow();
+        }
+    }
+
+    /** Linux only: the JDK can tell for standard input and output together, but not for standard error. */
+    private static boolean standardErrorIsTerminal() {
+        try {
+            String target = Files.readSymbolicLink(Path.of("/proc/self/fd/2")).toString();
+            return target.startsWith("/dev/pts/") || target.startsWith("/dev/tty") || target.equals("/dev/console");
+        } catch (IOException e) {
+            return false;
+        }
+    }
+
+    private static int columns(Map<String, String> environment) {
+        String columns = environment.getOrDefault("COLUMNS", "");
+        return columns.matches("[1-9][0-9]{1,3}") ? Integer.parseInt(columns) : STANDARD_COLUMNS;
+    }
+}

@@ -1,0 +1,5 @@
+/** What the user sees while the lab starts: a line per part, redrawn on a terminal, appended elsewhere. */
+@NullMarked
+package io.understudy.lab.progress;
+
+import org.jspecify.annotations.NullMarked;

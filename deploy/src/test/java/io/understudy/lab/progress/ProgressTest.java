@@ -1,0 +1,79 @@
+package io.understudy.lab.progress;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.PrintWriter;
+import java.io.StringWriter;
+import java.time.Duration;
+import java.util.concurrent.atomic.AtomicLong;
+import org.junit.jupiter.api.Test;
+
+final class ProgressTest {
+
+    private final StringWriter shown = new StringWriter();
+    private final PrintWriter out = new PrintWriter(shown);
+    private final AtomicLong now = new AtomicLong();
+
+    @Test
+    void elsewhereThanOnATerminalEachPhaseIsOneLine() {
+        try (Progress progress = new Progress(new LineDisplay(out), now::get)) {
+            progress.add("kafka", "");
+            progress.change("kafka", Phase.STARTING, "");
+            progress.change("kafka", Phase.STARTING, "formatting");
+            pass(Duration.ofMillis(6_150));
+            progress.change("kafka", Phase.READY, "");
+        }
+
+        assertThat(shown.toString().lines()).containsExactly("kafka starting", "kafka ready after 6.1 s");
+    }
+
+    @Test
+    void aFailedPartSaysWhy() {
+        try (Progress progress = new Progress(new LineDisplay(out), now::get)) {
+            progress.change("kafka", Phase.STARTING, "");
+            progress.change("kafka", Phase.FAILED, "no memory");
+        }
+
+        assertThat(shown.toString()).contains("kafka failed after 0.0 s: no memory");
+    }
+
+    @Test
+    void onATerminalThePartsAreDrawnAgainInPlace() {
+        TerminalDisplay display = new TerminalDisplay(out, 40);
+        try (Progress progress = new Progress(display, now::get)) {
+            progress.add("voter-1", "");
+            progress.add("kafka", "");
+            progress.change("kafka", Phase.STARTING, "x".repeat(60));
+        }
+
+        String lastFrame = shown.toString().substring(shown.toString().lastIndexOf("\u001b[2A"));
+        assertThat(lastFrame.split("\n")).hasSize(2).allSatisfy(line -> assertThat(
+                        line.replaceAll("\u001b\\[[0-9]*[A-Za-z]|\r", ""))
+                .hasSizeLessThan(40));
+    }
+
+    @Test
+    void aNoteStaysAboveThePartsAndFollowsThemLater() {
+        Progress progress = new Progress(new TerminalDisplay(out, 80), now::get);
+        progress.add("kafka", "");
+        progress.note("taking over");
+        progress.close();
+        shown.getBuffer().setLength(0);
+        progress.note("stopping");
+
+        assertThat(shown.toString()).contains("stopping").doesNotContain("\u001b[1A");
+    }
+
+    @Test
+    void nothingChangesAfterTheEnd() {
+        Progress progress = new Progress(new LineDisplay(out), now::get);
+        progress.close();
+        progress.change("kafka", Phase.STARTING, "");
+
+        assertThat(shown.toString()).isEmpty();
+    }
+
+    private void pass(Duration time) {
+        now.addAndGet(time.toNanos());
+    }
+}
