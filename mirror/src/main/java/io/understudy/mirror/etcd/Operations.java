@@ -1,0 +1,80 @@
+package io.understudy.mirror.etcd;
+
+import com.google.protobuf.ByteString;
+import io.etcd.jetcd.api.DeleteRangeRequest;
+import io.etcd.jetcd.api.PutRequest;
+import io.etcd.jetcd.api.RequestOp;
+import io.understudy.mirror.sink.ReservedKeys;
+import io.understudy.vocabulary.Change;
+import io.understudy.vocabulary.Commit;
+import io.understudy.vocabulary.KeyValue;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+
+/** What the target is asked to do for what happened at the source. Leases stay behind: values are put without them. */
+final class Operations {
+
+    /** Upper bound of what an operation adds to a request besides itself: its tag, its length, its share of nesting. */
+    private static final int OVERHEAD_BYTES = 7;
+
+    private Operations() {}
+
+    /** One operation per key that is not reserved. etcd takes each key once per transaction: the last change wins. */
+    static List<RequestOp> of(Commit commit) {
+        Map<ByteString, RequestOp> byKey = new LinkedHashMap<>();
+        for (Change change : commit.changes()) {
+            if (!ReservedKeys.contains(change.key())) {
+                byKey.put(change.key(), of(change));
+            }
+        }
+        return List.copyOf(byKey.values());
+    }
+
+    static RequestOp put(KeyValue entry) {
+        return put(entry.key(), entry.value());
+    }
+
+    static RequestOp put(ByteString key, ByteString value) {
+        return RequestOp.newBuilder()
+                .setRequestPut(PutRequest.newBuilder().setKey(key).setValue(value))
+                .build();
+    }
+
+    static RequestOp delete(ByteString key) {
+        return RequestOp.newBuilder()
+                .setRequestDeleteRange(DeleteRangeRequest.newBuilder().setKey(key))
+                .build();
+    }
+
+    /** Bytes that {@code operation} takes in a request, at most. */
+    static long bytes(RequestOp operation) {
+        return operation.getSerializedSize() + (long) OVERHEAD_BYTES;
+    }
+
+    /**
+     * Cuts {@code operations} into parts that take at most {@code room} bytes each; one operation that is larger stands
+     * alone.
+     */
+    static List<List<RequestOp>> parts(List<RequestOp> operations, long room) {
+        List<List<RequestOp>> parts = new ArrayList<>();
+        int from = 0;
+        long bytes = 0;
+        for (int i = 0; i < operations.size(); i++) {
+            long more = bytes(operations.get(i));
+            if (bytes + more > room && i > from) {
+                parts.add(operations.subList(from, i));
+                from = i;
+                bytes = 0;
+            }
+            bytes += more;
+        }
+        parts.add(operations.subList(from, operations.size()));
+        return parts;
+    }
+
+    private static RequestOp of(Change change) {
+        return change instanceof Change.Put put ? put(put.keyValue()) : delete(change.key());
+    }
+}

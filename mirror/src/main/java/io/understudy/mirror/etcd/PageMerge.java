@@ -1,0 +1,100 @@
+package io.understudy.mirror.etcd;
+
+import com.google.protobuf.ByteString;
+import io.etcd.jetcd.api.RequestOp;
+import io.understudy.vocabulary.KeyRange;
+import io.understudy.vocabulary.KeyValue;
+import java.util.Collections;
+import java.util.Iterator;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Compares a page of the source with what the target holds in its range, both in key order, and tells what to do to
+ * make the target equal: only what differs.
+ */
+final class PageMerge {
+
+    private final List<KeyValue> entries;
+    private final ForeignKeys onForeignKeys;
+    private final long foreignBefore;
+
+    private int nextEntry;
+    private @Nullable ByteString end;
+    private Iterator<io.etcd.jetcd.api.KeyValue> held = Collections.emptyIterator();
+    private io.etcd.jetcd.api.@Nullable KeyValue nextHeld;
+
+    /**
+     * @param entries the source's, in key order
+     * @param foreignBefore target keys of a mod revision before this were there before the first synchronisation
+     */
+    PageMerge(List<KeyValue> entries, ForeignKeys onForeignKeys, long foreignBefore) {
+        this.entries = entries;
+        this.onForeignKeys = onForeignKeys;
+        this.foreignBefore = foreignBefore;
+    }
+
+    /** Goes on with the next part of the page's range; the source's entries before it are passed over. */
+    void enter(KeyRange part, Iterator<io.etcd.jetcd.api.KeyValue> target) {
+        while (nextEntry < entries.size()
+                && KeyRange.KEY_ORDER.compare(entries.get(nextEntry).key(), part.from()) < 0) {
+            nextEntry++;
+        }
+        end = part.to();
+        held = target;
+        nextHeld = null;
+    }
+
+    /** What to do next; null when this part of the range is equal now. */
+    @Nullable RequestOp next() {
+        while (true) {
+            io.etcd.jetcd.api.KeyValue there = peekHeld();
+            KeyValue entry = peekEntry();
+            if (there == null && entry == null) {
+                return null;
+            }
+            int order =
+                    entry == null ? 1 : there == null ? -1 : KeyRange.KEY_ORDER.compare(entry.key(), there.getKey());
+            if (entry != null && order < 0) {
+                nextEntry++;
+                return Operations.put(entry);
+            }
+            if (there == null) {
+                throw new IllegalStateException("neither side has a next key");
+            }
+            nextHeld = null;
+            if (entry != null && order == 0) {
+                nextEntry++;
+                if (!entry.value().equals(there.getValue()) || mustBecomeOurs(there)) {
+                    return Operations.put(entry);
+                }
+            } else if (!isForeign(there) || onForeignKeys == ForeignKeys.DELETE) {
+                return Operations.delete(there.getKey());
+            }
+        }
+    }
+
+    private boolean isForeign(io.etcd.jetcd.api.KeyValue there) {
+        return there.getModRevision() < foreignBefore;
+    }
+
+    /** A key kept because it equals the source's would later be taken for a foreign one, and kept when it must go. */
+    private boolean mustBecomeOurs(io.etcd.jetcd.api.KeyValue there) {
+        return isForeign(there) && onForeignKeys == ForeignKeys.KEEP;
+    }
+
+    private @Nullable KeyValue peekEntry() {
+        if (nextEntry == entries.size()) {
+            return null;
+        }
+        KeyValue entry = entries.get(nextEntry);
+        return end == null || KeyRange.KEY_ORDER.compare(entry.key(), end) < 0 ? entry : null;
+    }
+
+    private io.etcd.jetcd.api.@Nullable KeyValue peekHeld() {
+        if (nextHeld == null && held.hasNext()) {
+            nextHeld = held.next();
+        }
+        return nextHeld;
+    }
+}

@@ -1,0 +1,127 @@
+package io.understudy.mirror.etcd;
+
+import io.etcd.jetcd.api.KVGrpc;
+import io.etcd.jetcd.api.KVGrpc.KVBlockingStub;
+import io.etcd.jetcd.api.RangeRequest;
+import io.etcd.jetcd.api.RangeResponse;
+import io.etcd.jetcd.api.TxnRequest;
+import io.etcd.jetcd.api.TxnResponse;
+import io.grpc.StatusRuntimeException;
+import io.understudy.etcd.ClusterView;
+import io.understudy.etcd.Duty;
+import io.understudy.etcd.Endpoint;
+import io.understudy.etcd.EtcdCluster;
+import io.understudy.etcd.EtcdFailure;
+import io.understudy.etcd.Remedy;
+import io.understudy.mirror.sink.SinkException;
+import io.understudy.mirror.sink.SinkListener;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Function;
+
+/**
+ * Calls on the target cluster's voters, one at a time: each attempt has a deadline, a failed one moves on to the next
+ * endpoint and backs off. One thread.
+ */
+final class TargetCalls {
+
+    private static final long FIRST_PAUSE_MILLIS = 20;
+    private static final long MAX_PAUSE_MILLIS = 2_000;
+
+    private final EtcdCluster cluster;
+    private final SinkListener listener;
+    private int failures;
+
+    TargetCalls(EtcdCluster cluster, SinkListener listener) {
+        this.cluster = cluster;
+        this.listener = listener;
+    }
+
+    /** A linearizable read (the request must ask for one), repeated until it is answered. */
+    RangeResponse range(RangeRequest request) {
+        while (true) {
+            Optional<RangeResponse> answer = tryRange(request);
+            if (answer.isPresent()) {
+                return answer.get();
+            }
+        }
+    }
+
+    /** One attempt at a linearizable read; empty if it failed, perhaps because the answer is too large. */
+    Optional<RangeResponse> tryRange(RangeRequest request) {
+        return attempt("a read", stub -> stub.range(request));
+    }
+
+    /**
+     * One attempt at a transaction.
+     *
+     * @param what is written, for errors
+     * @return empty if its outcome is unknown
+     */
+    Optional<TxnResponse> txn(String what, TxnRequest request) {
+        return attempt(what, stub -> stub.txn(request));
+    }
+
+    private <T> Optional<T> attempt(String what, Function<KVBlockingStub, T> call) {
+        List<Endpoint> endpoints = cluster.endpointsFor(Duty.WRITE);
+        if (endpoints.isEmpty()) {
+            failed("no endpoint of the target can be written to: " + explained(cluster.view()));
+            return Optional.empty();
+        }
+        Endpoint endpoint = endpoints.get(0);
+        try {
+            T answer = call.apply(KVGrpc.newBlockingStub(cluster.channel(endpoint))
+                    .withDeadlineAfter(cluster.settings().requestTimeout().toNanos(), TimeUnit.NANOSECONDS));
+            succeeded(endpoint);
+            return Optional.of(answer);
+        } catch (StatusRuntimeException e) {
+            if (Thread.currentThread().isInterrupted()) {
+                throw new SinkException.Stopped("waiting for " + endpoint);
+            }
+            EtcdFailure failure = cluster.reportFailure(endpoint, Duty.WRITE, e);
+            if (failure.remedy() == Remedy.CALLERS_FAULT || failure.remedy() == Remedy.FATAL) {
+                throw new SinkException.Refused(
+                        "the target's member " + endpoint + " refuses " + what + ": " + failure + hint(failure), e);
+            }
+            failed(endpoint + " failed at " + what + ": " + failure);
+            return Optional.empty();
+        }
+    }
+
+    private void succeeded(Endpoint endpoint) {
+        cluster.reportSuccess(endpoint, Duty.WRITE);
+        if (failures > 0) {
+            failures = 0;
+            listener.available();
+        }
+    }
+
+    private void failed(String why) {
+        listener.unavailable(why);
+        long most = Math.min(MAX_PAUSE_MILLIS, FIRST_PAUSE_MILLIS << Math.min(failures++, 10));
+        try {
+            TimeUnit.MILLISECONDS.sleep(ThreadLocalRandom.current().nextLong(most / 2, most + 1));
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new SinkException.Stopped("waiting to try again after " + why);
+        }
+    }
+
+    private static String explained(ClusterView view) {
+        return view.foreign().isEmpty()
+                ? "no voter is known"
+                : "the configured endpoints lead to different clusters: " + view.foreign();
+    }
+
+    private static String hint(EtcdFailure failure) {
+        return switch (failure.error()) {
+            case REQUEST_TOO_LARGE ->
+                "; the target's --max-request-bytes must be at least the mirror's maxRequestBytes, and 4 KiB more than"
+                        + " the source's, since each write carries the checkpoint too";
+            case TOO_MANY_OPERATIONS -> "; the target's --max-txn-ops must be at least the mirror's maxTxnOps";
+            default -> "";
+        };
+    }
+}

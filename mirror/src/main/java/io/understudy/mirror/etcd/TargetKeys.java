@@ -1,0 +1,76 @@
+package io.understudy.mirror.etcd;
+
+import com.google.protobuf.ByteString;
+import io.etcd.jetcd.api.KeyValue;
+import io.etcd.jetcd.api.RangeRequest;
+import io.etcd.jetcd.api.RangeResponse;
+import io.understudy.vocabulary.KeyRange;
+import java.util.ArrayDeque;
+import java.util.Deque;
+import java.util.Iterator;
+import java.util.NoSuchElementException;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What the target holds in a range, in key order, read page by page so that a large range takes little memory.
+ *
+ * <p>Nobody else writes the range, so its pages need no common revision.
+ */
+final class TargetKeys implements Iterator<KeyValue> {
+
+    /** Small enough for the largest values that etcd takes by default. */
+    private static final int FIRST_PAGE_KEYS = 16;
+
+    private static final int MAX_PAGE_KEYS = 4_096;
+    private static final long PAGE_BYTES = 2L << 20;
+    private static final ByteString ZERO_BYTE = ByteString.copyFrom(new byte[] {0});
+
+    private final TargetCalls calls;
+    private final KeyRange range;
+    private final Deque<KeyValue> page = new ArrayDeque<>();
+    private int pageKeys = FIRST_PAGE_KEYS;
+    /** Where the next page begins; null after the last. */
+    private @Nullable ByteString cursor;
+
+    TargetKeys(TargetCalls calls, KeyRange range) {
+        this.calls = calls;
+        this.range = range;
+        this.cursor = range.from();
+    }
+
+    @Override
+    public boolean hasNext() {
+        while (page.isEmpty() && cursor != null) {
+            read(cursor);
+        }
+        return !page.isEmpty();
+    }
+
+    @Override
+    public KeyValue next() {
+        if (!hasNext()) {
+            throw new NoSuchElementException("the range was read to its end");
+        }
+        return page.remove();
+    }
+
+    private void read(ByteString from) {
+        KeyRange rest = new KeyRange(from, range.to());
+        Optional<RangeResponse> answered = calls.tryRange(RangeRequest.newBuilder()
+                .setKey(rest.etcdKey())
+                .setRangeEnd(rest.etcdRangeEnd())
+                .setLimit(pageKeys)
+                .build());
+        if (answered.isEmpty()) {
+            // Small keys before large values: the page may have been more than can be received.
+            pageKeys = Math.max(1, pageKeys / 2);
+            return;
+        }
+        RangeResponse answer = answered.get();
+        page.addAll(answer.getKvsList());
+        cursor = answer.getMore() ? page.getLast().getKey().concat(ZERO_BYTE) : null;
+        long perKey = Math.max(1, answer.getSerializedSize() / Math.max(1, answer.getKvsCount()));
+        pageKeys = (int) Math.max(1, Math.min(Math.min(MAX_PAGE_KEYS, pageKeys * 4L), PAGE_BYTES / perKey));
+    }
+}

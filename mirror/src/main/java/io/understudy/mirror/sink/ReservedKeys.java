@@ -1,0 +1,57 @@
+package io.understudy.mirror.sink;
+
+import com.google.protobuf.ByteString;
+import io.understudy.vocabulary.KeyRange;
+import java.util.ArrayList;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/** The keys a cluster keeps for Understudy itself: never copied, never pruned. */
+public final class ReservedKeys {
+
+    private static final ByteString PREFIX = ByteString.copyFromUtf8("\0understudy/");
+
+    /** All of them. */
+    public static final KeyRange RANGE = KeyRange.prefix(PREFIX);
+
+    private ReservedKeys() {}
+
+    public static boolean contains(ByteString key) {
+        return key.startsWith(PREFIX);
+    }
+
+    /** Where an etcd cluster stores the checkpoint of a mirror into it. */
+    public static ByteString checkpoint(String mirror) {
+        return PREFIX.concat(ByteString.copyFromUtf8("mirror/" + mirror + "/checkpoint"));
+    }
+
+    /** The parts of {@code range} that are not reserved, in key order. */
+    public static List<KeyRange> outside(KeyRange range) {
+        List<KeyRange> parts = new ArrayList<>(2);
+        add(parts, range.from(), earlier(range.to(), RANGE.from()));
+        add(parts, later(range.from(), endOfReserved()), range.to());
+        return List.copyOf(parts);
+    }
+
+    private static ByteString endOfReserved() {
+        ByteString end = RANGE.to();
+        if (end == null) {
+            throw new IllegalStateException("the reserved keys have an end");
+        }
+        return end;
+    }
+
+    private static void add(List<KeyRange> parts, ByteString from, @Nullable ByteString to) {
+        if (to == null || KeyRange.KEY_ORDER.compare(from, to) < 0) {
+            parts.add(new KeyRange(from, to));
+        }
+    }
+
+    private static ByteString earlier(@Nullable ByteString end, ByteString other) {
+        return end == null || KeyRange.KEY_ORDER.compare(other, end) < 0 ? other : end;
+    }
+
+    private static ByteString later(ByteString from, ByteString other) {
+        return KeyRange.KEY_ORDER.compare(from, other) < 0 ? other : from;
+    }
+}

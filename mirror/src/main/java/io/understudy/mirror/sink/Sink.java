@@ -1,0 +1,36 @@
+package io.understudy.mirror.sink;
+
+import io.understudy.feed.FeedConsumer;
+import io.understudy.mirror.checkpoint.Checkpoint;
+import io.understudy.vocabulary.Position;
+import io.understudy.vocabulary.Revision;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The writer for one target. Driven by one thread, the mirror's, which it blocks while the target is slow or away: that
+ * is the back pressure. The getters may be called from any thread.
+ *
+ * <p>Every method may throw a {@link SinkException}; after one the sink is only closed.
+ */
+public interface Sink extends FeedConsumer, AutoCloseable {
+
+    /**
+     * Takes the target over and finds out how far it is. Called once, before anything else.
+     *
+     * @return where the feed goes on; null if it must begin with a snapshot
+     */
+    @Nullable Position open();
+
+    /** Called whenever nothing more waits to be written: what was given so far is made durable, soon. */
+    void settle();
+
+    /** As last stored in the target; null before the first. */
+    @Nullable Checkpoint checkpoint();
+
+    /** The target durably holds everything up to here, {@link Revision#ZERO} if it holds no state of the source. */
+    Revision complete();
+
+    /** Lets go of the target. What was not made durable before is not part of it. Idempotent. */
+    @Override
+    void close();
+}

@@ -1,0 +1,56 @@
+package io.understudy.mirror.sink;
+
+import org.jspecify.annotations.Nullable;
+
+/** A sink can't go on. The type tells what its mirror may do; the message says what, where and what is allowed. */
+public abstract sealed class SinkException extends RuntimeException {
+
+    private static final long serialVersionUID = 1L;
+
+    SinkException(String message, @Nullable Throwable cause) {
+        super(message, cause);
+    }
+
+    /** Another writer has taken the target over. Fatal: two writers on one target would undo each other's work. */
+    public static final class Fenced extends SinkException {
+        private static final long serialVersionUID = 1L;
+
+        public Fenced(String message) {
+            super(message, null);
+        }
+    }
+
+    /** The target, or what it holds, is not as it must be. Fatal until an operator has decided. */
+    public static final class Refused extends SinkException {
+        private static final long serialVersionUID = 1L;
+
+        public Refused(String message) {
+            super(message, null);
+        }
+
+        public Refused(String message, Throwable cause) {
+            super(message, cause);
+        }
+    }
+
+    /**
+     * The target can't be reached, or the outcome of writes is unknown. A new sink, opened later, finds out from the
+     * checkpoint where to go on.
+     */
+    public static final class Unavailable extends SinkException {
+        private static final long serialVersionUID = 1L;
+
+        public Unavailable(String message, @Nullable Throwable cause) {
+            super(message, cause);
+        }
+    }
+
+    /** The mirror's thread was interrupted to stop it; its interrupt is set again. */
+    public static final class Stopped extends SinkException {
+        private static final long serialVersionUID = 1L;
+
+        public Stopped(String doing) {
+            super("stopped while " + doing, null);
+        }
+    }
+}
