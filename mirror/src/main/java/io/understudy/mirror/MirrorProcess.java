@@ -1,0 +1,167 @@
+package io.understudy.mirror;
+
+import io.micrometer.core.instrument.binder.jvm.JvmGcMetrics;
+import io.micrometer.core.instrument.binder.jvm.JvmMemoryMetrics;
+import io.micrometer.core.instrument.binder.system.ProcessorMetrics;
+import io.micrometer.prometheusmetrics.PrometheusConfig;
+import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
+import io.understudy.etcd.EtcdCluster;
+import io.understudy.etcd.EtcdSettings;
+import io.understudy.etcd.ReadIndex;
+import io.understudy.feed.FeedKind;
+import io.understudy.feed.etcd.EtcdFeedSource;
+import io.understudy.mirror.etcd.EtcdSink;
+import io.understudy.mirror.kafka.KafkaSink;
+import io.understudy.mirror.kafka.KafkaSinkOptions;
+import io.understudy.mirror.pipeline.MirrorFailedException;
+import io.understudy.mirror.pipeline.MirrorPlan;
+import io.understudy.mirror.pipeline.MirrorReport;
+import io.understudy.mirror.pipeline.Pipeline;
+import io.understudy.mirror.status.StatusServer;
+import java.io.IOException;
+import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.Deque;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.Executors;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Supplier;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The mirrors of one process, and its status server. One mirror that fails for good fails the process: see
+ * {@link #failure}.
+ */
+public final class MirrorProcess implements AutoCloseable {
+
+    private static final Logger LOG = LoggerFactory.getLogger(MirrorProcess.class);
+
+    private static final Duration LAG_INTERVAL = Duration.ofSeconds(1);
+
+    private final PrometheusMeterRegistry meters = new PrometheusMeterRegistry(PrometheusConfig.DEFAULT);
+    private final List<Pipeline> pipelines = new CopyOnWriteArrayList<>();
+    private final CompletableFuture<MirrorFailedException> failure = new CompletableFuture<>();
+    /** What was opened, the last first. */
+    private final Deque<AutoCloseable> open = new ArrayDeque<>();
+
+    private final StatusServer status;
+
+    private MirrorProcess(MirrorSettings settings) throws IOException {
+        status = StatusServer.start(settings.status(), this::reports, meters::scrape);
+        open.push(status);
+    }
+
+    /**
+     * Starts everything, or nothing. Neither sources nor targets need to be there: the mirrors keep trying.
+     *
+     * @throws IOException the status address can't be listened at; the message names it
+     */
+    public static MirrorProcess start(MirrorSettings settings) throws IOException {
+        MirrorProcess process = new MirrorProcess(settings);
+        try {
+            process.startMirrors(settings);
+            return process;
+        } catch (RuntimeException e) {
+            process.close();
+            throw e;
+        }
+    }
+
+    /** The port at which status and metrics are served. */
+    public int statusPort() {
+        return status.port();
+    }
+
+    /** Completes when a mirror has failed for good, which needs an operator; the process is then to be ended. */
+    public CompletableFuture<MirrorFailedException> failure() {
+        return failure.copy();
+    }
+
+    /** What each mirror shows now. */
+    public List<MirrorReport> reports() {
+        return pipelines.stream().map(Pipeline::report).toList();
+    }
+
+    /** Ends what is being written, or interrupts it after a few seconds, then closes all connections. Idempotent. */
+    @Override
+    public synchronized void close() {
+        pipelines.forEach(Pipeline::stop);
+        while (!open.isEmpty()) {
+            AutoCloseable next = open.pop();
+            try {
+                next.close();
+            } catch (Exception e) {
+                LOG.warn("not closed cleanly what={}", next, e);
+            }
+        }
+    }
+
+    private void startMirrors(MirrorSettings settings) {
+        JvmGcMetrics collections = new JvmGcMetrics();
+        open.push(collections);
+        collections.bindTo(meters);
+        new JvmMemoryMetrics().bindTo(meters);
+        new ProcessorMetrics().bindTo(meters);
+        String writer = WriterName.ofThisProcess();
+        for (MirrorSettings.Mirror mirror : settings.mirrors()) {
+            startMirror(mirror, writer);
+        }
+        ScheduledExecutorService clock = Executors.newSingleThreadScheduledExecutor(work -> {
+            Thread thread = new Thread(work, "mirror-lag");
+            thread.setDaemon(true);
+            return thread;
+        });
+        open.push(clock::shutdownNow);
+        var unused = clock.scheduleAtFixedRate(
+                () -> pipelines.forEach(Pipeline::measureLag), 0, LAG_INTERVAL.toMillis(), TimeUnit.MILLISECONDS);
+    }
+
+    private void startMirror(MirrorSettings.Mirror mirror, String writer) {
+        EtcdCluster source = connect(mirror.source(), mirror.name() + "-source");
+        EtcdFeedSource feeds = new EtcdFeedSource(mirror.name(), source, mirror.feed(), meters);
+        Supplier<CompletableFuture<ReadIndex>> head =
+                () -> source.readIndex(mirror.source().requestTimeout());
+        String from = "etcd " + mirror.source().endpoints();
+        MirrorPlan plan;
+        if (mirror.target() instanceof MirrorSettings.Target.Etcd etcd) {
+            EtcdCluster target = connect(etcd.cluster(), mirror.name() + "-target");
+            String to = "etcd " + etcd.cluster().endpoints();
+            plan = new MirrorPlan(
+                    mirror.name(),
+                    mirror.range(),
+                    FeedKind.STATE,
+                    from,
+                    feeds,
+                    head,
+                    to,
+                    listener -> new EtcdSink(mirror.name(), mirror.range(), writer, target, etcd.options(), listener));
+        } else {
+            KafkaSinkOptions options = ((MirrorSettings.Target.Kafka) mirror.target()).options();
+            String to = "kafka " + options.bootstrapServers() + " topic " + options.topic();
+            plan = new MirrorPlan(
+                    mirror.name(),
+                    mirror.range(),
+                    FeedKind.HISTORY,
+                    from,
+                    feeds,
+                    head,
+                    to,
+                    listener -> new KafkaSink(mirror.name(), mirror.range(), writer, options, listener));
+        }
+        Pipeline pipeline = Pipeline.start(plan, meters);
+        pipelines.add(pipeline);
+        open.push(pipeline);
+        var unused = pipeline.failure().thenAccept(failure::complete);
+        LOG.info("mirror={} started, source=\"{}\" target=\"{}\"", mirror.name(), plan.sourceName(), plan.targetName());
+    }
+
+    private EtcdCluster connect(EtcdSettings settings, String name) {
+        EtcdCluster cluster = EtcdCluster.connect(settings.withName(name), meters);
+        open.push(cluster);
+        return cluster;
+    }
+}

@@ -1,0 +1,13 @@
+package io.understudy.mirror.pipeline;
+
+/** A mirror has ended and needs an operator; the message names it and says why. */
+public final class MirrorFailedException extends RuntimeException {
+
+    private static final long serialVersionUID = 1L;
+
+    MirrorFailedException(String mirror, Throwable cause) {
+        super(
+                "mirror " + mirror + " failed: " + (cause.getMessage() == null ? cause.toString() : cause.getMessage()),
+                cause);
+    }
+}

@@ -1,0 +1,29 @@
+package io.understudy.mirror.pipeline;
+
+import io.understudy.etcd.ReadIndex;
+import io.understudy.feed.FeedKind;
+import io.understudy.feed.FeedSource;
+import io.understudy.mirror.sink.Sink;
+import io.understudy.mirror.sink.SinkListener;
+import io.understudy.vocabulary.KeyRange;
+import java.util.concurrent.CompletableFuture;
+import java.util.function.Function;
+import java.util.function.Supplier;
+
+/**
+ * One mirror: what is copied from where to where.
+ *
+ * @param mirror its name
+ * @param source where the feed comes from; {@code sourceName} calls it in words
+ * @param head asks the source for its revision, with a deadline of its own
+ * @param sinks makes a sink for {@code targetName}; called anew when the last one had become unavailable
+ */
+public record MirrorPlan(
+        String mirror,
+        KeyRange range,
+        FeedKind kind,
+        String sourceName,
+        FeedSource source,
+        Supplier<CompletableFuture<ReadIndex>> head,
+        String targetName,
+        Function<SinkListener, Sink> sinks) {}

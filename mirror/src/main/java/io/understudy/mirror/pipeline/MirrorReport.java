@@ -1,0 +1,36 @@
+package io.understudy.mirror.pipeline;
+
+import io.understudy.mirror.checkpoint.Checkpoint;
+import java.time.Instant;
+import java.util.OptionalLong;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What a mirror shows of itself at one moment.
+ *
+ * @param source where it copies from, in words
+ * @param target where it copies to, in words
+ * @param reason why it is in its state
+ * @param since when it came into its state
+ * @param checkpoint as last stored in the target; null before the first
+ * @param completeRevision the target holds every commit up to it; 0 for none
+ * @param lagRevisions empty while the source's revision is not known
+ * @param lagMillis since when the source has had something the target doesn't have; empty while that is not known
+ * @param lastError the last failure, also when it has passed; null for none
+ */
+public record MirrorReport(
+        String mirror,
+        String source,
+        String target,
+        MirrorState state,
+        String reason,
+        Instant since,
+        @Nullable Checkpoint checkpoint,
+        long completeRevision,
+        OptionalLong lagRevisions,
+        OptionalLong lagMillis,
+        double changesPerSecond,
+        long changes,
+        long transactions,
+        long retries,
+        @Nullable String lastError) {}

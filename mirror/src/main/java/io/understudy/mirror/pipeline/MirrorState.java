@@ -1,0 +1,36 @@
+package io.understudy.mirror.pipeline;
+
+import java.util.Locale;
+
+/**
+ * Where a mirror stands.
+ *
+ * <pre>
+ *   starting -> syncing &lt;-> synced      by what the feed gives
+ *   starting, syncing, synced &lt;-> retrying   while the target doesn't answer
+ *   any -> failed | stopped             for good
+ * </pre>
+ */
+public enum MirrorState {
+    /** Finding the checkpoint, then waiting for the source's first word. */
+    STARTING,
+    /** A snapshot is being written. */
+    SYNCING,
+    /** The target is the source's state at the checkpoint; commits are relayed. */
+    SYNCED,
+    /** The target doesn't answer; attempts go on. */
+    RETRYING,
+    /** Ended by an error that needs an operator. */
+    FAILED,
+    /** Told to stop. */
+    STOPPED;
+
+    /** As shown and logged. */
+    public String word() {
+        return name().toLowerCase(Locale.ROOT);
+    }
+
+    boolean isFinal() {
+        return this == FAILED || this == STOPPED;
+    }
+}

@@ -1,0 +1,171 @@
+package io.understudy.mirror.pipeline;
+
+import io.micrometer.core.instrument.Counter;
+import io.micrometer.core.instrument.Gauge;
+import io.micrometer.core.instrument.MeterRegistry;
+import io.understudy.mirror.checkpoint.Checkpoint;
+import io.understudy.mirror.sink.Sink;
+import io.understudy.mirror.sink.SinkListener;
+import io.understudy.vocabulary.Revision;
+import java.time.Instant;
+import java.util.OptionalLong;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * What a mirror shows: its state, with one way to change it, and its metrics, all tagged {@code mirror}:
+ *
+ * <ul>
+ *   <li>{@code understudy.mirror.changes}, {@code .transactions}, {@code .retries}: written puts and deletes, writes to
+ *       the target, failed attempts
+ *   <li>{@code understudy.mirror.lag.revisions}, {@code .lag} (seconds), {@code .checkpoint.revision}
+ *   <li>{@code understudy.mirror.state}: 1 for the state it is in, tag {@code state}
+ * </ul>
+ *
+ * Thread-safe.
+ */
+final class MirrorStatus implements SinkListener {
+
+    private static final Logger LOG = LoggerFactory.getLogger(MirrorStatus.class);
+
+    private final String mirror;
+    private final String source;
+    private final String target;
+    private final Counter changes;
+    private final Counter transactions;
+    private final Counter retries;
+    private final Lag lag = new Lag();
+    private final Rate rate = new Rate();
+
+    private MirrorState state = MirrorState.STARTING;
+    /** Where to return to once the target answers. */
+    private MirrorState beforeRetrying = MirrorState.STARTING;
+
+    private String reason = "started";
+    private Instant since = Instant.now();
+    private @Nullable String lastError;
+    private volatile @Nullable Sink sink;
+
+    MirrorStatus(String mirror, String source, String target, MeterRegistry meters) {
+        this.mirror = mirror;
+        this.source = source;
+        this.target = target;
+        this.changes = counter("understudy.mirror.changes", "puts and deletes written to the target", meters);
+        this.transactions = counter("understudy.mirror.transactions", "writes to the target", meters);
+        this.retries = counter("understudy.mirror.retries", "failed attempts on the target", meters);
+        gauge("understudy.mirror.lag.revisions", null, () -> orUnknown(lag.revisions(complete())), meters);
+        gauge("understudy.mirror.lag", "seconds", () -> orUnknown(lag.millis(complete(), Instant.now())) / 1e3, meters);
+        gauge("understudy.mirror.checkpoint.revision", null, this::checkpointRevision, meters);
+        for (MirrorState each : MirrorState.values()) {
+            Gauge.builder("understudy.mirror.state", () -> state() == each ? 1 : 0)
+                    .tag("mirror", mirror)
+                    .tag("state", each.word())
+                    .register(meters);
+        }
+    }
+
+    /** The one place where the state changes. A final state stays. */
+    synchronized void to(MirrorState next, String why) {
+        if (state == next || state.isFinal()) {
+            return;
+        }
+        if (next == MirrorState.RETRYING) {
+            beforeRetrying = state;
+        }
+        if (next == MirrorState.FAILED) {
+            LOG.error("mirror={} from={} to={} reason=\"{}\"", mirror, state.word(), next.word(), why);
+        } else {
+            LOG.info("mirror={} from={} to={} reason=\"{}\"", mirror, state.word(), next.word(), why);
+        }
+        state = next;
+        reason = why;
+        since = Instant.now();
+    }
+
+    synchronized MirrorState state() {
+        return state;
+    }
+
+    /** What is asked for the checkpoint from now on. */
+    void writesTo(Sink newSink) {
+        sink = newSink;
+    }
+
+    synchronized void error(String message) {
+        lastError = message;
+    }
+
+    @Override
+    public void unavailable(String why) {
+        retries.increment();
+        error(why);
+        to(MirrorState.RETRYING, why);
+    }
+
+    @Override
+    public synchronized void available() {
+        if (state == MirrorState.RETRYING) {
+            to(beforeRetrying, "the target answers again");
+        }
+    }
+
+    @Override
+    public void written(long count) {
+        transactions.increment();
+        changes.increment((double) count);
+    }
+
+    void sampled(Instant sentAt, @Nullable Revision revision) {
+        lag.sampled(sentAt, revision);
+        rate.sampled(System.nanoTime(), changes.count());
+    }
+
+    synchronized MirrorReport report() {
+        Revision complete = complete();
+        return new MirrorReport(
+                mirror,
+                source,
+                target,
+                state,
+                reason,
+                since,
+                checkpoint(),
+                complete.value(),
+                lag.revisions(complete),
+                lag.millis(complete, Instant.now()),
+                rate.perSecond(),
+                (long) changes.count(),
+                (long) transactions.count(),
+                (long) retries.count(),
+                lastError);
+    }
+
+    private @Nullable Checkpoint checkpoint() {
+        Sink current = sink;
+        return current == null ? null : current.checkpoint();
+    }
+
+    private Revision complete() {
+        Sink current = sink;
+        return current == null ? Revision.ZERO : current.complete();
+    }
+
+    private double checkpointRevision() {
+        Checkpoint stored = checkpoint();
+        return stored == null ? Double.NaN : stored.revision().value();
+    }
+
+    private static double orUnknown(OptionalLong value) {
+        return value.isPresent() ? value.getAsLong() : Double.NaN;
+    }
+
+    private Counter counter(String name, String what, MeterRegistry meters) {
+        return Counter.builder(name).description(what).tag("mirror", mirror).register(meters);
+    }
+
+    private void gauge(String name, @Nullable String unit, Supplier<Number> value, MeterRegistry meters) {
+        Gauge.builder(name, value).baseUnit(unit).tag("mirror", mirror).register(meters);
+    }
+}

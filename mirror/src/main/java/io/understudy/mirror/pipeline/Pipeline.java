@@ -1,0 +1,222 @@
+package io.understudy.mirror.pipeline;
+
+import io.micrometer.core.instrument.MeterRegistry;
+import io.understudy.etcd.ReadIndex;
+import io.understudy.feed.Feed;
+import io.understudy.feed.FeedConsumer;
+import io.understudy.feed.FeedEndedException;
+import io.understudy.mirror.sink.Sink;
+import io.understudy.mirror.sink.SinkException;
+import io.understudy.vocabulary.ClusterId;
+import io.understudy.vocabulary.Commit;
+import io.understudy.vocabulary.KeyRange;
+import io.understudy.vocabulary.KeyValue;
+import io.understudy.vocabulary.Position;
+import io.understudy.vocabulary.Revision;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One mirror at work. Its thread takes one event after another from the feed to the sink; while the sink waits for its
+ * target nothing is taken, so that the feed stops reading and memory never grows with the lag.
+ *
+ * <p>A gap is closed by a snapshot that the sink merges. A sink that becomes unavailable is opened anew, and the feed
+ * where the checkpoint says. What else ends a feed or a sink ends the mirror: {@link #failure} tells.
+ */
+public final class Pipeline implements AutoCloseable {
+
+    /** How long to wait for an event before the sink is asked to settle. */
+    private static final Duration POLL = Duration.ofMillis(200);
+
+    private static final Duration STOP_GRACE = Duration.ofSeconds(3);
+    private static final Duration STOP_DEADLINE = Duration.ofSeconds(5);
+    private static final long FIRST_PAUSE_MILLIS = 100;
+    private static final long MAX_PAUSE_MILLIS = 5_000;
+
+    private final MirrorPlan plan;
+    private final MirrorStatus status;
+    private final Thread thread;
+    private final CountDownLatch stopping = new CountDownLatch(1);
+    private final CompletableFuture<MirrorFailedException> failure = new CompletableFuture<>();
+    private final AtomicBoolean asking = new AtomicBoolean();
+    private int failures;
+
+    private Pipeline(MirrorPlan plan, MeterRegistry meters) {
+        this.plan = plan;
+        this.status = new MirrorStatus(plan.mirror(), plan.sourceName(), plan.targetName(), meters);
+        this.thread = new Thread(this::run, "mirror-" + plan.mirror());
+    }
+
+    /** Starts the mirror's thread. Neither source nor target need to be there: attempts go on until they are. */
+    public static Pipeline start(MirrorPlan plan, MeterRegistry meters) {
+        Pipeline pipeline = new Pipeline(plan, meters);
+        pipeline.thread.start();
+        return pipeline;
+    }
+
+    /** Completes when the mirror has failed for good; never if it is closed before. */
+    public CompletableFuture<MirrorFailedException> failure() {
+        return failure.copy();
+    }
+
+    /** What the mirror shows now. Any thread. */
+    public MirrorReport report() {
+        return status.report();
+    }
+
+    /** Asks the source for its revision, to know the lag; to be called about once a second, by any thread. */
+    public void measureLag() {
+        if (!asking.compareAndSet(false, true)) {
+            return;
+        }
+        Instant sentAt = Instant.now();
+        CompletableFuture<ReadIndex> head;
+        try {
+            head = plan.head().get();
+        } catch (RuntimeException e) {
+            head = CompletableFuture.failedFuture(e);
+        }
+        CompletableFuture<Void> unused = head.handle((index, failed) -> {
+            asking.set(false);
+            status.sampled(sentAt, index == null ? null : index.revision());
+            return null;
+        });
+    }
+
+    /** Begins to stop; {@link #close} waits for it. */
+    public void stop() {
+        stopping.countDown();
+    }
+
+    /** Stops reading, gives what is being written a few seconds to end, then interrupts it. Idempotent. */
+    @Override
+    public void close() {
+        stop();
+        try {
+            thread.join(STOP_GRACE.toMillis());
+            thread.interrupt();
+            thread.join(STOP_DEADLINE.toMillis());
+        } catch (InterruptedException e) {
+            thread.interrupt();
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    private void run() {
+        try {
+            while (!isStopping()) {
+                mirror();
+            }
+        } catch (Throwable e) {
+            if (!isStopping()) {
+                fail(e);
+            }
+        } finally {
+            status.to(MirrorState.STOPPED, "told to stop");
+        }
+    }
+
+    /** From opening a sink until it is unavailable, or the pipeline is told to stop. */
+    private void mirror() throws FeedEndedException, InterruptedException {
+        try (Sink sink = plan.sinks().apply(status)) {
+            status.writesTo(sink);
+            Position position = sink.open();
+            while (!isStopping()) {
+                position = follow(sink, position);
+            }
+        } catch (SinkException.Unavailable e) {
+            status.unavailable(String.valueOf(e.getMessage()));
+            pause();
+        }
+    }
+
+    /**
+     * Opens a feed and follows it to its end.
+     *
+     * @return where to open the next one; null to begin with a snapshot
+     */
+    private @Nullable Position follow(Sink sink, @Nullable Position from)
+            throws FeedEndedException, InterruptedException {
+        try (Feed open = plan.source().open(plan.range(), plan.kind(), from)) {
+            FeedConsumer consumer = new Progressing(sink);
+            while (!isStopping()) {
+                if (!open.poll(POLL, consumer)) {
+                    sink.settle();
+                }
+            }
+            sink.settle();
+            return from;
+        } catch (FeedEndedException.Gap e) {
+            status.error(String.valueOf(e.getMessage()));
+            pause();
+            return null;
+        }
+    }
+
+    private void fail(Throwable cause) {
+        MirrorFailedException failed = new MirrorFailedException(plan.mirror(), cause);
+        status.error(String.valueOf(failed.getMessage()));
+        status.to(MirrorState.FAILED, String.valueOf(failed.getMessage()));
+        failure.complete(failed);
+    }
+
+    private boolean isStopping() {
+        return stopping.getCount() == 0;
+    }
+
+    private void pause() throws InterruptedException {
+        long most = Math.min(MAX_PAUSE_MILLIS, FIRST_PAUSE_MILLIS << Math.min(failures++, 10));
+        boolean unused =
+                stopping.await(ThreadLocalRandom.current().nextLong(most / 2, most + 1), TimeUnit.MILLISECONDS);
+    }
+
+    /** Passes everything on to the sink, and tells by it how the mirror stands. */
+    private final class Progressing implements FeedConsumer {
+        private final Sink sink;
+
+        Progressing(Sink sink) {
+            this.sink = sink;
+        }
+
+        @Override
+        public void snapshotStarted(ClusterId cluster, Revision revision) {
+            status.to(MirrorState.SYNCING, "snapshot at revision " + revision);
+            sink.snapshotStarted(cluster, revision);
+        }
+
+        @Override
+        public void snapshotPage(KeyRange covered, List<KeyValue> entries) {
+            sink.snapshotPage(covered, entries);
+        }
+
+        @Override
+        public void snapshotCompleted(Position position) {
+            sink.snapshotCompleted(position);
+            synced(position);
+        }
+
+        @Override
+        public void commit(Commit commit, Position position) {
+            sink.commit(commit, position);
+            synced(position);
+        }
+
+        @Override
+        public void progress(Position position) {
+            sink.progress(position);
+            synced(position);
+        }
+
+        private void synced(Position position) {
+            failures = 0;
+            status.to(MirrorState.SYNCED, "complete up to revision " + position.revision());
+        }
+    }
+}

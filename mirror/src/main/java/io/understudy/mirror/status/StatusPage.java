@@ -1,0 +1,84 @@
+package io.understudy.mirror.status;
+
+import com.fasterxml.jackson.databind.json.JsonMapper;
+import com.fasterxml.jackson.databind.node.ArrayNode;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import io.understudy.mirror.checkpoint.Checkpoint;
+import io.understudy.mirror.pipeline.MirrorReport;
+import io.understudy.mirror.pipeline.MirrorState;
+import java.util.List;
+import java.util.OptionalLong;
+
+/** Mirrors' reports as JSON and as health. */
+final class StatusPage {
+
+    private static final JsonMapper JSON = new JsonMapper();
+
+    private StatusPage() {}
+
+    /** {@code {"mirrors":[{"name":…,"state":…,…}]}}; times in ISO 8601, durations in ms, unknown values null. */
+    static String json(List<MirrorReport> reports) {
+        ObjectNode root = JSON.createObjectNode();
+        ArrayNode mirrors = root.putArray("mirrors");
+        reports.forEach(report -> mirrors.add(json(report)));
+        return root.toPrettyString() + "\n";
+    }
+
+    /** One line for each mirror that has failed. */
+    static List<String> failed(List<MirrorReport> reports) {
+        return reports.stream()
+                .filter(report -> report.state() == MirrorState.FAILED)
+                .map(StatusPage::line)
+                .toList();
+    }
+
+    /** One line for each mirror whose target is not known to be the source's state at a revision. */
+    static List<String> notReady(List<MirrorReport> reports) {
+        return reports.stream()
+                .filter(report -> report.state() != MirrorState.SYNCED)
+                .map(StatusPage::line)
+                .toList();
+    }
+
+    private static String line(MirrorReport report) {
+        return "mirror " + report.mirror() + " is " + report.state().word() + ": " + report.reason();
+    }
+
+    private static ObjectNode json(MirrorReport report) {
+        ObjectNode node = JSON.createObjectNode();
+        node.put("name", report.mirror());
+        node.put("source", report.source());
+        node.put("target", report.target());
+        node.put("state", report.state().word());
+        node.put("reason", report.reason());
+        node.put("since", report.since().toString());
+        Checkpoint checkpoint = report.checkpoint();
+        if (checkpoint == null) {
+            node.putNull("checkpoint");
+        } else {
+            node.putObject("checkpoint")
+                    .put("source", checkpoint.source().toString())
+                    .put("revision", checkpoint.revision().value())
+                    .put("epoch", checkpoint.epoch())
+                    .put("writer", checkpoint.writer())
+                    .put("state", checkpoint.state().word());
+        }
+        node.put("completeRevision", report.completeRevision());
+        put(node, "lagRevisions", report.lagRevisions());
+        put(node, "lagMillis", report.lagMillis());
+        node.put("changesPerSecond", Math.round(report.changesPerSecond() * 10) / 10.0);
+        node.put("changes", report.changes());
+        node.put("transactions", report.transactions());
+        node.put("retries", report.retries());
+        node.put("lastError", report.lastError());
+        return node;
+    }
+
+    private static void put(ObjectNode node, String field, OptionalLong value) {
+        if (value.isPresent()) {
+            node.put(field, value.getAsLong());
+        } else {
+            node.putNull(field);
+        }
+    }
+}

@@ -1,0 +1,125 @@
+package io.understudy.mirror.status;
+
+import com.sun.net.httpserver.HttpExchange;
+import com.sun.net.httpserver.HttpServer;
+import io.understudy.mirror.pipeline.MirrorReport;
+import java.io.IOException;
+import java.net.InetSocketAddress;
+import java.nio.charset.StandardCharsets;
+import java.util.List;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.function.Supplier;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Serves {@code GET /status} (JSON, see {@link StatusPage}), {@code /metrics} (Prometheus text), {@code /livez} and
+ * {@code /readyz} (200 or 503, with one line per mirror).
+ */
+public final class StatusServer implements AutoCloseable {
+
+    private static final Logger LOG = LoggerFactory.getLogger(StatusServer.class);
+
+    private static final String TEXT = "text/plain; charset=utf-8";
+    private static final int OK = 200;
+    private static final int NOT_FOUND = 404;
+    private static final int METHOD_NOT_ALLOWED = 405;
+    private static final int INTERNAL_ERROR = 500;
+    private static final int UNAVAILABLE = 503;
+
+    private final Supplier<List<MirrorReport>> reports;
+    private final Supplier<String> metrics;
+    private final HttpServer server;
+    private final ExecutorService workers;
+
+    private StatusServer(Supplier<List<MirrorReport>> reports, Supplier<String> metrics, HttpServer server) {
+        this.reports = reports;
+        this.metrics = metrics;
+        this.server = server;
+        this.workers = Executors.newFixedThreadPool(2, work -> {
+            Thread thread = new Thread(work, "status");
+            thread.setDaemon(true);
+            return thread;
+        });
+    }
+
+    /** What a request is answered with. */
+    private record Answer(int status, String type, String body) {}
+
+    /**
+     * Listens at once.
+     *
+     * @param reports asked for each request
+     * @param metrics Prometheus' text format
+     * @throws IOException the address can't be listened at; the message names it
+     */
+    public static StatusServer start(
+            InetSocketAddress address, Supplier<List<MirrorReport>> reports, Supplier<String> metrics)
+            throws IOException {
+        HttpServer server;
+        try {
+            server = HttpServer.create(address, 0);
+        } catch (IOException e) {
+            throw new IOException(
+                    "status.listen: " + address.getHostString() + ":" + address.getPort() + " can't be listened at: "
+                            + e.getMessage(),
+                    e);
+        }
+        StatusServer status = new StatusServer(reports, metrics, server);
+        server.createContext("/", status::handle);
+        server.setExecutor(status.workers);
+        server.start();
+        return status;
+    }
+
+    /** The port listened at. */
+    public int port() {
+        return server.getAddress().getPort();
+    }
+
+    @Override
+    public void close() {
+        server.stop(0);
+        workers.shutdownNow();
+    }
+
+    private void handle(HttpExchange exchange) throws IOException {
+        try (exchange) {
+            Answer answer =
+                    answer(exchange.getRequestMethod(), exchange.getRequestURI().getPath());
+            byte[] body = answer.body().getBytes(StandardCharsets.UTF_8);
+            exchange.getResponseHeaders().set("Content-Type", answer.type());
+            boolean head = exchange.getRequestMethod().equals("HEAD");
+            exchange.sendResponseHeaders(answer.status(), head ? -1 : body.length);
+            if (!head) {
+                exchange.getResponseBody().write(body);
+            }
+        }
+    }
+
+    private Answer answer(String method, String path) {
+        if (!method.equals("GET") && !method.equals("HEAD")) {
+            return new Answer(METHOD_NOT_ALLOWED, TEXT, method + " is not served here, GET is\n");
+        }
+        try {
+            return switch (path) {
+                case "/status" -> new Answer(OK, "application/json", StatusPage.json(reports.get()));
+                case "/metrics" -> new Answer(OK, "text/plain; version=0.0.4; charset=utf-8", metrics.get());
+                case "/livez" -> health(StatusPage.failed(reports.get()));
+                case "/readyz" -> health(StatusPage.notReady(reports.get()));
+                default ->
+                    new Answer(NOT_FOUND, TEXT, path + " is not here: /status, /metrics, /livez and /readyz are\n");
+            };
+        } catch (RuntimeException e) {
+            LOG.warn("{} not answered", path, e);
+            return new Answer(INTERNAL_ERROR, TEXT, e + "\n");
+        }
+    }
+
+    private static Answer health(List<String> problems) {
+        return problems.isEmpty()
+                ? new Answer(OK, TEXT, "ok\n")
+                : new Answer(UNAVAILABLE, TEXT, String.join("\n", problems) + "\n");
+    }
+}
