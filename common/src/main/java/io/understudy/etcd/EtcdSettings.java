@@ -1,10 +1,13 @@
 package io.understudy.etcd;
 
+import io.understudy.config.Configuration;
+import io.understudy.config.Setting;
 import io.understudy.tls.TlsFiles;
 import java.net.URI;
 import java.time.Duration;
 import java.util.Arrays;
 import java.util.List;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -27,6 +30,32 @@ public record EtcdSettings(
     public static final Duration DEFAULT_PROBE_INTERVAL = Duration.ofSeconds(1);
     public static final Duration DEFAULT_REQUEST_TIMEOUT = Duration.ofSeconds(5);
 
+    private static final Setting<List<URI>> ENDPOINTS = Setting.uris(
+                    "endpoints",
+                    "Client URLs of members of the cluster, or of a gateway; with member discovery, some are enough.")
+            .checkedBy(uris -> uris.forEach(Endpoint::of))
+            .example("http://127.0.0.1:2379");
+    private static final Setting<MemberDiscovery> DISCOVERY = Setting.choice(
+                    "discovery",
+                    MemberDiscovery.class,
+                    "members: use the client URLs in the cluster's member list as well; configured: exactly the endpoints"
+                            + " above, each of which must always lead to the same member.")
+            .defaultsTo(MemberDiscovery.MEMBERS);
+    private static final Setting<Duration> PROBE_INTERVAL = Setting.duration(
+                    "probeInterval",
+                    "Pause between two looks at each member; shorter notices failures sooner and asks the members more often.")
+            .defaultsTo(DEFAULT_PROBE_INTERVAL)
+            .between(Duration.ofMillis(100), Duration.ofMinutes(1));
+    private static final Setting<Duration> REQUEST_TIMEOUT = Setting.duration(
+                    "requestTimeout", "Deadline of each single request; also bounds the time a connection may take.")
+            .defaultsTo(DEFAULT_REQUEST_TIMEOUT)
+            .between(Duration.ofMillis(100), Duration.ofMinutes(5));
+
+    /** How a cluster is reached, as rows relative to the cluster's group. */
+    public static final List<Setting<?>> ROWS = Stream.concat(
+                    Stream.of(ENDPOINTS, DISCOVERY, PROBE_INTERVAL, REQUEST_TIMEOUT), TlsFiles.ROWS.stream())
+            .toList();
+
     public EtcdSettings {
         endpoints = List.copyOf(endpoints);
         if (name.isBlank()) {
@@ -45,6 +74,23 @@ public record EtcdSettings(
         }
         between("probe interval", probeInterval, Duration.ofMillis(100), Duration.ofMinutes(1));
         between("request timeout", requestTimeout, Duration.ofMillis(100), Duration.ofMinutes(5));
+    }
+
+    /**
+     * What {@link #ROWS} say.
+     *
+     * @param name what logs and metrics call the cluster
+     * @param group the part of the configuration the rows were put under
+     * @throws IllegalArgumentException for a combination that can't work
+     */
+    public static EtcdSettings from(String name, Configuration group) {
+        return new EtcdSettings(
+                name,
+                group.get(ENDPOINTS),
+                group.get(DISCOVERY),
+                group.get(PROBE_INTERVAL),
+                group.get(REQUEST_TIMEOUT),
+                TlsFiles.from(group).orElse(null));
     }
 
     /** Defaults for everything else. */

@@ -1,0 +1,24 @@
+package io.understudy.config;
+
+/** A condition on several settings together. */
+@FunctionalInterface
+public interface Check {
+
+    /**
+     * Reads what it needs from the configuration, and complains about combinations that can't work. Left out when one of
+     * the values it reads is itself refused. An {@link IllegalArgumentException} thrown by it counts as a problem.
+     */
+    void check(Configuration configuration, Report report);
+
+    /** Where complaints go. */
+    @FunctionalInterface
+    interface Report {
+        /**
+         * A problem with one setting, in the light of others.
+         *
+         * @param at the part of the configuration the setting was read from
+         * @param message what is wrong and what is allowed, following the key: {@code "needs … as well"}
+         */
+        void problem(Configuration at, Setting<?> setting, String message);
+    }
+}

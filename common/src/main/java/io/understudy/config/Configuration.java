@@ -1,0 +1,136 @@
+package io.understudy.config;
+
+import java.nio.file.Path;
+import java.util.Collection;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.TreeMap;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The validated settings of a process, or of one part of it. Immutable.
+ *
+ * <p>{@link #at} looks at one group, in which rows are asked for by their relative keys.
+ */
+public final class Configuration {
+
+    private final Values values;
+    private final String prefix;
+
+    Configuration(Values values, String prefix) {
+        this.values = values;
+        this.prefix = prefix;
+    }
+
+    /**
+     * What the rows say about every key.
+     *
+     * @param rows the row of each concrete key
+     * @param valid the values, defaults included
+     * @param refused keys whose value was given and is not allowed, or is missing
+     */
+    record Values(Map<String, Setting<?>> rows, Map<String, Object> valid, Set<String> refused) {}
+
+    /**
+     * Reads, merges and checks everything; flags win over the environment, which wins over the file.
+     *
+     * @param file null for none
+     * @param environment of the process; only {@code UNDERSTUDY_…} is looked at
+     * @param flags values by key
+     * @throws ConfigurationException telling all that is wrong
+     * @throws IllegalArgumentException if the rows themselves clash
+     */
+    public static Configuration load(
+            @Nullable Path file,
+            Map<String, String> environment,
+            Map<String, String> flags,
+            Collection<Setting<?>> settings,
+            Check... checks) {
+        return new Loader(new Schema(settings)).load(file, environment, flags, List.of(checks));
+    }
+
+    /**
+     * The value of a setting that is required or has a default.
+     *
+     * @throws IllegalArgumentException if no such setting was loaded, or it may be absent and is
+     */
+    public <T> T get(Setting<T> setting) {
+        return find(setting)
+                .orElseThrow(
+                        () -> new IllegalArgumentException("an optional setting that isn't given: " + key(setting)));
+    }
+
+    /** The value of a setting, if it was given or has a default. */
+    public <T> Optional<T> find(Setting<T> setting) {
+        String key = key(setting);
+        Setting<?> row = values.rows().get(key);
+        if (row == null || !row.type().name().equals(setting.type().name())) {
+            throw new IllegalArgumentException("no such setting was loaded: " + key);
+        }
+        if (values.refused().contains(key)) {
+            throw new RefusedException();
+        }
+        // The row read it, and this setting's type is the row's.
+        @SuppressWarnings("unchecked")
+        T value = (T) values.valid().get(key);
+        return Optional.ofNullable(value);
+    }
+
+    /** Whether a value for the setting can be had. */
+    public boolean has(Setting<?> setting) {
+        return find(setting).isPresent();
+    }
+
+    /** The part below a group, such as {@code source} or {@code mirrors.orders}. */
+    public Configuration at(String group) {
+        return new Configuration(values, prefix + group + ".");
+    }
+
+    /** The names an operator has given in a group with {@code *}, in the order of the file. */
+    public List<String> names(String group) {
+        String before = prefix + group + ".";
+        Set<String> names = new LinkedHashSet<>();
+        values.rows().forEach((key, row) -> {
+            int star = row.key().indexOf('*');
+            if (star == before.length() && key.startsWith(before)) {
+                Schema.name(row, key).ifPresent(names::add);
+            }
+        });
+        return List.copyOf(names);
+    }
+
+    /** Keys and values by key, secrets hidden: fit for a log. */
+    @Override
+    public String toString() {
+        Map<String, String> shown = new TreeMap<>();
+        values.valid().forEach((key, value) -> {
+            Setting<?> row = values.rows().get(key);
+            if (row != null && key.startsWith(prefix)) {
+                shown.put(key, print(row, value));
+            }
+        });
+        return shown.toString();
+    }
+
+    String key(Setting<?> setting) {
+        return prefix + setting.key();
+    }
+
+    private static <T> String print(Setting<T> row, Object value) {
+        if (row.secret()) {
+            return "(secret)";
+        }
+        // Only what this row has read is kept under its key.
+        @SuppressWarnings("unchecked")
+        T own = (T) value;
+        return row.type().printer().apply(own);
+    }
+
+    /** A check asks for a value that is refused already: it can't be judged. */
+    static final class RefusedException extends RuntimeException {
+        private static final long serialVersionUID = 1L;
+    }
+}

@@ -1,0 +1,28 @@
+package io.understudy.config;
+
+import java.util.List;
+import java.util.stream.Collectors;
+
+/** A configuration is refused; the message lists everything that is wrong with it. */
+public final class ConfigurationException extends RuntimeException {
+
+    private static final long serialVersionUID = 1L;
+
+    private final transient List<Problem> problems;
+
+    ConfigurationException(List<Problem> problems) {
+        super(problems.stream()
+                .map(problem -> "\n  " + problem)
+                .collect(Collectors.joining(
+                        "",
+                        "the configuration has "
+                                + (problems.size() == 1 ? "a problem:" : problems.size() + " problems:"),
+                        "")));
+        this.problems = List.copyOf(problems);
+    }
+
+    /** At least one; those of the file first, in its order. */
+    public List<Problem> problems() {
+        return problems;
+    }
+}

@@ -1,0 +1,46 @@
+package io.understudy.config;
+
+import java.net.InetSocketAddress;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+
+/**
+ * A network address to listen at or to connect to.
+ *
+ * @param host name or address; an IPv6 address without brackets
+ * @param port 0 to 65535; 0 lets the system choose where one is listened at
+ */
+public record HostPort(String host, int port) {
+
+    private static final Pattern FORM = Pattern.compile("(?:\\[([0-9a-fA-F:.%]+)]|([^\\[\\]:/\\s]+)):(\\d{1,5})");
+
+    public HostPort {
+        if (port < 0 || port > 65535) {
+            throw new IllegalArgumentException("a port is 0 to 65535, not " + port);
+        }
+    }
+
+    /**
+     * Reads {@code host:port}, an IPv6 address in brackets.
+     *
+     * @throws IllegalArgumentException for anything else
+     */
+    public static HostPort parse(String text) {
+        Matcher matcher = FORM.matcher(text);
+        if (!matcher.matches()) {
+            throw new IllegalArgumentException("not host:port: " + text);
+        }
+        String host = matcher.group(1) == null ? matcher.group(2) : matcher.group(1);
+        return new HostPort(host, Integer.parseInt(matcher.group(3)));
+    }
+
+    /** For binding or connecting; resolves the name. */
+    public InetSocketAddress socketAddress() {
+        return new InetSocketAddress(host, port);
+    }
+
+    @Override
+    public String toString() {
+        return (host.contains(":") ? "[" + host + "]" : host) + ":" + port;
+    }
+}

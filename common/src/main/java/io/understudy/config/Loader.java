@@ -1,0 +1,214 @@
+package io.understudy.config;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.TreeMap;
+import org.jspecify.annotations.Nullable;
+
+/** Reads the three sources once, and collects whatever is wrong with them. */
+final class Loader {
+
+    private final Schema schema;
+    private final List<Problem> problems = new ArrayList<>();
+    private final Map<String, Given> given = new LinkedHashMap<>();
+    /** The names used for each {@code *}, by group. */
+    private final Map<String, Set<String>> names = new LinkedHashMap<>();
+
+    private final Map<String, Setting<?>> rows = new LinkedHashMap<>();
+    private final Map<String, Object> valid = new LinkedHashMap<>();
+    private final Set<String> refused = new HashSet<>();
+
+    Loader(Schema schema) {
+        this.schema = schema;
+    }
+
+    Configuration load(
+            @Nullable Path file, Map<String, String> environment, Map<String, String> flags, List<Check> checks) {
+        if (file != null) {
+            fromFile(YamlFile.read(file, problems));
+        }
+        fromEnvironment(new TreeMap<>(environment));
+        new TreeMap<>(flags).forEach((key, text) -> add(key, new Given(text, "flag " + key, Given.Origin.FLAG, false)));
+        schema.settings().forEach(this::resolve);
+        Configuration configuration = new Configuration(new Configuration.Values(rows, valid, refused), "");
+        checks.forEach(check -> run(check, configuration));
+        if (!problems.isEmpty()) {
+            throw new ConfigurationException(problems);
+        }
+        return configuration;
+    }
+
+    private void fromFile(YamlFile file) {
+        file.values().forEach(this::add);
+        file.empty().forEach((key, where) -> {
+            if (schema.row(key).isPresent()) {
+                problems.add(new Problem(where, key, "has no value; give one or remove the line"));
+                refused.add(key);
+            } else if (schema.isGroup(key)) {
+                schema.settings().stream()
+                        .filter(row -> row.key().contains("*"))
+                        .filter(row -> key.startsWith(Schema.group(row) + "."))
+                        .forEach(
+                                row -> name(row, key.substring(Schema.group(row).length() + 1), where));
+            } else {
+                unknown(key, where);
+            }
+        });
+    }
+
+    private void fromEnvironment(Map<String, String> environment) {
+        environment.forEach((variable, text) -> {
+            if (!Variables.isSetting(variable, text)) {
+                return;
+            }
+            Given value = new Given(text, "variable " + variable, Given.Origin.ENVIRONMENT, false);
+            Optional<String> key = schema.key(variable, names);
+            if (key.isPresent()) {
+                add(key.get(), value);
+            } else {
+                List<String> known =
+                        schema.settings().stream().map(Setting::variable).toList();
+                problems.add(new Problem(value.where(), "", "stands for no setting" + meant(variable, known)));
+            }
+        });
+    }
+
+    private void add(String key, Given value) {
+        Optional<Setting<?>> row = schema.row(key);
+        if (row.isEmpty()) {
+            unknown(key, value.where());
+            return;
+        }
+        if (row.get().key().contains("*")) {
+            Schema.name(row.get(), key).ifPresent(name -> name(row.get(), name, value.where()));
+        }
+        if (row.get().secret() && value.origin() == Given.Origin.FLAG) {
+            problems.add(new Problem(
+                    value.where(),
+                    key,
+                    "is a secret, and flags can be seen by others; use " + Variables.name(key) + " or " + key
+                            + "File"));
+            refused.add(key);
+            return;
+        }
+        given.put(key, value);
+    }
+
+    private void name(Setting<?> row, String name, String where) {
+        boolean isNew = names.computeIfAbsent(Schema.group(row), group -> new LinkedHashSet<>())
+                .add(name);
+        if (isNew && !Schema.NAME.matcher(name).matches()) {
+            problems.add(new Problem(
+                    where,
+                    Schema.group(row) + "." + name,
+                    "is not a name; allowed are up to 63 lower-case letters, digits and hyphens"));
+        }
+    }
+
+    private void unknown(String key, String where) {
+        if (schema.isGroup(key)) {
+            problems.add(new Problem(where, key, "is a group of settings, not a value"));
+            return;
+        }
+        List<String> known = schema.settings().stream().map(Setting::key).toList();
+        problems.add(new Problem(where, key, "is not a setting" + meant(key, known)));
+    }
+
+    private static String meant(String word, List<String> known) {
+        return Spelling.nearest(word, known)
+                .map(nearest -> "; did you mean " + nearest + "?")
+                .orElse("; see the reference of settings");
+    }
+
+    private <T> void resolve(Setting<T> row) {
+        if (!row.key().contains("*")) {
+            resolve(row, row.key());
+            return;
+        }
+        for (String name : names.getOrDefault(Schema.group(row), Set.of())) {
+            resolve(row, row.key().replace("*", name));
+        }
+    }
+
+    private <T> void resolve(Setting<T> row, String key) {
+        rows.put(key, row);
+        if (refused.contains(key)) {
+            return;
+        }
+        Given value = row.secret() ? secret(key) : given.get(key);
+        if (value != null) {
+            parse(row, key, value);
+        } else if (refused.contains(key)) {
+            return;
+        } else if (row.defaultValue() != null) {
+            valid.put(key, row.defaultValue());
+        } else if (row.isRequired()) {
+            problems.add(new Problem(
+                    "nowhere",
+                    key,
+                    "is required: " + row.allowed() + "; give it in the file or by " + Variables.name(key)));
+            refused.add(key);
+        }
+    }
+
+    private <T> void parse(Setting<T> row, String key, Given value) {
+        String shown = row.secret() ? "the value" : "'" + value.text() + "'";
+        try {
+            if (value.list() && !row.type().list()) {
+                throw new IllegalArgumentException("a list is given where one value belongs");
+            }
+            valid.put(key, row.parse(value.text()));
+        } catch (IllegalArgumentException e) {
+            String why =
+                    e.getMessage() == null || e.getMessage().isEmpty() || row.secret() ? "" : e.getMessage() + "; ";
+            problems.add(
+                    new Problem(value.where(), key, "can't be " + shown + ": " + why + "allowed is " + row.allowed()));
+            refused.add(key);
+        }
+    }
+
+    /** A secret's value, or what is in the file that its companion names. */
+    private @Nullable Given secret(String key) {
+        Given direct = given.get(key);
+        Given file = given.get(key + "File");
+        if (file == null) {
+            return direct;
+        }
+        if (direct != null) {
+            problems.add(new Problem(file.where(), key + "File", "is given as well as " + key + "; one is allowed"));
+            refused.add(key);
+            return null;
+        }
+        try {
+            return new Given(
+                    Files.readString(Path.of(file.text())).strip(), "file " + file.text(), Given.Origin.FILE, false);
+        } catch (IOException | IllegalArgumentException e) {
+            problems.add(new Problem(file.where(), key + "File", "names a file that can't be read: " + e));
+            refused.add(key);
+            return null;
+        }
+    }
+
+    private void run(Check check, Configuration configuration) {
+        try {
+            check.check(configuration, (where, setting, message) -> {
+                String key = where.key(setting);
+                Given value = given.get(key);
+                problems.add(new Problem(value == null ? "default" : value.where(), key, message));
+            });
+        } catch (Configuration.RefusedException e) {
+            // Already told: one of the values it needs is refused.
+        } catch (IllegalArgumentException e) {
+            problems.add(new Problem("settings together", "", String.valueOf(e.getMessage())));
+        }
+    }
+}

@@ -1,0 +1,127 @@
+package io.understudy.config;
+
+import java.util.Collection;
+import java.util.LinkedHashMap;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.regex.Pattern;
+
+/** All rows of a process, and how keys and variables relate to them. Immutable. */
+final class Schema {
+
+    /** What an operator may put in the place of a {@code *}. */
+    static final Pattern NAME = Pattern.compile("[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?");
+
+    private static final Pattern KEY = Pattern.compile("[a-z][A-Za-z0-9]*(\\.([a-z][A-Za-z0-9]*|\\*))*");
+    private static final String FILE_SUFFIX = "File";
+
+    private final Map<String, Setting<?>> byKey = new LinkedHashMap<>();
+
+    /**
+     * Takes the rows, in their order.
+     *
+     * @throws IllegalArgumentException if two rows clash or a key is malformed: a mistake in the program
+     */
+    Schema(Collection<Setting<?>> settings) {
+        for (Setting<?> setting : settings) {
+            add(setting);
+            if (setting.secret()) {
+                add(Setting.path(setting.key() + FILE_SUFFIX, "A file that holds " + setting.key() + ".")
+                        .optionally());
+            }
+        }
+    }
+
+    private void add(Setting<?> setting) {
+        String key = setting.key();
+        if (!KEY.matcher(key).matches() || key.indexOf('*') != key.lastIndexOf('*') || key.endsWith("*")) {
+            throw new IllegalArgumentException("not a setting's key: " + key);
+        }
+        for (Setting<?> other : byKey.values()) {
+            if (other.variable().equals(setting.variable())
+                    || other.key().startsWith(key + ".")
+                    || key.startsWith(other.key() + ".")) {
+                throw new IllegalArgumentException("two settings clash: " + other.key() + " and " + key);
+            }
+        }
+        byKey.put(key, setting);
+    }
+
+    Collection<Setting<?>> settings() {
+        return byKey.values();
+    }
+
+    /** The row of a key in which a name stands for the {@code *}. */
+    Optional<Setting<?>> row(String key) {
+        Setting<?> plain = byKey.get(key);
+        if (plain != null && !key.contains("*")) {
+            return Optional.of(plain);
+        }
+        return byKey.values().stream().filter(row -> name(row, key).isPresent()).findFirst();
+    }
+
+    /** The name that stands in {@code key} for the {@code *} of {@code row}, if it is a key of that row. */
+    static Optional<String> name(Setting<?> row, String key) {
+        int star = row.key().indexOf('*');
+        if (star < 0) {
+            return Optional.empty();
+        }
+        String before = row.key().substring(0, star);
+        String after = row.key().substring(star + 1);
+        if (!key.startsWith(before) || !key.endsWith(after) || key.length() <= before.length() + after.length()) {
+            return Optional.empty();
+        }
+        String name = key.substring(before.length(), key.length() - after.length());
+        return name.contains(".") ? Optional.empty() : Optional.of(name);
+    }
+
+    /** The key that a variable stands for; {@code names} are those the file uses, by group. */
+    Optional<String> key(String variable, Map<String, Set<String>> names) {
+        for (Setting<?> row : byKey.values()) {
+            int star = row.key().indexOf('*');
+            if (star < 0) {
+                if (row.variable().equals(variable)) {
+                    return Optional.of(row.key());
+                }
+                continue;
+            }
+            String before = Variables.name(row.key().substring(0, star));
+            String after = Variables.segment(row.key().substring(star + 1));
+            if (variable.startsWith(before)
+                    && variable.endsWith(after)
+                    && variable.length() > before.length() + after.length()) {
+                String segment = variable.substring(before.length(), variable.length() - after.length());
+                String name = names.getOrDefault(group(row), Set.of()).stream()
+                        .filter(known -> Variables.segment(known).equals(segment))
+                        .findFirst()
+                        .orElseGet(() -> segment.toLowerCase(Locale.ROOT).replace('_', '-'));
+                return Optional.of(row.key().replace("*", name));
+            }
+        }
+        return Optional.empty();
+    }
+
+    /** What comes before the {@code *}: {@code mirrors} for {@code mirrors.*.sink.type}. */
+    static String group(Setting<?> row) {
+        return row.key().substring(0, row.key().indexOf('*') - 1);
+    }
+
+    /** Whether {@code key} is only the beginning of keys. */
+    boolean isGroup(String key) {
+        return byKey.values().stream().anyMatch(row -> {
+            String[] wanted = key.split("\\.", -1);
+            String[] known = row.key().split("\\.", -1);
+            if (wanted.length >= known.length) {
+                return false;
+            }
+            for (int i = 0; i < wanted.length; i++) {
+                if (!known[i].equals(wanted[i]) && !known[i].equals("*")) {
+                    return false;
+                }
+            }
+            return true;
+        });
+    }
+}

@@ -1,0 +1,113 @@
+package io.understudy.config;
+
+import java.net.URI;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.Arrays;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Locale;
+import java.util.function.Function;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * How values of one kind are read and written.
+ *
+ * @param name for the reference page
+ * @param allowed what a value looks like, for error messages
+ * @param parser throws an {@link IllegalArgumentException} (or {@link ArithmeticException}) for anything else
+ * @param order null if values can't be bounded
+ * @param list whether a value is a list: a YAML sequence, or text with commas
+ */
+record SettingType<T>(
+        String name,
+        String allowed,
+        Function<String, T> parser,
+        Function<T, String> printer,
+        @Nullable Comparator<T> order,
+        boolean list) {
+
+    static final SettingType<String> STRING =
+            plain("text", "text that is not empty", SettingType::notEmpty, text -> text);
+    static final SettingType<Integer> INTEGER =
+            ordered("integer", "a whole number", SettingType::parseInteger, number -> Integer.toString(number));
+    static final SettingType<Long> BYTES =
+            ordered("bytes", "bytes such as 512KiB or 64MiB", Units::parseBytes, Units::print);
+    static final SettingType<Duration> DURATION =
+            ordered("duration", "a duration such as 200ms, 5s or 1h30m", Units::parseDuration, Units::print);
+    static final SettingType<Boolean> BOOLEAN =
+            plain("boolean", "true or false", SettingType::parseBoolean, truth -> Boolean.toString(truth));
+    static final SettingType<HostPort> HOST_PORT =
+            plain("host:port", "host:port, an IPv6 address in brackets", HostPort::parse, HostPort::toString);
+    static final SettingType<Path> PATH =
+            plain("path", "a path of this file system", text -> Path.of(notEmpty(text)), Path::toString);
+    static final SettingType<List<URI>> URIS = new SettingType<>(
+            "list of URLs",
+            "one or more URLs, as a list or separated by commas",
+            SettingType::parseUris,
+            uris -> uris.stream().map(URI::toString).collect(Collectors.joining(",")),
+            null,
+            true);
+
+    /** One of an enum's constants, written in lower case with hyphens. */
+    static <E extends Enum<E>> SettingType<E> choice(Class<E> options) {
+        E[] constants = options.getEnumConstants();
+        return plain(
+                "choice",
+                Arrays.stream(constants).map(SettingType::spelled).collect(Collectors.joining(", ", "one of ", "")),
+                text -> Arrays.stream(constants)
+                        .filter(constant -> spelled(constant).equals(text))
+                        .findFirst()
+                        .orElseThrow(() -> new IllegalArgumentException("not one of the choices")),
+                SettingType::spelled);
+    }
+
+    private static <T> SettingType<T> plain(
+            String name, String allowed, Function<String, T> parser, Function<T, String> printer) {
+        return new SettingType<>(name, allowed, parser, printer, null, false);
+    }
+
+    private static <T extends Comparable<T>> SettingType<T> ordered(
+            String name, String allowed, Function<String, T> parser, Function<T, String> printer) {
+        return new SettingType<>(name, allowed, parser, printer, Comparator.naturalOrder(), false);
+    }
+
+    private static String spelled(Enum<?> constant) {
+        return constant.name().toLowerCase(Locale.ROOT).replace('_', '-');
+    }
+
+    private static String notEmpty(String text) {
+        if (text.isBlank()) {
+            throw new IllegalArgumentException("empty");
+        }
+        return text;
+    }
+
+    private static Integer parseInteger(String text) {
+        return Integer.valueOf(text);
+    }
+
+    private static Boolean parseBoolean(String text) {
+        return switch (text) {
+            case "true" -> true;
+            case "false" -> false;
+            default -> throw new IllegalArgumentException("neither true nor false");
+        };
+    }
+
+    private static List<URI> parseUris(String text) {
+        List<URI> uris = Stream.of(text.split(",", -1))
+                .map(String::strip)
+                .map(SettingType::notEmpty)
+                .map(URI::create)
+                .toList();
+        for (URI uri : uris) {
+            if (uri.getScheme() == null || uri.getHost() == null) {
+                throw new IllegalArgumentException("not a URL: " + uri);
+            }
+        }
+        return uris;
+    }
+}

@@ -1,0 +1,118 @@
+package io.understudy.config;
+
+import com.fasterxml.jackson.core.JsonLocation;
+import com.fasterxml.jackson.core.JsonProcessingException;
+import com.fasterxml.jackson.core.JsonToken;
+import com.fasterxml.jackson.core.StreamReadFeature;
+import com.fasterxml.jackson.dataformat.yaml.YAMLFactory;
+import com.fasterxml.jackson.dataformat.yaml.YAMLParser;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+
+/** Flattens one YAML file into dotted keys, keeping where each value stands. */
+final class YamlFile {
+
+    private final Path file;
+    private final List<Problem> problems;
+    private final Map<String, Given> values = new LinkedHashMap<>();
+    /** Keys with nothing after the colon: an empty group, or a value left out by mistake. */
+    private final Map<String, String> empty = new LinkedHashMap<>();
+
+    private YamlFile(Path file, List<Problem> problems) {
+        this.file = file;
+        this.problems = problems;
+    }
+
+    /** Reads the file; whatever is wrong with it as YAML is added to {@code problems}. */
+    static YamlFile read(Path file, List<Problem> problems) {
+        YamlFile read = new YamlFile(file, problems);
+        YAMLFactory yaml = YAMLFactory.builder()
+                .enable(StreamReadFeature.STRICT_DUPLICATE_DETECTION)
+                .build();
+        try (YAMLParser parser = yaml.createParser(Files.newBufferedReader(file))) {
+            read.document(parser);
+        } catch (JsonProcessingException e) {
+            problems.add(new Problem(read.at(e.getLocation()), "", "is not YAML: " + e.getOriginalMessage()));
+        } catch (NoSuchFileException e) {
+            problems.add(new Problem(file.toString(), "", "there is no such file"));
+        } catch (IOException e) {
+            problems.add(new Problem(file.toString(), "", "can't be read: " + e));
+        }
+        return read;
+    }
+
+    /** By key, in the order of the file. */
+    Map<String, Given> values() {
+        return values;
+    }
+
+    /** Keys without a value or anything below them, with their places. */
+    Map<String, String> empty() {
+        return empty;
+    }
+
+    private void document(YAMLParser parser) throws IOException {
+        JsonToken first = parser.nextToken();
+        if (first == null || first == JsonToken.VALUE_NULL) {
+            return;
+        }
+        if (first != JsonToken.START_OBJECT) {
+            problems.add(new Problem(at(parser.currentTokenLocation()), "", "must be a mapping of keys to values"));
+            return;
+        }
+        mapping(parser, "");
+        if (parser.nextToken() != null) {
+            problems.add(new Problem(at(parser.currentTokenLocation()), "", "has a second document; one is allowed"));
+        }
+    }
+
+    private void mapping(YAMLParser parser, String prefix) throws IOException {
+        while (parser.nextToken() == JsonToken.FIELD_NAME) {
+            String key = prefix + parser.currentName();
+            String where = at(parser.currentTokenLocation());
+            JsonToken token = parser.nextToken();
+            if (parser.isCurrentAlias()) {
+                problems.add(new Problem(where, key, "is an alias; write the value out"));
+            } else if (token == JsonToken.START_OBJECT) {
+                mapping(parser, key + ".");
+            } else if (token == JsonToken.START_ARRAY) {
+                sequence(parser, key, where);
+            } else if (token == JsonToken.VALUE_NULL) {
+                empty.put(key, where);
+            } else {
+                put(key, new Given(parser.getText(), where, Given.Origin.FILE, false));
+            }
+        }
+    }
+
+    private void sequence(YAMLParser parser, String key, String where) throws IOException {
+        List<String> elements = new ArrayList<>();
+        for (JsonToken token = parser.nextToken(); token != JsonToken.END_ARRAY; token = parser.nextToken()) {
+            if (token.isScalarValue() && token != JsonToken.VALUE_NULL && !parser.isCurrentAlias()) {
+                elements.add(parser.getText());
+            } else {
+                problems.add(new Problem(
+                        at(parser.currentTokenLocation()), key, "has an element that is not a plain value"));
+                parser.skipChildren();
+            }
+        }
+        put(key, new Given(String.join(",", elements), where, Given.Origin.FILE, true));
+    }
+
+    private void put(String key, Given value) {
+        Given earlier = values.putIfAbsent(key, value);
+        if (earlier != null) {
+            problems.add(new Problem(value.where(), key, "was given already at " + earlier.where()));
+        }
+    }
+
+    private String at(JsonLocation location) {
+        return location == null ? file.toString() : file + ":" + location.getLineNr() + ":" + location.getColumnNr();
+    }
+}
