@@ -31,14 +31,14 @@ final class ImportRulesTest {
      */
     private static final Map<String, List<String>> TABLE = table("""
             .vocabulary     com.google.protobuf
-            .etcd           .vocabulary .tls com.google.common com.google.protobuf io.etcd.jetcd.api io.grpc io.netty
+            .etcd           .vocabulary .tls .config com.google.common com.google.protobuf io.etcd.jetcd.api io.grpc io.netty
             .etcd           com.fasterxml.jackson io.micrometer org.slf4j
             .feed           .vocabulary
             .feed.etcd      .vocabulary .feed .etcd com.google.common com.google.protobuf io.etcd.jetcd.api io.grpc
             .feed.etcd      io.micrometer org.slf4j
             .config         com.fasterxml.jackson org.yaml
             .metrics        io.micrometer
-            .tls
+            .tls            .config
 
             .local.process  org.slf4j
             .local.fault    org.slf4j
