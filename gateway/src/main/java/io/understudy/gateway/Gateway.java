@@ -1,0 +1,230 @@
+package io.understudy.gateway;
+
+import io.etcd.jetcd.api.KVGrpc;
+import io.etcd.jetcd.api.RangeRequest;
+import io.micrometer.prometheusmetrics.PrometheusConfig;
+import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
+import io.understudy.etcd.EtcdCluster;
+import io.understudy.feed.etcd.EtcdFeedSource;
+import io.understudy.gateway.api.RangeReader;
+import io.understudy.gateway.api.ResponseHeaders;
+import io.understudy.gateway.health.HealthCheck;
+import io.understudy.gateway.health.HealthChecks;
+import io.understudy.gateway.metrics.GatewayMetrics;
+import io.understudy.gateway.replica.Replica;
+import io.understudy.gateway.replica.ReplicaState;
+import io.understudy.gateway.replica.ReplicaWriter;
+import io.understudy.gateway.server.ApiServer;
+import io.understudy.gateway.server.UnaryMethod;
+import io.understudy.gateway.server.WebPages;
+import io.understudy.vocabulary.MemberId;
+import io.vertx.core.Vertx;
+import io.vertx.core.VertxOptions;
+import io.vertx.core.json.JsonObject;
+import java.io.IOException;
+import java.net.InetSocketAddress;
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import java.util.function.ToLongFunction;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * A running gateway: a replica of a source cluster behind a port that speaks the etcd v3 API.
+ *
+ * <p>It listens at once; {@code /readyz} is green, and ranges are answered, from the first complete snapshot on. When the
+ * source's history can't be followed any more, {@link #failure} fails and {@code /readyz} turns red; the last good state
+ * is still served, until the owner closes the gateway, which it should.
+ */
+public final class Gateway implements AutoCloseable {
+
+    /** What {@code /version} says: clients see etcd 3.5's API, other gateways see one of their own. */
+    static final String VERSION = "3.5.0+understudy";
+
+    private static final Logger LOG = LoggerFactory.getLogger(Gateway.class);
+    private static final Duration START_DEADLINE = Duration.ofSeconds(30);
+
+    private final GatewaySettings settings;
+    private final PrometheusMeterRegistry registry = new PrometheusMeterRegistry(PrometheusConfig.DEFAULT);
+    private final MemberId id;
+    private final Vertx vertx;
+    private final EtcdCluster source;
+    private final SourceFacts facts;
+    private final Replica replica;
+    private final ReplicaWriter writer;
+    private final ApiServer server;
+    private volatile boolean closing;
+    private int apiPort;
+
+    private Gateway(GatewaySettings settings, int loops) {
+        this.settings = settings;
+        this.id = MemberIds.of(settings.name());
+        GatewayMetrics metrics = new GatewayMetrics(registry);
+        this.vertx =
+                Vertx.vertx(new VertxOptions().setPreferNativeTransport(true).setEventLoopPoolSize(loops));
+        this.source = EtcdCluster.connect(settings.source(), registry);
+        this.facts = new SourceFacts(source);
+        this.replica = new Replica(settings.range(), this::announceFirst);
+        this.writer = new ReplicaWriter(
+                replica,
+                new EtcdFeedSource(settings.source().name(), source, settings.feed(), registry),
+                metrics::applied,
+                metrics::resynchronised);
+        this.server = new ApiServer(
+                vertx,
+                settings.listen(),
+                settings.limits(),
+                List.of(UnaryMethod.of(
+                        KVGrpc.getRangeMethod(),
+                        RangeRequest.parser(),
+                        new RangeReader(replica::state, new ResponseHeaders(id, facts::raftTerm))::range)),
+                metrics::answered,
+                new WebPages(live(), ready(), versions(), registry::scrape));
+        metrics.observe(new GatewayMetrics.Gauges(
+                () -> ofState(state -> state.revision().value()),
+                () -> ofState(ReplicaState::keys),
+                () -> ofState(ReplicaState::bytes),
+                () -> Math.max(
+                        0, facts.revision() - ofState(state -> state.revision().value())),
+                () -> ofState(state -> 1),
+                () -> writer.silence().toMillis() / 1000.0));
+    }
+
+    /**
+     * Starts a gateway. Does not wait for the source.
+     *
+     * @throws IOException if the address can't be listened at, or the start took too long; nothing is left running
+     */
+    public static Gateway start(GatewaySettings settings) throws IOException, InterruptedException {
+        int loops = Runtime.getRuntime().availableProcessors();
+        Gateway gateway = new Gateway(settings, loops);
+        try {
+            gateway.listen(loops);
+        } catch (IOException | InterruptedException | RuntimeException e) {
+            gateway.close();
+            throw e;
+        }
+        gateway.writer.start();
+        return gateway;
+    }
+
+    /** The port of the etcd v3 API and of the pages beside it. */
+    public int apiPort() {
+        return apiPort;
+    }
+
+    /** What this gateway's responses carry as member id. */
+    public MemberId memberId() {
+        return id;
+    }
+
+    /**
+     * Fails, once, when the source can't be followed any more, with the reason; the process should then end with a status
+     * other than 0. Never completes otherwise.
+     */
+    public CompletableFuture<Void> failure() {
+        return writer.failure();
+    }
+
+    /**
+     * Stops in order: readiness turns red and nothing new is accepted, requests under way end, the feed and the
+     * connections to the source close. Takes little more than {@link GatewaySettings#closeTimeout}. Idempotent.
+     */
+    @Override
+    public void close() {
+        if (closing) {
+            return;
+        }
+        closing = true;
+        Closing steps = new Closing(settings.closeTimeout());
+        steps.run("server", () -> steps.await(server.shutdown(settings.closeTimeout())));
+        steps.run("writer", () -> writer.close(settings.closeTimeout()));
+        steps.run("source", source::close);
+        steps.run("event loops", () -> steps.await(vertx.close()));
+        steps.run("metrics", registry::close);
+        LOG.info("gateway closed name={}", settings.name());
+    }
+
+    private void listen(int loops) throws IOException, InterruptedException {
+        InetSocketAddress at = settings.listen();
+        try {
+            apiPort = server.listen(loops)
+                    .toCompletionStage()
+                    .toCompletableFuture()
+                    .get(START_DEADLINE.toSeconds(), TimeUnit.SECONDS);
+        } catch (java.util.concurrent.ExecutionException | java.util.concurrent.TimeoutException e) {
+            Throwable why = e.getCause() == null ? e : e.getCause();
+            throw new IOException(
+                    "the gateway can't listen at " + at.getHostString() + ":" + at.getPort() + ": " + why.getMessage()
+                            + "; free the port, or set another by 'listen'",
+                    why);
+        }
+        LOG.info(
+                "gateway listens name={} address={}:{} member={} transport={} loops={}",
+                settings.name(),
+                at.getHostString(),
+                apiPort,
+                id,
+                vertx.isNativeTransportEnabled() ? "native" : "nio",
+                loops);
+    }
+
+    private void announceFirst(ReplicaState state) {
+        if (!announced) {
+            announced = true;
+            LOG.info(
+                    "replica ready cluster={} revision={} keys={} bytes={}",
+                    state.cluster(),
+                    state.revision(),
+                    state.keys(),
+                    state.bytes());
+        }
+    }
+
+    /** Of the writing thread. */
+    private boolean announced;
+
+    private HealthChecks live() {
+        return new HealthChecks(new HealthCheck("feed", this::feedEnded));
+    }
+
+    private HealthChecks ready() {
+        return new HealthChecks(
+                new HealthCheck("process", () -> closing ? Optional.of("closing") : Optional.empty()),
+                new HealthCheck(
+                        "replica",
+                        () -> replica.state() == null
+                                ? Optional.of("the first snapshot is not complete")
+                                : Optional.empty()),
+                new HealthCheck("feed", () -> feedEnded().or(this::feedSilent)));
+    }
+
+    private Optional<String> feedEnded() {
+        Throwable why = writer.failed();
+        return why == null ? Optional.empty() : Optional.of("ended for good: " + why.getMessage());
+    }
+
+    private Optional<String> feedSilent() {
+        Duration silence = writer.silence();
+        return silence.compareTo(settings.maxSilence()) <= 0
+                ? Optional.empty()
+                : Optional.of("told nothing for " + silence.toSeconds() + " s, allowed are "
+                        + settings.maxSilence().toSeconds() + " s");
+    }
+
+    private static String versions() {
+        return new JsonObject()
+                .put("etcdserver", VERSION)
+                .put("etcdcluster", "3.5.0")
+                .encode();
+    }
+
+    private long ofState(ToLongFunction<ReplicaState> property) {
+        @Nullable ReplicaState state = replica.state();
+        return state == null ? 0 : property.applyAsLong(state);
+    }
+}

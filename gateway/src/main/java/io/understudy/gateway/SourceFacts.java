@@ -1,0 +1,56 @@
+package io.understudy.gateway;
+
+import io.understudy.etcd.ClusterView;
+import io.understudy.etcd.EtcdCluster;
+import io.understudy.etcd.Member;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The newest that any member of the source has told: raft term and revision. Neither goes back, whatever happens to the
+ * member that told. For any thread.
+ */
+final class SourceFacts {
+
+    private final Supplier<ClusterView> views;
+    private volatile Known known = new Known(null, 0, 0);
+
+    private record Known(@Nullable ClusterView view, long raftTerm, long revision) {}
+
+    SourceFacts(EtcdCluster cluster) {
+        this(cluster::view);
+    }
+
+    SourceFacts(Supplier<ClusterView> views) {
+        this.views = views;
+    }
+
+    /** The last raft term seen, 0 before the first. */
+    long raftTerm() {
+        return refreshed().raftTerm();
+    }
+
+    /** The greatest revision seen, 0 before the first. */
+    long revision() {
+        return refreshed().revision();
+    }
+
+    // Views are immutable, so the same view needs no second look: this is on the path of every request.
+    @SuppressWarnings("ReferenceEquality")
+    private Known refreshed() {
+        ClusterView view = views.get();
+        Known before = known;
+        if (view == before.view()) {
+            return before;
+        }
+        long raftTerm = before.raftTerm();
+        long revision = before.revision();
+        for (Member member : view.members()) {
+            raftTerm = Math.max(raftTerm, member.raftTerm());
+            revision = Math.max(revision, member.revision().value());
+        }
+        Known after = new Known(view, raftTerm, revision);
+        known = after;
+        return after;
+    }
+}

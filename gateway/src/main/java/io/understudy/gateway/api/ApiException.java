@@ -1,0 +1,60 @@
+package io.understudy.gateway.api;
+
+import io.grpc.Status;
+
+/**
+ * A request is refused. The message is what the client reads: etcd's own text where etcd has one, since clients compare
+ * it. Carries no stack trace: it is an answer, not a fault.
+ */
+public final class ApiException extends Exception {
+
+    private static final long serialVersionUID = 1L;
+
+    private final Status.Code code;
+    private final String text;
+
+    public ApiException(Status.Code code, String text) {
+        super(text, null, false, false);
+        this.code = code;
+        this.text = text;
+    }
+
+    public Status.Code code() {
+        return code;
+    }
+
+    public String text() {
+        return text;
+    }
+
+    static ApiException emptyKey() {
+        return new ApiException(Status.Code.INVALID_ARGUMENT, "etcdserver: key is not provided");
+    }
+
+    /** As etcd 3.6 has it; 3.5 takes any number for no order at all. */
+    static ApiException invalidSortOption() {
+        return new ApiException(Status.Code.INVALID_ARGUMENT, "etcdserver: invalid sort option");
+    }
+
+    static ApiException futureRevision() {
+        return new ApiException(Status.Code.OUT_OF_RANGE, "etcdserver: mvcc: required revision is a future revision");
+    }
+
+    /**
+     * The first snapshot is not complete. Of etcd's errors this is the one that says that this member, not the cluster,
+     * has yet to apply what it needs; being UNAVAILABLE, clients try another endpoint.
+     */
+    static ApiException notReady() {
+        return new ApiException(
+                Status.Code.UNAVAILABLE, "etcdserver: request timed out, waiting for the applied index took too long");
+    }
+
+    /** What this gateway doesn't do, or doesn't do yet. */
+    public static ApiException unimplemented(String what) {
+        return new ApiException(Status.Code.UNIMPLEMENTED, "understudy: " + what);
+    }
+
+    static ApiException outsideRange(String what) {
+        return new ApiException(Status.Code.FAILED_PRECONDITION, "understudy: " + what);
+    }
+}

@@ -1,0 +1,31 @@
+package io.understudy.gateway.api;
+
+import io.etcd.jetcd.api.ResponseHeader;
+import io.understudy.gateway.replica.ReplicaState;
+import io.understudy.vocabulary.MemberId;
+import java.util.function.LongSupplier;
+
+/**
+ * What every response begins with: the source's cluster id, this gateway's own member id, the replica's revision, and the
+ * last raft term seen at the source.
+ */
+public final class ResponseHeaders {
+
+    private final MemberId self;
+    private final LongSupplier raftTerm;
+
+    /** {@code raftTerm} may be asked on any thread. */
+    public ResponseHeaders(MemberId self, LongSupplier raftTerm) {
+        this.self = self;
+        this.raftTerm = raftTerm;
+    }
+
+    ResponseHeader of(ReplicaState state) {
+        return ResponseHeader.newBuilder()
+                .setClusterId(state.cluster().value())
+                .setMemberId(self.value())
+                .setRevision(state.revision().value())
+                .setRaftTerm(raftTerm.getAsLong())
+                .build();
+    }
+}

@@ -1,0 +1,106 @@
+package io.understudy.gateway.metrics;
+
+import io.micrometer.core.instrument.Counter;
+import io.micrometer.core.instrument.Gauge;
+import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.Timer;
+import io.micrometer.core.instrument.binder.BaseUnits;
+import java.time.Duration;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentMap;
+import java.util.function.Supplier;
+
+/**
+ * What the gateway measures. For any thread.
+ *
+ * <ul>
+ *   <li>{@code understudy.gateway.replica.revision}: revision of the published state
+ *   <li>{@code understudy.gateway.replica.keys}: keys in it
+ *   <li>{@code understudy.gateway.replica.bytes}: bytes of their keys and values
+ *   <li>{@code understudy.gateway.replica.lag}: revisions between it and the newest one known of any member
+ *   <li>{@code understudy.gateway.replica.ready}: 1 once the first snapshot is complete
+ *   <li>{@code understudy.gateway.replica.apply}: time to apply and publish a commit
+ *   <li>{@code understudy.gateway.feed.silence}: seconds since the feed told anything
+ *   <li>{@code understudy.gateway.feed.resyncs}: gaps answered by a new snapshot
+ *   <li>{@code understudy.gateway.requests}: time to answer, by {@code method} and {@code code}
+ * </ul>
+ */
+public final class GatewayMetrics {
+
+    private static final String PREFIX = "understudy.gateway.";
+
+    private static final Duration[] BUCKETS = {
+        Duration.ofNanos(10_000),
+        Duration.ofNanos(100_000),
+        Duration.ofMillis(1),
+        Duration.ofMillis(10),
+        Duration.ofMillis(100),
+        Duration.ofSeconds(1)
+    };
+
+    private final MeterRegistry registry;
+    private final Timer apply;
+    private final Counter resyncs;
+    private final ConcurrentMap<Call, Timer> requests = new ConcurrentHashMap<>();
+
+    private record Call(String method, String code) {}
+
+    public GatewayMetrics(MeterRegistry registry) {
+        this.registry = registry;
+        this.apply = Timer.builder(PREFIX + "replica.apply")
+                .description("Time to apply and publish a commit")
+                .serviceLevelObjectives(BUCKETS)
+                .register(registry);
+        this.resyncs = Counter.builder(PREFIX + "feed.resyncs")
+                .description("Gaps answered by a new snapshot")
+                .register(registry);
+    }
+
+    public void applied(Duration took) {
+        apply.record(took);
+    }
+
+    public void resynchronised() {
+        resyncs.increment();
+    }
+
+    /**
+     * A request was answered.
+     *
+     * @param method one of the served methods, else a fixed word: never what a client made up
+     * @param code gRPC's name of the answer's code
+     */
+    public void answered(String method, String code, Duration took) {
+        requests.computeIfAbsent(new Call(method, code), call -> Timer.builder(PREFIX + "requests")
+                        .description("Time to answer a request")
+                        .serviceLevelObjectives(BUCKETS)
+                        .tags("method", call.method(), "code", call.code())
+                        .register(registry))
+                .record(took);
+    }
+
+    /** What is read when somebody asks. */
+    public record Gauges(
+            Supplier<Number> revision,
+            Supplier<Number> keys,
+            Supplier<Number> bytes,
+            Supplier<Number> lagRevisions,
+            Supplier<Number> ready,
+            Supplier<Number> silenceSeconds) {}
+
+    public void observe(Gauges gauges) {
+        gauge("replica.revision", "Revision of the published state", "", gauges.revision());
+        gauge("replica.keys", "Keys in the published state", "", gauges.keys());
+        gauge("replica.bytes", "Bytes of keys and values", BaseUnits.BYTES, gauges.bytes());
+        gauge("replica.lag", "Revisions behind the newest known", "revisions", gauges.lagRevisions());
+        gauge("replica.ready", "Whether the first snapshot is complete", "", gauges.ready());
+        gauge("feed.silence", "Time since the feed told anything", "seconds", gauges.silenceSeconds());
+    }
+
+    private void gauge(String name, String description, String unit, Supplier<Number> value) {
+        Gauge.builder(PREFIX + name, value)
+                .description(description)
+                .baseUnit(unit.isEmpty() ? null : unit)
+                .register(registry);
+    }
+}

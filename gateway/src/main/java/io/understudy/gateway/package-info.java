@@ -1,0 +1,5 @@
+/** A gateway: start it, ask for its ports, close it. */
+@NullMarked
+package io.understudy.gateway;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,61 @@
+package io.understudy.gateway.replica;
+
+import io.understudy.feed.FeedConsumer;
+import io.understudy.vocabulary.ClusterId;
+import io.understudy.vocabulary.Commit;
+import io.understudy.vocabulary.KeyRange;
+import io.understudy.vocabulary.KeyValue;
+import io.understudy.vocabulary.Position;
+import io.understudy.vocabulary.Revision;
+import java.time.Duration;
+import java.util.List;
+
+/** Passes everything on, and notes when something came and how long commits took. */
+final class MeteredConsumer implements FeedConsumer {
+
+    private final FeedConsumer next;
+    private final ReplicaWriter.ApplyListener onApplied;
+    private volatile long lastEventNanos = System.nanoTime();
+
+    MeteredConsumer(FeedConsumer next, ReplicaWriter.ApplyListener onApplied) {
+        this.next = next;
+        this.onApplied = onApplied;
+    }
+
+    Duration silence() {
+        return Duration.ofNanos(System.nanoTime() - lastEventNanos);
+    }
+
+    @Override
+    public void snapshotStarted(ClusterId cluster, Revision revision) {
+        lastEventNanos = System.nanoTime();
+        next.snapshotStarted(cluster, revision);
+    }
+
+    @Override
+    public void snapshotPage(KeyRange covered, List<KeyValue> entries) {
+        lastEventNanos = System.nanoTime();
+        next.snapshotPage(covered, entries);
+    }
+
+    @Override
+    public void snapshotCompleted(Position position) {
+        lastEventNanos = System.nanoTime();
+        next.snapshotCompleted(position);
+    }
+
+    @Override
+    public void commit(Commit commit, Position position) {
+        long begin = System.nanoTime();
+        next.commit(commit, position);
+        long end = System.nanoTime();
+        lastEventNanos = end;
+        onApplied.applied(Duration.ofNanos(end - begin));
+    }
+
+    @Override
+    public void progress(Position position) {
+        lastEventNanos = System.nanoTime();
+        next.progress(position);
+    }
+}

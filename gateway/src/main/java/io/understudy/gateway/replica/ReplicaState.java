@@ -1,0 +1,70 @@
+package io.understudy.gateway.replica;
+
+import com.google.protobuf.ByteString;
+import io.understudy.vocabulary.ClusterId;
+import io.understudy.vocabulary.KeyRange;
+import io.understudy.vocabulary.KeyValue;
+import io.understudy.vocabulary.Revision;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A replica as it stood at one revision: what the source held over the range then, with revisions, versions and leases.
+ * Immutable, for any thread, for as long as it is wanted.
+ */
+public final class ReplicaState {
+
+    private final ClusterId cluster;
+    private final Revision revision;
+    private final KeyRange range;
+    private final EntryTree entries;
+
+    ReplicaState(ClusterId cluster, Revision revision, KeyRange range, EntryTree entries) {
+        this.cluster = cluster;
+        this.revision = revision;
+        this.range = range;
+        this.entries = entries;
+    }
+
+    /** The source's. */
+    public ClusterId cluster() {
+        return cluster;
+    }
+
+    /** All commits up to this one are in, and none after it. */
+    public Revision revision() {
+        return revision;
+    }
+
+    /** The part of the key space this is a copy of. Nothing is known outside of it. */
+    public KeyRange range() {
+        return range;
+    }
+
+    /** Number of keys. */
+    public long keys() {
+        return entries.count();
+    }
+
+    /** Bytes of keys and values. */
+    public long bytes() {
+        return entries.bytes();
+    }
+
+    public @Nullable KeyValue get(ByteString key) {
+        return entries.get(key);
+    }
+
+    /** Number of keys inside {@code part}, in logarithmic time. */
+    public long count(KeyRange part) {
+        return entries.count(part);
+    }
+
+    /** Visits the entries inside {@code part} in key order until the visitor has enough. */
+    public void scan(KeyRange part, EntryVisitor visitor) {
+        entries.scan(part, visitor);
+    }
+
+    EntryTree entries() {
+        return entries;
+    }
+}

@@ -1,0 +1,128 @@
+package io.understudy.gateway.replica;
+
+import io.understudy.feed.Feed;
+import io.understudy.feed.FeedEndedException;
+import io.understudy.feed.FeedKind;
+import io.understudy.feed.FeedSource;
+import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The one thread that writes a replica: it polls the feed, so that nothing is read from the source faster than it is
+ * applied. After a gap it opens a new feed and merges its snapshot; whatever else ends a feed ends the writer too.
+ */
+public final class ReplicaWriter {
+
+    private static final Logger LOG = LoggerFactory.getLogger(ReplicaWriter.class);
+    private static final Duration POLL = Duration.ofSeconds(1);
+
+    private final Replica replica;
+    private final FeedSource source;
+    private final MeteredConsumer consumer;
+    private final Runnable onResync;
+    private final Thread thread;
+    private final CompletableFuture<Void> failure = new CompletableFuture<>();
+    private volatile @Nullable Throwable cause;
+    private volatile boolean closing;
+    private volatile @Nullable Feed feed;
+
+    /**
+     * Writes {@code replica} from feeds of {@code source}, once started.
+     *
+     * @param onApplied how long each commit took to apply, on the writing thread
+     * @param onResync told of each gap
+     */
+    public ReplicaWriter(Replica replica, FeedSource source, ApplyListener onApplied, Runnable onResync) {
+        this.replica = replica;
+        this.source = source;
+        this.consumer = new MeteredConsumer(replica, onApplied);
+        this.onResync = onResync;
+        this.thread = new Thread(this::run, "replica-writer");
+    }
+
+    /** Told how long a commit took. */
+    @FunctionalInterface
+    public interface ApplyListener {
+        void applied(Duration took);
+    }
+
+    public void start() {
+        thread.start();
+    }
+
+    /** Fails, once, with what ended the feed for good; never completes otherwise. */
+    public CompletableFuture<Void> failure() {
+        return failure.copy();
+    }
+
+    /** Why nothing is applied any more; null while all is well. */
+    public @Nullable Throwable failed() {
+        return cause;
+    }
+
+    /** Time since the feed last told anything, a progress mark for example; since the start if it never did. */
+    public Duration silence() {
+        return consumer.silence();
+    }
+
+    /** Ends the feed and the thread; waits for it up to {@code deadline}. Idempotent. */
+    public void close(Duration deadline) throws InterruptedException {
+        closing = true;
+        Feed open = feed;
+        if (open != null) {
+            open.close();
+        }
+        thread.interrupt();
+        if (thread.isAlive()) {
+            thread.join(deadline.toMillis());
+        }
+    }
+
+    private void run() {
+        try {
+            while (!closing) {
+                follow();
+            }
+        } catch (InterruptedException e) {
+            if (!closing) {
+                fail(e);
+            }
+        } catch (FeedEndedException | RuntimeException | Error e) {
+            // A closed feed refuses to be polled; that is how closing wakes a poll.
+            if (!closing) {
+                fail(e);
+            }
+        }
+    }
+
+    /** Applies one feed until there is a gap. */
+    private void follow() throws FeedEndedException, InterruptedException {
+        try (Feed opened = source.open(replica.range(), FeedKind.STATE, null)) {
+            feed = opened;
+            while (!closing) {
+                boolean unused = opened.poll(POLL, consumer);
+            }
+        } catch (FeedEndedException.Gap gap) {
+            onResync.run();
+            LOG.info(
+                    "replica resynchronises revision={} compacted={} why=\"{}\"",
+                    gap.position().revision(),
+                    gap.compacted(),
+                    gap.getMessage());
+        }
+    }
+
+    private void fail(Throwable why) {
+        ReplicaState state = replica.state();
+        LOG.error(
+                "replica stops for good at revision={}: {}",
+                state == null ? "none" : state.revision(),
+                why.getMessage() == null ? why.toString() : why.getMessage(),
+                why instanceof FeedEndedException || why instanceof ReplicaDivergedException ? null : why);
+        cause = why;
+        failure.completeExceptionally(why);
+    }
+}

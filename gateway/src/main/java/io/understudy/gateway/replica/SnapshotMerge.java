@@ -1,0 +1,85 @@
+package io.understudy.gateway.replica;
+
+import com.google.protobuf.ByteString;
+import io.understudy.vocabulary.ClusterId;
+import io.understudy.vocabulary.KeyRange;
+import io.understudy.vocabulary.KeyValue;
+import io.understudy.vocabulary.Position;
+import io.understudy.vocabulary.Revision;
+import java.util.List;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A snapshot on its way in. A new tree is built from the pages alone, so nothing that the source no longer has can
+ * survive; entries that are equal to held ones are those, so that a resynchronised replica needs little more memory.
+ */
+final class SnapshotMerge {
+
+    private final KeyRange range;
+    private final ClusterId cluster;
+    private final Revision revision;
+    private final @Nullable ReplicaState held;
+    private final EntryTree.Builder entries = new EntryTree.Builder();
+    /** Where the next page begins; null after the last one of a range without upper end. */
+    private @Nullable ByteString next;
+
+    SnapshotMerge(KeyRange range, ClusterId cluster, Revision revision, @Nullable ReplicaState held) {
+        this.range = range;
+        this.cluster = cluster;
+        this.revision = revision;
+        this.held = held;
+        this.next = range.from();
+    }
+
+    void page(KeyRange covered, List<KeyValue> page) {
+        if (!covered.from().equals(next) || !range.covers(covered)) {
+            throw new ReplicaDivergedException("a snapshot page that does not adjoin the one before");
+        }
+        ByteString last = null;
+        for (KeyValue entry : page) {
+            if (!covered.contains(entry.key())
+                    || (last != null && KeyRange.KEY_ORDER.compare(entry.key(), last) <= 0)) {
+                throw new ReplicaDivergedException("a snapshot page whose keys are out of order or out of its range");
+            }
+            last = entry.key();
+            entries.add(heldIfEqual(entry));
+        }
+        next = covered.to();
+    }
+
+    ReplicaState complete(Position position) {
+        if (!position.revision().equals(revision) || !position.cluster().equals(cluster)) {
+            throw new ReplicaDivergedException("a snapshot started at revision " + revision + " of cluster " + cluster
+                    + " and completed at " + position.revision() + " of " + position.cluster());
+        }
+        if (!Objects.equals(next, range.to())) {
+            throw new ReplicaDivergedException("a snapshot completed before its last page");
+        }
+        return new ReplicaState(cluster, revision, range, entries.build());
+    }
+
+    /**
+     * An entry not modified since the held revision was held then, and was the same: anything else means that the source
+     * has another history.
+     */
+    private KeyValue heldIfEqual(KeyValue entry) {
+        if (entry.modRevision().isAfter(revision)) {
+            throw new ReplicaDivergedException(
+                    "a snapshot at revision " + revision + " with a key modified at " + entry.modRevision());
+        }
+        if (held == null) {
+            return entry;
+        }
+        KeyValue before = held.get(entry.key());
+        if (before != null && before.equals(entry)) {
+            return before;
+        }
+        if (!entry.modRevision().isAfter(held.revision())) {
+            throw new ReplicaDivergedException("another history: a snapshot at revision " + revision
+                    + " has a key last modified at " + entry.modRevision() + " that this replica, at revision "
+                    + held.revision() + ", does not hold so; restart the gateway if the source was restored");
+        }
+        return entry;
+    }
+}

@@ -1,0 +1,66 @@
+package io.understudy.gateway.server;
+
+import io.vertx.core.http.Http2Settings;
+import io.vertx.core.http.HttpServerOptions;
+import io.vertx.grpc.server.GrpcProtocol;
+import io.vertx.grpc.server.GrpcServerOptions;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * What one client may ask of the server. The defaults are etcd's where etcd has a limit; Vert.x's own defaults are much
+ * tighter and break etcd's clients.
+ *
+ * @param maxRequestBytes of one gRPC message, 1 KiB to 512 MiB. etcd: 1.5 MiB for the request and 512 KiB beside it
+ * @param maxHeaderBytes of all headers of a request, 8 KiB to 16 MiB; tokens travel there
+ * @param maxStreams open at a time on one connection, 1 to 2^31-1: a watching client may need one per watch
+ * @param maxResets of streams by the client on one connection within 30 s, 1 to 2^31-1; beyond, it is closed as abusive
+ */
+public record ServerLimits(long maxRequestBytes, int maxHeaderBytes, int maxStreams, int maxResets) {
+
+    public static final ServerLimits DEFAULTS = new ServerLimits((1536 + 512) << 10, 256 << 10, 100_000, 100_000);
+
+    /** Before a sender has to wait for the receiver; HTTP/2's own default is 64 KiB for both. */
+    private static final int STREAM_WINDOW_BYTES = 1 << 20;
+
+    private static final int CONNECTION_WINDOW_BYTES = 4 << 20;
+
+    private static final int RESET_WINDOW_SECONDS = 30;
+
+    public ServerLimits {
+        between("maxRequestBytes", maxRequestBytes, 1 << 10, 512 << 20);
+        between("maxHeaderBytes", maxHeaderBytes, 8 << 10, 16 << 20);
+        between("maxStreams", maxStreams, 1, Integer.MAX_VALUE);
+        between("maxResets", maxResets, 1, Integer.MAX_VALUE);
+    }
+
+    HttpServerOptions http() {
+        return new HttpServerOptions()
+                .setHttp2ClearTextEnabled(true)
+                .setMaxHeaderSize(maxHeaderBytes)
+                .setHttp2ConnectionWindowSize(CONNECTION_WINDOW_BYTES)
+                .setHttp2RstFloodMaxRstFramePerWindow(maxResets)
+                .setHttp2RstFloodWindowDuration(RESET_WINDOW_SECONDS)
+                .setHttp2RstFloodWindowDurationTimeUnit(TimeUnit.SECONDS)
+                .setInitialSettings(new Http2Settings()
+                        .setMaxConcurrentStreams(maxStreams)
+                        .setInitialWindowSize(STREAM_WINDOW_BYTES)
+                        .setMaxHeaderListSize(maxHeaderBytes))
+                .setTcpNoDelay(true);
+    }
+
+    GrpcServerOptions grpc() {
+        return new GrpcServerOptions()
+                .setMaxMessageSize(maxRequestBytes)
+                .setScheduleDeadlineAutomatically(true)
+                .removeEnabledProtocol(GrpcProtocol.WEB)
+                .removeEnabledProtocol(GrpcProtocol.WEB_TEXT)
+                .removeEnabledProtocol(GrpcProtocol.TRANSCODING);
+    }
+
+    private static void between(String name, long value, long least, long most) {
+        if (value < least || value > most) {
+            throw new IllegalArgumentException(
+                    "limits." + name + " is " + value + "; allowed is " + least + " to " + most);
+        }
+    }
+}
