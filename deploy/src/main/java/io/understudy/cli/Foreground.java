@@ -2,7 +2,9 @@ package io.understudy.cli;
 
 import java.time.Duration;
 import java.util.concurrent.Callable;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import picocli.CommandLine.ExitCode;
 
@@ -19,13 +21,21 @@ final class Foreground {
 
     /**
      * Blocks until the JVM is told to stop, which then ends with status 0 if {@code process} closed within the deadline
-     * and with 1 otherwise.
+     * and with 1 otherwise; or until the process fails by itself, which closes it too.
+     *
+     * @param failure completes exceptionally if the process fails, and never otherwise
+     * @throws Exception what {@code failure} completed with
      */
-    static int hold(AutoCloseable process, Duration closeDeadline) throws InterruptedException {
-        Foreground foreground = new Foreground(process, closeDeadline);
-        Runtime.getRuntime().addShutdownHook(new Thread(foreground::stop, "stop"));
-        new CountDownLatch(1).await();
-        return ExitCode.OK;
+    static int hold(AutoCloseable process, Duration closeDeadline, CompletableFuture<?> failure) throws Exception {
+        return during(process, closeDeadline, () -> {
+            try {
+                failure.get();
+                throw new IllegalStateException("ended without being told to");
+            } catch (ExecutionException e) {
+                new Foreground(process, closeDeadline).closedInTime();
+                throw e.getCause() instanceof Exception cause ? cause : e;
+            }
+        });
     }
 
     /**
