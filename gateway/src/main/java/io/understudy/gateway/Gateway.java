@@ -4,6 +4,7 @@ import io.etcd.jetcd.api.KVGrpc;
 import io.etcd.jetcd.api.RangeRequest;
 import io.micrometer.prometheusmetrics.PrometheusConfig;
 import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
+import io.understudy.config.HostPort;
 import io.understudy.etcd.EtcdCluster;
 import io.understudy.feed.etcd.EtcdFeedSource;
 import io.understudy.gateway.api.RangeReader;
@@ -22,7 +23,6 @@ import io.vertx.core.Vertx;
 import io.vertx.core.VertxOptions;
 import io.vertx.core.json.JsonObject;
 import java.io.IOException;
-import java.net.InetSocketAddress;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
@@ -150,7 +150,7 @@ public final class Gateway implements AutoCloseable {
     }
 
     private void listen(int loops) throws IOException, InterruptedException {
-        InetSocketAddress at = settings.listen();
+        HostPort at = settings.listen();
         try {
             apiPort = server.listen(loops)
                     .toCompletionStage()
@@ -159,15 +159,14 @@ public final class Gateway implements AutoCloseable {
         } catch (java.util.concurrent.ExecutionException | java.util.concurrent.TimeoutException e) {
             Throwable why = e.getCause() == null ? e : e.getCause();
             throw new IOException(
-                    "the gateway can't listen at " + at.getHostString() + ":" + at.getPort() + ": " + why.getMessage()
+                    "the gateway can't listen at " + at + ": " + why.getMessage()
                             + "; free the port, or set another by 'listen'",
                     why);
         }
         LOG.info(
-                "gateway listens name={} address={}:{} member={} transport={} loops={}",
+                "gateway listens name={} address={} member={} transport={} loops={}",
                 settings.name(),
-                at.getHostString(),
-                apiPort,
+                new HostPort(at.host(), apiPort),
                 id,
                 vertx.isNativeTransportEnabled() ? "native" : "nio",
                 loops);

@@ -1,17 +1,27 @@
 package io.understudy.gateway;
 
+import com.google.protobuf.ByteString;
+import io.understudy.config.Check;
+import io.understudy.config.Configuration;
+import io.understudy.config.HostPort;
+import io.understudy.config.Setting;
 import io.understudy.etcd.EtcdSettings;
 import io.understudy.feed.etcd.EtcdFeedOptions;
 import io.understudy.gateway.server.ServerLimits;
 import io.understudy.vocabulary.KeyRange;
-import java.net.InetSocketAddress;
+import java.net.InetAddress;
+import java.net.UnknownHostException;
+import java.nio.file.Path;
 import java.time.Duration;
+import java.util.Collection;
+import java.util.List;
+import java.util.Map;
+import java.util.stream.Stream;
 
 /**
  * How a gateway runs.
  *
- * @param name what this gateway is called, unique among the gateways of a source: its member id is made of it, see {@link
- *     MemberIds}
+ * @param name what this gateway is called, unique among the gateways of a source: its member id is made of it
  * @param listen of the etcd v3 API and the pages beside it; port 0 for a free one
  * @param source the cluster to follow
  * @param range the part of the key space to hold
@@ -20,7 +30,7 @@ import java.time.Duration;
  */
 public record GatewaySettings(
         String name,
-        InetSocketAddress listen,
+        HostPort listen,
         EtcdSettings source,
         KeyRange range,
         EtcdFeedOptions feed,
@@ -28,9 +38,39 @@ public record GatewaySettings(
         Duration maxSilence,
         Duration closeTimeout) {
 
-    public static final InetSocketAddress DEFAULT_LISTEN = InetSocketAddress.createUnresolved("127.0.0.1", 2379);
-    public static final Duration DEFAULT_MAX_SILENCE = Duration.ofSeconds(15);
-    public static final Duration DEFAULT_CLOSE_TIMEOUT = Duration.ofSeconds(5);
+    private static final String SOURCE = "source";
+
+    private static final Setting<String> NAME = Setting.text(
+                    "name",
+                    "Unique among the gateways of a source, and the same after a restart: the gateway's member id is made"
+                            + " of it. By default the host's name and the port.")
+            .optionally()
+            .example("gateway-1");
+    private static final Setting<HostPort> LISTEN = Setting.hostPort(
+                    "listen", "Where the etcd v3 API, health, version and metrics are served; port 0 for a free one.")
+            .defaultsTo(new HostPort("127.0.0.1", 2379));
+    private static final Setting<String> PREFIX = Setting.text(
+                    "range.prefix", "Hold only keys that begin so, in UTF-8; by default the whole key space.")
+            .optionally()
+            .example("/registry/");
+    private static final Setting<Duration> MAX_SILENCE = Setting.duration(
+                    "maxSilence",
+                    "How long the source may tell nothing, though asked every second, before /readyz is red.")
+            .defaultsTo(Duration.ofSeconds(15))
+            .between(Duration.ofSeconds(1), Duration.ofHours(1));
+    private static final Setting<Duration> CLOSE_TIMEOUT = Setting.duration(
+                    "closeTimeout", "How long closing waits for requests under way.")
+            .defaultsTo(Duration.ofSeconds(5))
+            .between(Duration.ofMillis(100), Duration.ofMinutes(5));
+
+    /** Every setting of a gateway process. */
+    public static final Collection<Setting<?>> ROWS = Stream.of(
+                    List.of(NAME, LISTEN),
+                    Setting.under(SOURCE, EtcdSettings.ROWS),
+                    List.of(PREFIX, MAX_SILENCE, CLOSE_TIMEOUT),
+                    ServerLimits.ROWS)
+            .<Setting<?>>flatMap(List::stream)
+            .toList();
 
     public GatewaySettings {
         if (name.isBlank()) {
@@ -38,36 +78,65 @@ public record GatewaySettings(
         }
     }
 
-    /** The whole key space of {@code source} at the default address, defaults for everything else. */
-    public static GatewaySettings of(String name, EtcdSettings source) {
+    /**
+     * Reads and checks a gateway's configuration.
+     *
+     * @param flags values by key
+     * @throws io.understudy.config.ConfigurationException telling all that is wrong
+     */
+    public static GatewaySettings load(Path file, Map<String, String> environment, Map<String, String> flags) {
+        return from(Configuration.load(file, environment, flags, ROWS, GatewaySettings::checkTogether));
+    }
+
+    /**
+     * What {@link #ROWS} say.
+     *
+     * @throws IllegalArgumentException for a combination that can't work
+     */
+    public static GatewaySettings from(Configuration configuration) {
+        HostPort listen = configuration.get(LISTEN);
+        return new GatewaySettings(
+                configuration.find(NAME).orElseGet(() -> hostName() + ":" + listen.port()),
+                listen,
+                EtcdSettings.from(SOURCE, configuration.at(SOURCE)),
+                configuration
+                        .find(PREFIX)
+                        .map(prefix -> KeyRange.prefix(ByteString.copyFromUtf8(prefix)))
+                        .orElse(KeyRange.all()),
+                EtcdFeedOptions.DEFAULTS,
+                ServerLimits.from(configuration),
+                configuration.get(MAX_SILENCE),
+                configuration.get(CLOSE_TIMEOUT));
+    }
+
+    /** The whole key space of {@code source}, listening at {@code listen}, defaults for everything else. */
+    public static GatewaySettings of(String name, HostPort listen, EtcdSettings source) {
         return new GatewaySettings(
                 name,
-                DEFAULT_LISTEN,
+                listen,
                 source,
                 KeyRange.all(),
                 EtcdFeedOptions.DEFAULTS,
                 ServerLimits.DEFAULTS,
-                DEFAULT_MAX_SILENCE,
-                DEFAULT_CLOSE_TIMEOUT);
-    }
-
-    public GatewaySettings withListen(String host, int port) {
-        return new GatewaySettings(
-                name,
-                InetSocketAddress.createUnresolved(host, port),
-                source,
-                range,
-                feed,
-                limits,
-                maxSilence,
-                closeTimeout);
+                Duration.ofSeconds(15),
+                Duration.ofSeconds(5));
     }
 
     public GatewaySettings withRange(KeyRange newRange) {
         return new GatewaySettings(name, listen, source, newRange, feed, limits, maxSilence, closeTimeout);
     }
 
-    public GatewaySettings withLimits(ServerLimits newLimits) {
-        return new GatewaySettings(name, listen, source, range, feed, newLimits, maxSilence, closeTimeout);
+    /** So that impossible combinations are told together with everything else that is wrong. */
+    private static void checkTogether(Configuration configuration, Check.Report report) {
+        GatewaySettings unused = from(configuration);
+    }
+
+    private static String hostName() {
+        try {
+            return InetAddress.getLocalHost().getHostName();
+        } catch (UnknownHostException e) {
+            throw new IllegalArgumentException(
+                    "this host's name is unknown, so 'name' must be given: " + e.getMessage());
+        }
     }
 }

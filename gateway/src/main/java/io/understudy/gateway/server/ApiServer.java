@@ -1,5 +1,6 @@
 package io.understudy.gateway.server;
 
+import io.understudy.config.HostPort;
 import io.vertx.core.DeploymentOptions;
 import io.vertx.core.Future;
 import io.vertx.core.Handler;
@@ -9,7 +10,6 @@ import io.vertx.core.http.HttpServer;
 import io.vertx.core.http.HttpServerRequest;
 import io.vertx.core.http.HttpVersion;
 import io.vertx.grpc.server.GrpcServer;
-import java.net.InetSocketAddress;
 import java.time.Duration;
 import java.util.List;
 import java.util.Queue;
@@ -23,7 +23,7 @@ public final class ApiServer {
 
     private final Queue<HttpServer> servers = new ConcurrentLinkedQueue<>();
     private final Vertx vertx;
-    private final InetSocketAddress listen;
+    private final HostPort listen;
     private final ServerLimits limits;
     private final List<UnaryMethod<?, ?>> methods;
     private final RequestListener listener;
@@ -31,7 +31,7 @@ public final class ApiServer {
 
     public ApiServer(
             Vertx vertx,
-            InetSocketAddress listen,
+            HostPort listen,
             ServerLimits limits,
             List<UnaryMethod<?, ?>> methods,
             RequestListener listener,
@@ -66,8 +66,8 @@ public final class ApiServer {
             HttpServer server = vertx.createHttpServer(limits.http())
                     .requestHandler(request -> (isGrpc(request) ? grpc : web).handle(request));
             // A negative port is a free one that all instances share.
-            int port = listen.getPort() == 0 ? -1 : listen.getPort();
-            return server.listen(port, listen.getHostString()).onSuccess(servers::add);
+            int port = listen.port() == 0 ? -1 : listen.port();
+            return server.listen(port, listen.host()).onSuccess(servers::add);
         }
     }
 

@@ -1,9 +1,12 @@
 package io.understudy.gateway.server;
 
+import io.understudy.config.Configuration;
+import io.understudy.config.Setting;
 import io.vertx.core.http.Http2Settings;
 import io.vertx.core.http.HttpServerOptions;
 import io.vertx.grpc.server.GrpcProtocol;
 import io.vertx.grpc.server.GrpcServerOptions;
+import java.util.List;
 import java.util.concurrent.TimeUnit;
 
 /**
@@ -19,6 +22,27 @@ public record ServerLimits(long maxRequestBytes, int maxHeaderBytes, int maxStre
 
     public static final ServerLimits DEFAULTS = new ServerLimits((1536 + 512) << 10, 256 << 10, 100_000, 100_000);
 
+    private static final Setting<Long> MAX_REQUEST_BYTES = Setting.bytes(
+                    "limits.maxRequestBytes", "Of one gRPC message that a client sends.")
+            .defaultsTo(DEFAULTS.maxRequestBytes)
+            .between(1L << 10, 512L << 20);
+    private static final Setting<Long> MAX_HEADER_BYTES = Setting.bytes(
+                    "limits.maxHeaderBytes", "Of all headers of a request together; tokens travel there.")
+            .defaultsTo((long) DEFAULTS.maxHeaderBytes)
+            .between(8L << 10, 16L << 20);
+    private static final Setting<Integer> MAX_STREAMS = Setting.integer(
+                    "limits.maxStreams", "Open at a time on one connection; a watching client may need one per watch.")
+            .defaultsTo(DEFAULTS.maxStreams)
+            .between(1, Integer.MAX_VALUE);
+    private static final Setting<Integer> MAX_RESETS = Setting.integer(
+                    "limits.maxResets",
+                    "Streams that a client may cancel within 30 s on one connection; beyond, it is closed as abusive.")
+            .defaultsTo(DEFAULTS.maxResets)
+            .between(1, Integer.MAX_VALUE);
+
+    /** The limits as rows. */
+    public static final List<Setting<?>> ROWS = List.of(MAX_REQUEST_BYTES, MAX_HEADER_BYTES, MAX_STREAMS, MAX_RESETS);
+
     /** Before a sender has to wait for the receiver; HTTP/2's own default is 64 KiB for both. */
     private static final int STREAM_WINDOW_BYTES = 1 << 20;
 
@@ -31,6 +55,15 @@ public record ServerLimits(long maxRequestBytes, int maxHeaderBytes, int maxStre
         between("maxHeaderBytes", maxHeaderBytes, 8 << 10, 16 << 20);
         between("maxStreams", maxStreams, 1, Integer.MAX_VALUE);
         between("maxResets", maxResets, 1, Integer.MAX_VALUE);
+    }
+
+    /** What {@link #ROWS} say. */
+    public static ServerLimits from(Configuration configuration) {
+        return new ServerLimits(
+                configuration.get(MAX_REQUEST_BYTES),
+                Math.toIntExact(configuration.get(MAX_HEADER_BYTES)),
+                configuration.get(MAX_STREAMS),
+                configuration.get(MAX_RESETS));
     }
 
     HttpServerOptions http() {
