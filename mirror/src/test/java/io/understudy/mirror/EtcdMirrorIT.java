@@ -1,36 +1,38 @@
 package io.understudy.mirror;
 
+import static io.understudy.mirror.fixture.Mirrors.awaitCaughtUp;
+import static io.understudy.mirror.fixture.Mirrors.awaitFailure;
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.awaitility.Awaitility.await;
 
 import com.google.protobuf.ByteString;
-import io.understudy.etcd.EtcdSettings;
-import io.understudy.feed.etcd.EtcdFeedOptions;
-import io.understudy.local.etcd.LocalEtcd;
+import io.etcd.jetcd.api.CompactionRequest;
+import io.etcd.jetcd.api.PutRequest;
+import io.etcd.jetcd.api.RequestOp;
+import io.etcd.jetcd.api.TxnRequest;
 import io.understudy.local.junit.EtcdExtension;
 import io.understudy.mirror.etcd.EtcdSinkOptions;
+import io.understudy.mirror.etcd.ForeignKeys;
+import io.understudy.mirror.fixture.Mirrors;
 import io.understudy.mirror.fixture.TestClient;
-import io.understudy.mirror.pipeline.MirrorReport;
-import io.understudy.mirror.pipeline.MirrorState;
 import io.understudy.vocabulary.KeyRange;
-import java.io.IOException;
-import java.net.InetAddress;
-import java.net.InetSocketAddress;
-import java.net.URI;
 import java.time.Duration;
 import java.util.List;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
-/** Real etcd to real etcd: after each kind of commit the target holds exactly what the source holds. */
+/** Real etcd to real etcd: whatever is committed at the source, the target then holds exactly that. */
 final class EtcdMirrorIT {
 
-    private static final Duration PATIENCE = Duration.ofSeconds(60);
+    private static final ByteString CHECKPOINT = ByteString.copyFromUtf8("\0understudy/mirror/dr/checkpoint");
+    private static final ByteString ZERO = ByteString.copyFrom(new byte[] {0});
 
     @RegisterExtension
-    static final EtcdExtension SOURCE = EtcdExtension.voters(1).named("source");
+    static final EtcdExtension SOURCE = EtcdExtension.voters(1)
+            .named("source")
+            .with(builder -> builder.extraArguments("--max-request-bytes=16777216", "--max-txn-ops=10000"));
 
     @RegisterExtension
     static final EtcdExtension TARGET = EtcdExtension.voters(1).named("target");
@@ -39,9 +41,11 @@ final class EtcdMirrorIT {
     private TestClient target;
 
     @BeforeEach
-    void connect() {
+    void beginEmpty() {
         source = TestClient.of(SOURCE.cluster().leader());
         target = TestClient.of(TARGET.cluster().leader());
+        source.deleteAll();
+        target.deleteAll();
     }
 
     @AfterEach
@@ -51,41 +55,316 @@ final class EtcdMirrorIT {
     }
 
     @Test
-    void copiesWhatIsThereAndWhatFollows() throws IOException {
+    void copiesWhatIsThereAndThenEachChange() {
         source.put("a", "1");
         source.put("b", "");
+        source.put("\0\0", ByteString.copyFrom(new byte[] {0, (byte) 0xff}));
         try (MirrorProcess mirror = start()) {
             awaitEqual(mirror);
             source.put("c", "3");
             source.delete("a");
             source.put("b", "2");
             awaitEqual(mirror);
-            assertThat(target.contents()).hasSize(2);
+        }
+        assertThat(target.contents()).hasSize(3);
+        assertThat(target.get(CHECKPOINT).getKvs(0).getValue().toStringUtf8())
+                .startsWith("{\"format\":1,")
+                .endsWith("\"state\":\"synced\"}");
+    }
+
+    @Test
+    void writesEachCommitOfManyChangesAsOneRevision() {
+        try (MirrorProcess mirror = start()) {
+            awaitEqual(mirror);
+            for (int size : new int[] {128, 1_000, 10_000}) {
+                long before = revision();
+                source.kv().txn(puts(size, 20));
+                awaitEqual(mirror);
+                assertThat(revision()).as("commit of %d changes", size).isEqualTo(before + 1);
+            }
         }
     }
 
-    private MirrorProcess start() throws IOException {
-        return MirrorProcess.start(new MirrorSettings(
-                new InetSocketAddress(InetAddress.getLoopbackAddress(), 0),
-                List.of(new MirrorSettings.Mirror(
-                        "dr",
-                        settings(SOURCE.cluster()),
-                        EtcdFeedOptions.DEFAULTS,
-                        KeyRange.all(),
-                        new MirrorSettings.Target.Etcd(settings(TARGET.cluster()), EtcdSinkOptions.DEFAULTS)))));
+    @Test
+    void writesADeleteOf20000KeysAsOneRevision() {
+        for (int part = 0; part < 20; part++) {
+            source.kv().txn(puts(1_000, 10, part * 1_000));
+        }
+        try (MirrorProcess mirror = start()) {
+            awaitEqual(mirror);
+            long before = revision();
+            source.deleteRange("/k/", "/k0");
+            awaitEqual(mirror);
+            assertThat(target.contents()).isEmpty();
+            assertThat(revision()).isEqualTo(before + 1);
+        }
     }
 
-    private static EtcdSettings settings(LocalEtcd cluster) {
-        return EtcdSettings.of(cluster.clientUrls().toArray(URI[]::new));
+    @Test
+    void copiesValuesNearTheLimitOfARequest() {
+        ByteString large = ByteString.copyFrom(new byte[1_400_000]);
+        source.put("/large/1", large);
+        source.put("/large/2", large);
+        source.put("/small", "1");
+        try (MirrorProcess mirror = start()) {
+            awaitEqual(mirror);
+            source.put("/large/3", large);
+            source.put("/large/1", "small now");
+            awaitEqual(mirror);
+        }
+    }
+
+    @Test
+    void writesACommitAboveTheLimitOfARequestInPartsAndCompletesIt() {
+        try (MirrorProcess mirror = start()) {
+            awaitEqual(mirror);
+            long before = revision();
+            source.kv().txn(puts(100, 50_000));
+            awaitEqual(mirror);
+            assertThat(revision() - before).isEqualTo(4);
+        }
+    }
+
+    @Test
+    void stopsAtAValueThatFitsNoRequest_namingKeyAndRemedy() throws Exception {
+        try (MirrorProcess mirror = start()) {
+            awaitEqual(mirror);
+            source.put("/huge", ByteString.copyFrom(new byte[1_572_800]));
+            assertThat(awaitFailure(mirror))
+                    .hasMessageContaining("mirror dr failed")
+                    .hasMessageContaining("/huge")
+                    .hasMessageContaining("request is too large")
+                    .hasMessageContaining("--max-request-bytes");
+        }
+    }
+
+    @Test
+    void resumesAtTheCheckpointWritingNothingAgain() {
+        IntStream.range(0, 50).forEach(i -> source.put("/k/" + i, "1"));
+        try (MirrorProcess mirror = start()) {
+            awaitEqual(mirror);
+        }
+        source.put("/k/7", "2");
+        source.delete("/k/8");
+        long before = revision();
+        try (MirrorProcess mirror = start()) {
+            awaitEqual(mirror);
+            assertThat(revision() - before)
+                    .as("taking over, one put, one delete")
+                    .isEqualTo(3);
+        }
+    }
+
+    @Test
+    void mergesASnapshotAfterAGapWritingOnlyWhatDiffers() {
+        IntStream.range(0, 500).forEach(i -> source.put(String.format("/k/%03d", i), "1"));
+        try (MirrorProcess mirror = start()) {
+            awaitEqual(mirror);
+        }
+        source.deleteRange("/k/100", "/k/200");
+        source.put("/k/300", "2");
+        long head = source.put("/new", "1");
+        source.kv().compact(CompactionRequest.newBuilder().setRevision(head).build());
+        long before = revision();
+        try (MirrorProcess mirror = start()) {
+            awaitEqual(mirror);
+            assertThat(mirror.reports().get(0).changes())
+                    .as("100 deletes, 2 puts")
+                    .isEqualTo(102);
+        }
+        assertThat(target.get(ByteString.copyFromUtf8("/k/000")).getKvs(0).getModRevision())
+                .isLessThanOrEqualTo(before);
+    }
+
+    @Test
+    void refusesATargetThatHoldsForeignKeys_namingSome() throws Exception {
+        source.put("a", "1");
+        target.put("foreign", "1");
+        try (MirrorProcess mirror = start()) {
+            assertThat(awaitFailure(mirror)).hasMessageContaining("\"foreign\"").hasMessageContaining("onForeignKeys");
+        }
+        assertThat(target.contents()).hasSize(1);
+    }
+
+    @Test
+    void deletesForeignKeysIfThatIsMeant() {
+        source.put("a", "1");
+        target.put("foreign", "1");
+        try (MirrorProcess mirror = start(KeyRange.all(), options(ForeignKeys.DELETE))) {
+            awaitEqual(mirror);
+        }
+    }
+
+    @Test
+    void keepsForeignKeysIfThatIsMeant_alsoWhenASnapshotIsMergedLater() {
+        source.put("a", "1");
+        source.put("both", "1");
+        target.put("foreign", "1");
+        target.put("both", "1");
+        try (MirrorProcess mirror = start(KeyRange.all(), options(ForeignKeys.KEEP))) {
+            awaitCaughtUp(mirror, source);
+        }
+        source.delete("both");
+        source.delete("a");
+        long head = source.put("b", "1");
+        source.kv().compact(CompactionRequest.newBuilder().setRevision(head).build());
+        try (MirrorProcess mirror = start(KeyRange.all(), options(ForeignKeys.KEEP))) {
+            awaitCaughtUp(mirror, source);
+        }
+        assertThat(target.contents()).containsOnlyKeys(bytes("b"), bytes("foreign"));
+    }
+
+    @Test
+    void neitherCopiesNorPrunesReservedKeys() {
+        ByteString sourceOwn = bytes("\0understudy/mirror/other/checkpoint");
+        ByteString targetOwn = bytes("\0understudy/home");
+        source.put("a", "1");
+        source.kv()
+                .put(PutRequest.newBuilder()
+                        .setKey(sourceOwn)
+                        .setValue(bytes("1"))
+                        .build());
+        target.kv()
+                .put(PutRequest.newBuilder()
+                        .setKey(targetOwn)
+                        .setValue(bytes("1"))
+                        .build());
+        try (MirrorProcess mirror = start()) {
+            awaitEqual(mirror);
+            source.kv()
+                    .put(PutRequest.newBuilder()
+                            .setKey(sourceOwn)
+                            .setValue(bytes("2"))
+                            .build());
+            source.put("b", "1");
+            awaitEqual(mirror);
+        }
+        assertThat(target.get(sourceOwn).getKvsCount()).isZero();
+        assertThat(target.get(targetOwn).getKvsCount()).isEqualTo(1);
+    }
+
+    @Test
+    void copiesOnlyItsRange() {
+        source.put("/in/1", "1");
+        source.put("/out/1", "1");
+        target.put("/out/2", "1");
+        try (MirrorProcess mirror = start(KeyRange.prefix(bytes("/in/")), EtcdSinkOptions.DEFAULTS)) {
+            awaitCaughtUp(mirror, source);
+            source.put("/in/2", "1");
+            source.put("/out/3", "1");
+            source.delete("/in/1");
+            awaitCaughtUp(mirror, source);
+        }
+        assertThat(target.contents()).containsOnlyKeys(bytes("/in/2"), bytes("/out/2"));
+    }
+
+    @Test
+    void movesTheCheckpointOverChangesOutsideItsRange() {
+        EtcdSinkOptions often = new EtcdSinkOptions(ForeignKeys.FAIL, 1_572_864, 128, Duration.ofMillis(1));
+        try (MirrorProcess mirror = start(KeyRange.prefix(bytes("/in/")), often)) {
+            awaitCaughtUp(mirror, source);
+            long head = source.put("/out/1", "1");
+            awaitCaughtUp(mirror, source);
+            assertThat(mirror.reports().get(0).checkpoint().revision().value()).isGreaterThanOrEqualTo(head);
+        }
+    }
+
+    @Test
+    void refusesACheckpointThatItDoesNotUnderstand() throws Exception {
+        target.kv()
+                .put(PutRequest.newBuilder()
+                        .setKey(CHECKPOINT)
+                        .setValue(bytes("{\"format\":7}"))
+                        .build());
+        try (MirrorProcess mirror = start()) {
+            assertThat(awaitFailure(mirror))
+                    .hasMessageContaining("\\000understudy/mirror/dr/checkpoint")
+                    .hasMessageContaining("its format is 7")
+                    .hasMessageContaining("{\"format\":7}");
+        }
+    }
+
+    @Test
+    void refusesACheckpointOfAnotherRange() throws Exception {
+        try (MirrorProcess mirror = start()) {
+            awaitEqual(mirror);
+        }
+        try (MirrorProcess mirror = start(KeyRange.prefix(bytes("/in/")), EtcdSinkOptions.DEFAULTS)) {
+            assertThat(awaitFailure(mirror))
+                    .hasMessageContaining("another range")
+                    .hasMessageContaining("\"/in/\"");
+        }
+    }
+
+    @Test
+    void refusesACheckpointOfAnotherSource() throws Exception {
+        for (String state : List.of("synced", "syncing")) {
+            String stored = "{\"format\":1,\"source\":\"beef\",\"range\":{\"from\":\"\",\"to\":null},\"revision\":1,"
+                    + "\"anchor\":null,\"epoch\":1,\"writer\":\"w\",\"state\":\"" + state + "\"}";
+            target.kv()
+                    .put(PutRequest.newBuilder()
+                            .setKey(CHECKPOINT)
+                            .setValue(bytes(stored))
+                            .build());
+            try (MirrorProcess mirror = start()) {
+                assertThat(awaitFailure(mirror)).as(state).hasMessageContaining("beef");
+            }
+        }
+    }
+
+    @Test
+    void refusesToCopyAClusterOntoItself() throws Exception {
+        source.put("a", "1");
+        try (MirrorProcess mirror = Mirrors.etcd(
+                Mirrors.settings(SOURCE.cluster()),
+                Mirrors.settings(SOURCE.cluster()),
+                KeyRange.all(),
+                options(ForeignKeys.DELETE))) {
+            assertThat(awaitFailure(mirror)).hasMessageContaining("source and target are the same cluster");
+        }
+        assertThat(source.get(CHECKPOINT).getKvsCount()).isZero();
+    }
+
+    private static MirrorProcess start() {
+        return start(KeyRange.all(), EtcdSinkOptions.DEFAULTS);
+    }
+
+    private static MirrorProcess start(KeyRange range, EtcdSinkOptions options) {
+        return Mirrors.etcd(Mirrors.settings(SOURCE.cluster()), Mirrors.settings(TARGET.cluster()), range, options);
+    }
+
+    private static EtcdSinkOptions options(ForeignKeys policy) {
+        EtcdSinkOptions defaults = EtcdSinkOptions.DEFAULTS;
+        return new EtcdSinkOptions(
+                policy, defaults.maxRequestBytes(), defaults.maxTxnOps(), defaults.progressInterval());
     }
 
     private void awaitEqual(MirrorProcess mirror) {
-        long head = source.get(ByteString.copyFromUtf8("a")).getHeader().getRevision();
-        await().atMost(PATIENCE).untilAsserted(() -> {
-            MirrorReport report = mirror.reports().get(0);
-            assertThat(report.state()).isEqualTo(MirrorState.SYNCED);
-            assertThat(report.completeRevision()).isGreaterThanOrEqualTo(head);
-        });
+        awaitCaughtUp(mirror, source);
         assertThat(target.contents()).isEqualTo(source.contents());
+    }
+
+    /** The target's revision. */
+    private long revision() {
+        return target.get(ZERO).getHeader().getRevision();
+    }
+
+    private static TxnRequest puts(int count, int valueBytes) {
+        return puts(count, valueBytes, 0);
+    }
+
+    private static TxnRequest puts(int count, int valueBytes, int first) {
+        TxnRequest.Builder transaction = TxnRequest.newBuilder();
+        for (int i = 0; i < count; i++) {
+            transaction.addSuccess(RequestOp.newBuilder()
+                    .setRequestPut(PutRequest.newBuilder()
+                            .setKey(bytes(String.format("/k/%05d", first + i)))
+                            .setValue(ByteString.copyFrom(new byte[valueBytes]))));
+        }
+        return transaction.build();
+    }
+
+    private static ByteString bytes(String text) {
+        return ByteString.copyFromUtf8(text);
     }
 }
