@@ -1,0 +1,205 @@
+package io.understudy.mirror;
+
+import static io.understudy.mirror.fixture.Mirrors.PATIENCE;
+import static io.understudy.mirror.fixture.Mirrors.awaitCaughtUp;
+import static io.understudy.mirror.fixture.Mirrors.awaitFailure;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import com.google.protobuf.ByteString;
+import io.understudy.local.etcd.EtcdMember;
+import io.understudy.local.junit.EtcdExtension;
+import io.understudy.mirror.fixture.MirrorJvm;
+import io.understudy.mirror.fixture.Mirrors;
+import io.understudy.mirror.fixture.Schedule;
+import io.understudy.mirror.fixture.TestClient;
+import io.understudy.mirror.fixture.Workload;
+import io.understudy.mirror.pipeline.MirrorReport;
+import io.understudy.mirror.pipeline.MirrorState;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.Random;
+import java.util.function.Consumer;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/** Whatever happens to the mirror or to its target while commits flow, in the end the target equals the source. */
+final class EtcdMirrorFaultIT {
+
+    private static final ByteString CHECKPOINT = ByteString.copyFromUtf8("\0understudy/mirror/dr/checkpoint");
+
+    private static final int KILLS = Schedule.isLong() ? 50 : 4;
+
+    @RegisterExtension
+    static final EtcdExtension SOURCE = EtcdExtension.voters(1).named("source");
+
+    @RegisterExtension
+    static final EtcdExtension TARGET =
+            EtcdExtension.voters(3).named("target").with(builder -> builder.behindProxies());
+
+    private TestClient source;
+    private TestClient target;
+
+    @BeforeEach
+    void beginEmpty() {
+        source = TestClient.of(SOURCE.cluster().leader());
+        target = TestClient.of(TARGET.cluster().leader());
+        source.deleteAll();
+        target.deleteAll();
+    }
+
+    @AfterEach
+    void disconnect() {
+        source.close();
+        target.close();
+    }
+
+    /** What happens to the target's leader, and how it ends. */
+    private record Fault(String name, Consumer<EtcdMember> begin, Consumer<EtcdMember> end) {
+        @Override
+        public String toString() {
+            return name;
+        }
+    }
+
+    static Stream<Fault> faults() {
+        Consumer<EtcdMember> heal = member -> member.clientProxy().heal();
+        return Stream.of(
+                new Fault("killed", EtcdMember::kill, EtcdMember::launch),
+                new Fault("paused", EtcdMember::pause, EtcdMember::resume),
+                new Fault("cut", member -> member.clientProxy().cut(), heal),
+                new Fault("black-holed", member -> member.clientProxy().blackHole(), heal),
+                new Fault("half-open", member -> member.clientProxy().halfOpen(), heal));
+    }
+
+    @ParameterizedTest
+    @MethodSource("faults")
+    void goesOnElsewhereWhenTheTargetsLeaderIs(Fault fault) {
+        long seed = System.nanoTime();
+        Workload workload = new Workload(source, seed);
+        try (MirrorProcess mirror = Mirrors.etcd(SOURCE.cluster(), TARGET.cluster())) {
+            workload.steps(50);
+            awaitCaughtUp(mirror, source);
+            EtcdMember leader = TARGET.cluster().leader();
+            fault.begin().accept(leader);
+            workload.steps(50);
+            awaitCaughtUp(mirror, source);
+            fault.end().accept(leader);
+            workload.steps(50);
+            awaitCaughtUp(mirror, source);
+        }
+        assertEqual(seed);
+    }
+
+    /** Answers are lost again and again; still each commit is written once. */
+    @Test
+    void writesEachCommitOnceThoughConnectionsBreakAllTheTime() {
+        long seed = System.nanoTime();
+        Workload workload = new Workload(source, seed);
+        try (MirrorProcess mirror = Mirrors.etcd(SOURCE.cluster(), TARGET.cluster())) {
+            awaitCaughtUp(mirror, source);
+            MirrorReport before = mirror.reports().get(0);
+            long revision = revision();
+            for (int round = 0; round < 20; round++) {
+                workload.steps(20);
+                TARGET.cluster().members().forEach(member -> member.clientProxy()
+                        .cut());
+                TARGET.cluster().members().forEach(member -> member.clientProxy()
+                        .heal());
+            }
+            awaitCaughtUp(mirror, source);
+            MirrorReport after = mirror.reports().get(0);
+            assertThat(revision() - revision)
+                    .as("revisions of the target, seed %d, %s", seed, after)
+                    .isEqualTo(after.transactions() - before.transactions());
+            assertThat(after.completeRevision()).isGreaterThan(before.completeRevision());
+        }
+        assertEqual(seed);
+    }
+
+    @Test
+    void keepsTryingWhileTheWholeTargetIsAway_andSaysSo() {
+        long seed = System.nanoTime();
+        Workload workload = new Workload(source, seed);
+        workload.steps(20);
+        TARGET.cluster().members().forEach(EtcdMember::kill);
+        try (MirrorProcess mirror = Mirrors.etcd(SOURCE.cluster(), TARGET.cluster())) {
+            await().atMost(PATIENCE)
+                    .untilAsserted(
+                            () -> assertThat(mirror.reports().get(0).state()).isEqualTo(MirrorState.RETRYING));
+            assertThat(mirror.reports().get(0).lastError()).contains("UNAVAILABLE");
+            assertThat(mirror.failure()).isNotDone();
+            TARGET.heal();
+            awaitCaughtUp(mirror, source);
+        }
+        assertEqual(seed);
+    }
+
+    @Test
+    void survivesKillsOfItsProcessAtAnyMoment(@TempDir Path folder) {
+        long seed = System.nanoTime();
+        Random random = new Random(seed);
+        Workload workload = new Workload(source, seed);
+        workload.steps(200);
+        try (MirrorJvm mirror = MirrorJvm.etcd(folder, SOURCE.cluster(), TARGET.cluster())) {
+            for (int kill = 0; kill < KILLS; kill++) {
+                mirror.start();
+                long until = revision() + random.nextInt(1, 30);
+                await().atMost(PATIENCE)
+                        .pollDelay(Duration.ZERO)
+                        .pollInterval(Duration.ofMillis(5))
+                        .until(() -> {
+                            workload.step();
+                            return revision() >= until;
+                        });
+                mirror.kill();
+            }
+        }
+        workload.steps(50);
+        try (MirrorProcess mirror = Mirrors.etcd(SOURCE.cluster(), TARGET.cluster())) {
+            awaitCaughtUp(mirror, source);
+        }
+        assertEqual(seed);
+    }
+
+    @Test
+    void aSecondMirrorOfTheSameNameFencesTheFirstOff() throws Exception {
+        long seed = System.nanoTime();
+        Workload workload = new Workload(source, seed);
+        try (MirrorProcess first = Mirrors.etcd(SOURCE.cluster(), TARGET.cluster())) {
+            workload.steps(20);
+            awaitCaughtUp(first, source);
+            try (MirrorProcess second = Mirrors.etcd(SOURCE.cluster(), TARGET.cluster())) {
+                awaitCaughtUp(second, source);
+                workload.steps(20);
+                assertThat(awaitFailure(first))
+                        .hasMessageContaining("fenced")
+                        .hasMessageContaining("epoch 2")
+                        .hasMessageContaining("Two mirrors of one name run");
+                awaitCaughtUp(second, source);
+                long revision = revision();
+                assertThat(first.reports().get(0).state()).isEqualTo(MirrorState.FAILED);
+                assertThat(second.failure()).isNotDone();
+                assertThat(revision()).isEqualTo(revision);
+            }
+        }
+        assertEqual(seed);
+    }
+
+    private void assertEqual(long seed) {
+        try (TestClient now = TestClient.of(TARGET.cluster().leader())) {
+            assertThat(now.contents()).as("seed %d", seed).isEqualTo(source.contents());
+        }
+    }
+
+    /** The target's revision. */
+    private long revision() {
+        return target.get(CHECKPOINT).getHeader().getRevision();
+    }
+}

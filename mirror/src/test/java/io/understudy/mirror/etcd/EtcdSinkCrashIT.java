@@ -1,0 +1,270 @@
+package io.understudy.mirror.etcd;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.google.protobuf.ByteString;
+import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
+import io.understudy.etcd.EtcdCluster;
+import io.understudy.local.junit.EtcdExtension;
+import io.understudy.mirror.checkpoint.Checkpoint;
+import io.understudy.mirror.checkpoint.CheckpointState;
+import io.understudy.mirror.fixture.Mirrors;
+import io.understudy.mirror.fixture.TestClient;
+import io.understudy.mirror.sink.SinkListener;
+import io.understudy.vocabulary.Change;
+import io.understudy.vocabulary.ClusterId;
+import io.understudy.vocabulary.Commit;
+import io.understudy.vocabulary.CommitDigest;
+import io.understudy.vocabulary.KeyRange;
+import io.understudy.vocabulary.KeyValue;
+import io.understudy.vocabulary.Position;
+import io.understudy.vocabulary.Revision;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.SortedMap;
+import java.util.TreeMap;
+import java.util.stream.IntStream;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
+
+/**
+ * Ends a sink after each of its writes in turn, and goes on with another from what the target says: nothing is lost or
+ * repeated, and whenever the checkpoint says {@code synced}, the target is the source's state at its revision.
+ */
+final class EtcdSinkCrashIT {
+
+    @RegisterExtension
+    static final EtcdExtension TARGET = EtcdExtension.voters(1).named("target");
+
+    private static final ClusterId SOURCE = new ClusterId(0xfeed);
+    private static final Revision SNAPSHOT = new Revision(10);
+
+    /** Small, so that the last commit doesn't fit into one request. */
+    private static final EtcdSinkOptions OPTIONS =
+            new EtcdSinkOptions(ForeignKeys.FAIL, EtcdSinkOptions.LEAST_REQUEST_BYTES, 16, Duration.ofSeconds(10));
+
+    private static EtcdCluster cluster;
+    private static TestClient target;
+
+    @BeforeAll
+    static void connect() {
+        cluster = EtcdCluster.connect(Mirrors.settings(TARGET.cluster()), new SimpleMeterRegistry());
+        target = TestClient.of(TARGET.cluster().leader());
+    }
+
+    @AfterAll
+    static void disconnect() {
+        target.close();
+        cluster.close();
+    }
+
+    /** Thrown in place of a crash. */
+    private static final class Crash extends RuntimeException {
+        private static final long serialVersionUID = 1L;
+    }
+
+    @Test
+    void aCrashAfterAnyWriteLosesAndRepeatsNothing() {
+        int crashes = 0;
+        for (int crashAfter = 1; ; crashAfter++) {
+            History history = new History("/crash" + crashAfter + "/");
+            String mirror = "m" + crashAfter;
+            boolean crashed = run(mirror, history, crashAfter);
+            assertConsistent(mirror, history);
+            if (!crashed) {
+                break;
+            }
+            crashes++;
+            assertThat(run(mirror, history, Integer.MAX_VALUE)).isFalse();
+            assertConsistent(mirror, history);
+            assertThat(contents(history)).isEqualTo(history.stateAt(history.last()));
+            assertThat(run(mirror, history, Integer.MAX_VALUE)).isFalse();
+            assertThat(contents(history)).isEqualTo(history.stateAt(history.last()));
+        }
+        assertThat(crashes).as("writes of one run").isGreaterThan(10);
+    }
+
+    @Test
+    void crashesAfterEveryOtherWriteLoseAndRepeatNothing() {
+        History history = new History("/often/");
+        int runs = 0;
+        while (run("often", history, 3)) {
+            assertConsistent("often", history);
+            // A snapshot that is cut short each time begins anew each time: give it what it needs now and then.
+            if (++runs % 4 == 0) {
+                run("often", history, 12);
+            }
+            assertThat(runs).isLessThan(50);
+        }
+        assertThat(contents(history)).isEqualTo(history.stateAt(history.last()));
+    }
+
+    /** Runs a sink over what it still needs of the history. Returns whether it crashed. */
+    private static boolean run(String mirror, History history, int crashAfter) {
+        SinkListener listener = new SinkListener() {
+            private int writes;
+
+            @Override
+            public void unavailable(String why) {}
+
+            @Override
+            public void available() {}
+
+            @Override
+            public void written(long changes) {
+                writes++;
+                if (writes == crashAfter) {
+                    throw new Crash();
+                }
+            }
+        };
+        String writer = "test/" + System.nanoTime();
+        try (EtcdSink sink = new EtcdSink(mirror, history.range(), writer, cluster, OPTIONS, listener)) {
+            history.drive(sink, sink.open());
+            return false;
+        } catch (Crash e) {
+            return true;
+        }
+    }
+
+    private static void assertConsistent(String mirror, History history) {
+        Checkpoint checkpoint =
+                new FencedWriter(new TargetCalls(cluster, new Silent()), mirror, EtcdSinkOptions.DEFAULTS).read();
+        if (checkpoint == null || checkpoint.state() == CheckpointState.SYNCING) {
+            return;
+        }
+        SortedMap<ByteString, ByteString> expected = history.stateAt(checkpoint.revision());
+        if (checkpoint.state() == CheckpointState.SYNCED) {
+            assertThat(contents(history)).as(checkpoint.toString()).isEqualTo(expected);
+        } else {
+            assertThat(checkpoint.revision()).isEqualTo(history.beforeTheLast());
+        }
+    }
+
+    private static SortedMap<ByteString, ByteString> contents(History history) {
+        SortedMap<ByteString, ByteString> contents = target.contents();
+        contents.keySet().removeIf(key -> !history.range().contains(key));
+        return contents;
+    }
+
+    private static final class Silent implements SinkListener {
+        @Override
+        public void unavailable(String why) {}
+
+        @Override
+        public void available() {}
+
+        @Override
+        public void written(long changes) {}
+    }
+
+    /** A source: a snapshot in three pages at revision 10, then commits, the last of which is large. */
+    private static final class History {
+
+        private final String prefix;
+        private final List<Commit> commits = new ArrayList<>();
+
+        History(String prefix) {
+            this.prefix = prefix;
+            commit(put(11, 3, "x"), delete(4), put(11, 100, "new"));
+            commit(delete(100));
+            commit(put(13, 5, "y"));
+            List<Change> many = new ArrayList<>();
+            IntStream.range(0, 30).forEach(i -> many.add(i % 3 == 0 ? delete(i) : put(14, i, "z".repeat(2_000))));
+            commit(many.toArray(Change[]::new));
+        }
+
+        KeyRange range() {
+            return KeyRange.prefix(ByteString.copyFromUtf8(prefix));
+        }
+
+        Revision last() {
+            return commits.get(commits.size() - 1).revision();
+        }
+
+        Revision beforeTheLast() {
+            return commits.get(commits.size() - 2).revision();
+        }
+
+        void drive(EtcdSink sink, @Nullable Position from) {
+            Revision after = from == null ? SNAPSHOT : from.revision();
+            if (from == null) {
+                snapshot(sink);
+            }
+            for (Commit commit : commits) {
+                if (commit.revision().isAfter(after)) {
+                    sink.commit(commit, positionAt(commit));
+                }
+            }
+        }
+
+        private void snapshot(EtcdSink sink) {
+            sink.snapshotStarted(SOURCE, SNAPSHOT);
+            ByteString first = key(10);
+            ByteString second = key(20);
+            sink.snapshotPage(new KeyRange(range().from(), first), entries(0, 10));
+            sink.snapshotPage(new KeyRange(first, second), entries(10, 20));
+            sink.snapshotPage(new KeyRange(second, range().to()), entries(20, 30));
+            sink.snapshotCompleted(new Position(SOURCE, SNAPSHOT, null));
+        }
+
+        SortedMap<ByteString, ByteString> stateAt(Revision revision) {
+            SortedMap<ByteString, ByteString> state = new TreeMap<>(KeyRange.KEY_ORDER);
+            if (revision.isBefore(SNAPSHOT)) {
+                return state;
+            }
+            entries(0, 30).forEach(entry -> state.put(entry.key(), entry.value()));
+            for (Commit commit : commits) {
+                if (!commit.revision().isAfter(revision)) {
+                    commit.changes().forEach(change -> apply(change, state));
+                }
+            }
+            return state;
+        }
+
+        private static void apply(Change change, Map<ByteString, ByteString> state) {
+            if (change instanceof Change.Put put) {
+                state.put(put.key(), put.keyValue().value());
+            } else {
+                state.remove(change.key());
+            }
+        }
+
+        private static Position positionAt(Commit commit) {
+            return new Position(
+                    SOURCE, commit.revision(), new Position.Anchor(commit.revision(), CommitDigest.of(commit)));
+        }
+
+        private List<KeyValue> entries(int from, int to) {
+            return IntStream.range(from, to)
+                    .mapToObj(i -> entry(5, i, "v".repeat(900)))
+                    .toList();
+        }
+
+        private void commit(Change... changes) {
+            commits.add(new Commit(new Revision(SNAPSHOT.value() + commits.size() + 1), List.of(changes)));
+        }
+
+        private Change put(long revision, int key, String value) {
+            return new Change.Put(entry(revision, key, value));
+        }
+
+        private Change delete(int key) {
+            return new Change.Delete(key(key));
+        }
+
+        private KeyValue entry(long revision, int key, String value) {
+            Revision at = new Revision(revision);
+            return new KeyValue(key(key), ByteString.copyFromUtf8(value), at, at, 1, 0);
+        }
+
+        private ByteString key(int number) {
+            return ByteString.copyFromUtf8(prefix + String.format("%03d", number));
+        }
+    }
+}
