@@ -1,0 +1,134 @@
+package io.understudy.mirror;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import com.google.protobuf.ByteString;
+import io.understudy.config.ConfigurationException;
+import io.understudy.mirror.etcd.ForeignKeys;
+import io.understudy.vocabulary.KeyRange;
+import java.io.IOException;
+import java.net.URI;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+final class MirrorConfigurationTest {
+
+    @TempDir
+    private Path folder;
+
+    @Test
+    void readsSeveralMirrorsOfBothKinds() throws IOException {
+        MirrorSettings settings = load("""
+                status:
+                  listen: 127.0.0.1:18081
+                mirrors:
+                  dr:
+                    source:
+                      endpoints: [http://127.0.0.1:23791, http://127.0.0.1:23794]
+                    target:
+                      etcd:
+                        endpoints: [http://127.0.0.1:24791]
+                        onForeignKeys: delete
+                  log:
+                    prefix: /registry/
+                    source:
+                      endpoints: [http://127.0.0.1:23791]
+                    target:
+                      kafka:
+                        bootstrapServers: 127.0.0.1:29092
+                        topic: understudy
+                """);
+        assertThat(settings.status().getPort()).isEqualTo(18081);
+        assertThat(settings.mirrors()).extracting(MirrorSettings.Mirror::name).containsExactly("dr", "log");
+        MirrorSettings.Mirror dr = settings.mirrors().get(0);
+        assertThat(dr.range()).isEqualTo(KeyRange.all());
+        assertThat(dr.source().endpoints()).hasSize(2).contains(URI.create("http://127.0.0.1:23794"));
+        assertThat(dr.target()).isInstanceOfSatisfying(MirrorSettings.Target.Etcd.class, etcd -> {
+            assertThat(etcd.options().onForeignKeys()).isEqualTo(ForeignKeys.DELETE);
+            assertThat(etcd.options().maxRequestBytes()).isEqualTo(1_572_864);
+        });
+        MirrorSettings.Mirror log = settings.mirrors().get(1);
+        assertThat(log.range()).isEqualTo(KeyRange.prefix(ByteString.copyFromUtf8("/registry/")));
+        assertThat(log.target()).isInstanceOfSatisfying(MirrorSettings.Target.Kafka.class, kafka -> assertThat(
+                        kafka.options().topic())
+                .isEqualTo("understudy"));
+    }
+
+    @Test
+    void theStatusIsServedOnLoopbackUnlessToldOtherwise() throws IOException {
+        MirrorSettings settings = load("""
+                mirrors:
+                  dr:
+                    source: {endpoints: http://127.0.0.1:1}
+                    target: {etcd: {endpoints: http://127.0.0.1:2}}
+                """);
+        assertThat(settings.status().toString()).endsWith("127.0.0.1:8081");
+    }
+
+    @Test
+    void refusesAMirrorWithoutATargetAndOneWithTwo_together() {
+        assertThatThrownBy(() -> load("""
+                mirrors:
+                  none:
+                    source: {endpoints: http://127.0.0.1:1}
+                  two:
+                    source: {endpoints: http://127.0.0.1:1}
+                    target:
+                      etcd: {endpoints: http://127.0.0.1:2}
+                      kafka: {bootstrapServers: "127.0.0.1:3", topic: t}
+                  half:
+                    source: {endpoints: http://127.0.0.1:1}
+                    target:
+                      kafka: {bootstrapServers: "127.0.0.1:3"}
+                """))
+                .isInstanceOf(ConfigurationException.class)
+                .hasMessageContaining("mirrors.none.target.etcd.endpoints or target.kafka.bootstrapServers is needed")
+                .hasMessageContaining("mirrors.two.target.kafka.bootstrapServers is given beside")
+                .hasMessageContaining("mirrors.half.target.kafka.topic");
+    }
+
+    @Test
+    void refusesTwoMirrorsIntoOneTopic() {
+        assertThatThrownBy(() -> load("""
+                mirrors:
+                  one:
+                    source: {endpoints: http://127.0.0.1:1}
+                    target: {kafka: {bootstrapServers: "127.0.0.1:3", topic: t}}
+                  two:
+                    source: {endpoints: http://127.0.0.1:1}
+                    target: {kafka: {bootstrapServers: "127.0.0.1:3", topic: t}}
+                """))
+                .isInstanceOf(ConfigurationException.class)
+                .hasMessageContaining("mirrors.two.target.kafka.topic is t, as another mirror's");
+    }
+
+    @Test
+    void refusesAConfigurationWithoutMirrors() {
+        assertThatThrownBy(() -> load("status: {listen: 127.0.0.1:1}"))
+                .isInstanceOf(ConfigurationException.class)
+                .hasMessageContaining("no mirror is configured");
+    }
+
+    @Test
+    void tellsAllThatIsWrongAtOnce() {
+        assertThatThrownBy(() -> load("""
+                mirrors:
+                  dr:
+                    source: {endpoints: ftp://127.0.0.1:1}
+                    target: {etcd: {endpoints: http://127.0.0.1:2, onForeignKeys: maybe, maxTxnOp: 3}}
+                """))
+                .isInstanceOf(ConfigurationException.class)
+                .hasMessageContaining("mirrors.dr.source.endpoints")
+                .hasMessageContaining("one of fail, delete, keep")
+                .hasMessageContaining("did you mean mirrors.*.target.etcd.maxTxnOps");
+    }
+
+    private MirrorSettings load(String yaml) throws IOException {
+        Path file = Files.writeString(folder.resolve("mirror.yaml"), yaml);
+        return MirrorConfiguration.load(file, Map.of());
+    }
+}
