@@ -38,7 +38,7 @@ final class ImportRulesTest {
             .feed.etcd      io.micrometer org.slf4j
             .config         com.fasterxml.jackson org.yaml
             .metrics        io.micrometer
-            .tls            .config
+            .tls            .config io.netty javax.net.ssl
 
             .local.process  org.slf4j
             .local.fault    org.slf4j
