@@ -4,6 +4,7 @@ import io.grpc.ConnectivityState;
 import io.grpc.ManagedChannel;
 import io.grpc.netty.NettyChannelBuilder;
 import io.netty.channel.ChannelOption;
+import io.understudy.tls.TlsContext;
 import java.time.Duration;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
@@ -27,10 +28,12 @@ final class Channels implements AutoCloseable {
 
     private final ConcurrentHashMap<Endpoint, ManagedChannel> channels = new ConcurrentHashMap<>();
     private final Duration connectTimeout;
+    private final TlsContext tls;
     private volatile boolean closed;
 
-    Channels(Duration connectTimeout) {
+    Channels(Duration connectTimeout, TlsContext tls) {
         this.connectTimeout = connectTimeout;
+        this.tls = tls;
     }
 
     ManagedChannel get(Endpoint endpoint) {
@@ -60,9 +63,13 @@ final class Channels implements AutoCloseable {
     }
 
     private ManagedChannel open(Endpoint endpoint) {
-        return NettyChannelBuilder.forAddress(endpoint.host(), endpoint.port())
-                .usePlaintext()
-                .maxInboundMessageSize(MAX_INBOUND_BYTES)
+        NettyChannelBuilder builder = NettyChannelBuilder.forAddress(endpoint.host(), endpoint.port());
+        if (endpoint.tls()) {
+            builder.sslContext(tls.forGrpc());
+        } else {
+            builder.usePlaintext();
+        }
+        return builder.maxInboundMessageSize(MAX_INBOUND_BYTES)
                 .keepAliveTime(KEEPALIVE.toMillis(), TimeUnit.MILLISECONDS)
                 .keepAliveTimeout(KEEPALIVE_TIMEOUT.toMillis(), TimeUnit.MILLISECONDS)
                 .withOption(ChannelOption.CONNECT_TIMEOUT_MILLIS, Math.toIntExact(connectTimeout.toMillis()))

@@ -1,20 +1,17 @@
 package io.understudy.etcd;
 
-import com.google.protobuf.ByteString;
-import io.etcd.jetcd.api.KVGrpc;
-import io.etcd.jetcd.api.RangeRequest;
-import io.etcd.jetcd.api.RangeResponse;
 import io.grpc.Channel;
-import io.grpc.stub.StreamObserver;
 import io.micrometer.core.instrument.MeterRegistry;
-import io.understudy.vocabulary.ClusterId;
-import io.understudy.vocabulary.MemberId;
-import io.understudy.vocabulary.Revision;
+import io.understudy.tls.TlsContext;
+import java.net.http.HttpClient;
+import java.time.Clock;
 import java.time.Duration;
-import java.time.Instant;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.TimeUnit;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.function.UnaryOperator;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * One etcd cluster: its members, connections to them, and which of them to ask for what.
@@ -23,19 +20,43 @@ import java.util.concurrent.TimeUnit;
  */
 public final class EtcdCluster implements AutoCloseable {
 
+    private static final Logger log = LoggerFactory.getLogger(EtcdCluster.class);
+
     private final EtcdSettings settings;
+    private final Clock clock = Clock.systemUTC();
+    private final EndpointChoice choice =
+            new EndpointChoice(ThreadLocalRandom.current().nextInt());
+    private final ViewLog changes;
     private final Channels channels;
+    private final EtcdMetrics metrics;
+    private final ClusterProbe probe;
+    private final ReadIndexAttempts attempts;
+    private final ReadIndexQueue readIndexes = new ReadIndexQueue(this::readIndexRound);
+    /** Replaced under this object's lock. */
+    private volatile Setbacks setbacks = Setbacks.NONE;
+
     private volatile ClusterView view;
 
-    private EtcdCluster(EtcdSettings settings) {
+    private EtcdCluster(EtcdSettings settings, MeterRegistry meters) {
         this.settings = settings;
-        this.channels = new Channels(settings.requestTimeout());
         this.view = ClusterView.initial(settings.seeds());
+        this.changes = new ViewLog(settings.name());
+        TlsContext tls = TlsContext.of(settings.tls());
+        this.channels = new Channels(settings.requestTimeout(), tls);
+        this.metrics = new EtcdMetrics(meters, settings.name(), this::view);
+        this.attempts = new ReadIndexAttempts(channels, http(settings, tls), this::view, clock);
+        this.probe = new ClusterProbe(settings, channels, metrics, this::publish, this::recovered);
     }
 
-    /** Begins to connect; returns at once. Whether anyone answers shows in {@link #view}. */
+    /**
+     * Begins to connect; returns at once. Whether anyone answers shows in {@link #view}.
+     *
+     * @throws io.understudy.tls.TlsFileException if certificates or keys can't be read
+     */
     public static EtcdCluster connect(EtcdSettings settings, MeterRegistry meters) {
-        return new EtcdCluster(settings);
+        EtcdCluster cluster = new EtcdCluster(settings, meters);
+        cluster.probe.start();
+        return cluster;
     }
 
     public EtcdSettings settings() {
@@ -54,7 +75,7 @@ public final class EtcdCluster implements AutoCloseable {
      * @return empty only when no endpoint at all may be used, see {@link ClusterView#foreign}
      */
     public List<Endpoint> endpointsFor(Duty duty) {
-        return view.unidentified();
+        return choice.order(view, duty, setbacks, clock.instant());
     }
 
     /**
@@ -66,16 +87,33 @@ public final class EtcdCluster implements AutoCloseable {
     }
 
     /** The endpoint did what it was asked for: whatever it failed at before is forgiven. */
-    public void reportSuccess(Endpoint endpoint, Duty duty) {}
+    public void reportSuccess(Endpoint endpoint, Duty duty) {
+        update(before -> before.succeeded(endpoint, duty));
+        metrics.request(duty, EtcdMetrics.OK);
+    }
 
     /**
      * The endpoint failed at the duty; it moves to the end for a while, longer with each failure in a row, unless the
-     * failure is the caller's own fault.
+     * failure says nothing against it.
      *
      * @return what the failure means
      */
     public EtcdFailure reportFailure(Endpoint endpoint, Duty duty, Throwable failure) {
-        return EtcdErrors.classify(duty, failure);
+        EtcdFailure understood = EtcdErrors.classify(duty, failure);
+        boolean againstEndpoint =
+                understood.remedy() == Remedy.ELSEWHERE || understood.remedy() == Remedy.OUTCOME_UNKNOWN;
+        if (againstEndpoint) {
+            setBack(endpoint, duty);
+        }
+        metrics.request(duty, EtcdMetrics.spelled(understood.remedy()));
+        log.debug(
+                "request failed cluster={} endpoint={} duty={} remedy={} why={}",
+                settings.name(),
+                endpoint,
+                duty,
+                understood.remedy(),
+                understood);
+        return understood;
     }
 
     /**
@@ -83,51 +121,76 @@ public final class EtcdCluster implements AutoCloseable {
      *
      * @param reason for the log
      */
-    public void reportFailure(Endpoint endpoint, Duty duty, String reason) {}
+    public void reportFailure(Endpoint endpoint, Duty duty, String reason) {
+        setBack(endpoint, duty);
+        metrics.request(duty, EtcdMetrics.spelled(Remedy.ELSEWHERE));
+        log.debug("request failed cluster={} endpoint={} duty={} why={}", settings.name(), endpoint, duty, reason);
+    }
 
     /**
-     * A revision confirmed by a quorum after this call, by the cheapest way there is.
+     * A revision confirmed by a quorum after this call, by the cheapest way there is. Callers that come while a round is
+     * under way share the next one.
      *
-     * @param deadline for everything together; each attempt gets a part of it
-     * @return fails with an {@link EtcdUnavailableException} if nobody could confirm one in time
+     * @param deadline for everything together
+     * @return fails with an {@link EtcdUnavailableException} if nobody could confirm one in time; completed on a thread
+     *     of this cluster, which must not be held up
      */
     public CompletableFuture<ReadIndex> readIndex(Duration deadline) {
-        Instant sentAt = Instant.now();
-        Endpoint endpoint = endpointsFor(Duty.READ_INDEX).get(0);
-        CompletableFuture<ReadIndex> result = new CompletableFuture<>();
-        KVGrpc.newStub(channel(endpoint))
-                .withDeadlineAfter(deadline.toNanos(), TimeUnit.NANOSECONDS)
-                .range(
-                        RangeRequest.newBuilder()
-                                .setKey(ByteString.copyFrom(new byte[] {0}))
-                                .setCountOnly(true)
-                                .build(),
-                        new StreamObserver<>() {
-                            @Override
-                            public void onNext(RangeResponse answer) {
-                                result.complete(new ReadIndex(
-                                        new Revision(answer.getHeader().getRevision()),
-                                        new ClusterId(answer.getHeader().getClusterId()),
-                                        new MemberId(answer.getHeader().getMemberId()),
-                                        answer.getHeader().getRaftTerm(),
-                                        sentAt));
-                            }
+        return readIndexes.submit(deadline);
+    }
 
-                            @Override
-                            public void onError(Throwable failure) {
-                                result.completeExceptionally(new EtcdUnavailableException(
-                                        "no read index from " + endpoint + ": " + failure.getMessage(), failure));
-                            }
+    private CompletableFuture<ReadIndex> readIndexRound(Duration deadline) {
+        return ReadIndexRound.run(endpointsFor(Duty.READ_INDEX), this::readIndexAttempt, deadline);
+    }
 
-                            @Override
-                            public void onCompleted() {}
-                        });
-        return result;
+    private CompletableFuture<ReadIndex> readIndexAttempt(Endpoint endpoint, Duration deadline) {
+        Role role = view.memberAt(endpoint).map(Member::role).orElse(Role.VOTER);
+        long began = System.nanoTime();
+        CompletableFuture<ReadIndex> attempt = attempts.at(endpoint, deadline);
+        Calls.whenDone(attempt, (index, failure) -> {
+            Duration took = Duration.ofNanos(System.nanoTime() - began);
+            if (failure == null) {
+                reportSuccess(endpoint, Duty.READ_INDEX);
+                metrics.readIndex(role, took, EtcdMetrics.OK);
+            } else {
+                reportFailure(endpoint, Duty.READ_INDEX, String.valueOf(failure.getMessage()));
+                metrics.readIndex(role, took, EtcdMetrics.FAILED);
+            }
+        });
+        return attempt;
+    }
+
+    private synchronized void update(UnaryOperator<Setbacks> change) {
+        setbacks = change.apply(setbacks);
+    }
+
+    private void setBack(Endpoint endpoint, Duty duty) {
+        update(before -> before.failed(endpoint, duty, clock.instant()));
+    }
+
+    private void publish(ClusterView next) {
+        ClusterView before = view;
+        view = next;
+        changes.changed(before, next);
+    }
+
+    private void recovered(Endpoint endpoint) {
+        update(before -> before.forgive(endpoint));
+    }
+
+    private static HttpClient http(EtcdSettings settings, TlsContext tls) {
+        HttpClient.Builder builder = HttpClient.newBuilder()
+                .version(HttpClient.Version.HTTP_1_1)
+                .connectTimeout(settings.requestTimeout())
+                .followRedirects(HttpClient.Redirect.NEVER);
+        return tls.applyTo(builder).build();
     }
 
     /** Ends every call and connection; waits a few seconds at most. Idempotent. */
     @Override
     public void close() {
+        probe.close();
+        metrics.close();
         channels.close();
     }
 }

@@ -2,16 +2,14 @@ package io.understudy.etcd;
 
 import io.understudy.vocabulary.MemberId;
 import io.understudy.vocabulary.Revision;
+import java.util.Comparator;
 import java.util.List;
-import java.util.Optional;
 
 /**
  * One member of the cluster, or a gateway beside it, as last seen.
  *
  * @param name as the operator gave it; empty for one that never started, and for gateways
- * @param endpoints where it can be reached, best first; empty for one that never started
- * @param advertised those of {@code endpoints} that lead to this member and to no other: by the member list, or
- *     because the operator said so ({@link MemberDiscovery#CONFIGURED})
+ * @param addresses where it can be reached, best first; none for one that never started
  * @param version {@link EtcdVersion#UNKNOWN} until it answered
  * @param raftTerm as of its last answer, 0 until then
  * @param revision as of its last answer, {@link Revision#ZERO} until then
@@ -20,20 +18,33 @@ public record Member(
         MemberId id,
         String name,
         Role role,
-        Health health,
-        List<Endpoint> endpoints,
-        List<Endpoint> advertised,
+        List<Address> addresses,
         EtcdVersion version,
         long raftTerm,
         Revision revision) {
 
     public Member {
-        endpoints = List.copyOf(endpoints);
-        advertised = List.copyOf(advertised);
+        addresses = List.copyOf(addresses);
     }
 
-    /** The best endpoint. */
-    public Optional<Endpoint> endpoint() {
-        return endpoints.stream().findFirst();
+    /**
+     * One way to a member.
+     *
+     * @param exclusive whether it leads to this member and to no other, by the member list or the operator's word
+     *     ({@link MemberDiscovery#CONFIGURED}); one that merely answered for it once may be a load balancer
+     */
+    public record Address(Endpoint endpoint, boolean exclusive, Health health) {}
+
+    /** That of its best address. */
+    public Health health() {
+        return addresses.stream()
+                .map(Address::health)
+                .min(Comparator.naturalOrder())
+                .orElse(Health.UNKNOWN);
+    }
+
+    /** Where it can be reached, best first. */
+    public List<Endpoint> endpoints() {
+        return addresses.stream().map(Address::endpoint).toList();
     }
 }

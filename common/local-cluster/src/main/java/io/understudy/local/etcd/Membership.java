@@ -5,6 +5,7 @@ import java.net.URI;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
+import java.util.function.Supplier;
 import java.util.stream.Collectors;
 
 /** Makes a running cluster expect a member that has no data yet. */
@@ -16,11 +17,11 @@ final class Membership {
     private static final Duration PATIENCE = Duration.ofSeconds(60);
 
     private final EtcdApi api;
-    private final Roster roster;
+    private final List<EtcdMember> members;
 
-    Membership(EtcdApi api, Roster roster) {
+    Membership(EtcdApi api, List<EtcdMember> members) {
         this.api = api;
-        this.roster = roster;
+        this.members = members;
     }
 
     /**
@@ -28,12 +29,13 @@ final class Membership {
      * cluster says, so a request whose outcome is unknown is never sent twice; only the one refusal that is known to
      * have had no effect is tried again.
      *
+     * @param through finds a member to ask
      * @return the initial cluster for the newcomer's command line
      */
-    String join(EtcdMember newcomer) {
+    String join(EtcdMember newcomer, Supplier<Optional<URI>> through) {
         return Waiting.until(
                 PATIENCE,
-                () -> roster.healthyVoter(newcomer).flatMap(member -> step(newcomer, member)),
+                () -> through.get().flatMap(member -> step(newcomer, member)),
                 () -> new IllegalStateException("member " + newcomer.name() + " could not join within "
                         + PATIENCE.toSeconds() + " s: the cluster is unhealthy or has no quorum"));
     }
@@ -64,7 +66,7 @@ final class Membership {
     }
 
     private String nameOf(EtcdApi.Listed entry) {
-        return roster.members().stream()
+        return members.stream()
                 .filter(member -> isAt(entry, member.addresses().advertisedPeer()))
                 .map(EtcdMember::name)
                 .findFirst()

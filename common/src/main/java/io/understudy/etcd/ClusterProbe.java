@@ -1,0 +1,238 @@
+package io.understudy.etcd;
+
+import io.etcd.jetcd.api.ClusterGrpc;
+import io.etcd.jetcd.api.MaintenanceGrpc;
+import io.etcd.jetcd.api.MemberListRequest;
+import io.etcd.jetcd.api.MemberListResponse;
+import io.etcd.jetcd.api.StatusRequest;
+import io.etcd.jetcd.api.StatusResponse;
+import io.understudy.vocabulary.ClusterId;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.HashSet;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Executors;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.ScheduledFuture;
+import java.util.concurrent.TimeUnit;
+import java.util.function.BiConsumer;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Looks at every endpoint again and again, and at the member list, and publishes what it sees.
+ *
+ * <p>Each endpoint has at most one probe under way; none waits for another, so that a stalled member delays nobody. All
+ * state belongs to one thread, onto which answers hop.
+ */
+final class ClusterProbe implements AutoCloseable {
+
+    private static final Logger log = LoggerFactory.getLogger(ClusterProbe.class);
+
+    private final EtcdSettings settings;
+    private final Channels channels;
+    private final EtcdMetrics metrics;
+    private final Consumer<ClusterView> published;
+    private final Consumer<Endpoint> recovered;
+    private final List<Endpoint> seeds;
+    private final Duration timeout;
+    private final ScheduledExecutorService thread;
+
+    // Of the one thread.
+    private final Map<Endpoint, Observation> observations = new LinkedHashMap<>();
+    private final Set<Endpoint> underWay = new HashSet<>();
+    private @Nullable ClusterId cluster;
+    private @Nullable MemberList list;
+    private boolean listUnderWay;
+    private int listFailures;
+
+    /**
+     * Does nothing until {@link #start}.
+     *
+     * @param published receives each new view
+     * @param recovered receives endpoints that answer again
+     */
+    ClusterProbe(
+            EtcdSettings settings,
+            Channels channels,
+            EtcdMetrics metrics,
+            Consumer<ClusterView> published,
+            Consumer<Endpoint> recovered) {
+        this.settings = settings;
+        this.channels = channels;
+        this.metrics = metrics;
+        this.published = published;
+        this.recovered = recovered;
+        this.seeds = settings.seeds();
+        this.timeout = timeout(settings);
+        this.thread = Executors.newSingleThreadScheduledExecutor(task -> {
+            Thread made = new Thread(task, "etcd-probe-" + settings.name());
+            made.setDaemon(true);
+            return made;
+        });
+    }
+
+    void start() {
+        long pause = settings.probeInterval().toNanos();
+        ScheduledFuture<?> unused =
+                thread.scheduleWithFixedDelay(guarded(this::probeAll), 0, pause, TimeUnit.NANOSECONDS);
+    }
+
+    /** A probe may take two intervals, but at least a second: a busy member is not an unreachable one. */
+    private static Duration timeout(EtcdSettings settings) {
+        Duration wanted = settings.probeInterval().multipliedBy(2);
+        Duration least = Duration.ofSeconds(1);
+        Duration longest = wanted.compareTo(least) < 0 ? least : wanted;
+        return longest.compareTo(settings.requestTimeout()) < 0 ? longest : settings.requestTimeout();
+    }
+
+    private void probeAll() {
+        Set<Endpoint> wanted = ViewBuilder.endpoints(seeds, settings.discovery(), list);
+        observations.keySet().retainAll(wanted);
+        channels.retain(wanted);
+        for (Endpoint endpoint : wanted) {
+            observations.putIfAbsent(endpoint, Observation.NONE);
+            probe(endpoint);
+        }
+        askMembers();
+    }
+
+    private void probe(Endpoint endpoint) {
+        if (!underWay.add(endpoint)) {
+            return;
+        }
+        long began = System.nanoTime();
+        channels.reconnect(endpoint);
+        CompletableFuture<StatusResponse> answer = Calls.unary(call -> MaintenanceGrpc.newStub(channels.get(endpoint))
+                .withDeadlineAfter(timeout.toNanos(), TimeUnit.NANOSECONDS)
+                .status(StatusRequest.getDefaultInstance(), call));
+        onThread(answer, (status, failure) -> {
+            underWay.remove(endpoint);
+            metrics.probe(
+                    Duration.ofNanos(System.nanoTime() - began), failure == null ? EtcdMetrics.OK : EtcdMetrics.FAILED);
+            probed(endpoint, status, failure);
+        });
+    }
+
+    private void probed(Endpoint endpoint, @Nullable StatusResponse status, @Nullable Throwable failure) {
+        Observation before = observations.get(endpoint);
+        if (before == null) {
+            // Its member left the cluster while the probe was under way.
+            return;
+        }
+        Observation after = status == null ? before.failed() : before.answered(Observation.Facts.of(status));
+        observations.put(endpoint, after);
+        if (before.health() != after.health()) {
+            log.debug(
+                    "probe cluster={} endpoint={} from={} to={} why={}",
+                    settings.name(),
+                    endpoint,
+                    before.health(),
+                    after.health(),
+                    failure == null ? "answered" : failure.getMessage());
+        }
+        if (before.health() == Health.UNREACHABLE && after.answers()) {
+            recovered.accept(endpoint);
+        }
+        if (cluster == null) {
+            cluster = ViewBuilder.settle(seeds, observations).orElse(null);
+        }
+        ClusterView view = publish();
+        if (list == null && view.clusterId() != null) {
+            askMembers();
+        }
+    }
+
+    /** Asks the leader, or failing that another voter, in turn; a learner refuses. */
+    private void askMembers() {
+        if (listUnderWay || cluster == null) {
+            return;
+        }
+        List<Endpoint> voters = new EndpointChoice(0)
+                .order(view(), Duty.WRITE, Setbacks.NONE, Instant.EPOCH).stream()
+                        .filter(endpoint -> observations
+                                .getOrDefault(endpoint, Observation.NONE)
+                                .answers())
+                        .toList();
+        if (voters.isEmpty()) {
+            return;
+        }
+        Endpoint asked = voters.get(listFailures % voters.size());
+        listUnderWay = true;
+        CompletableFuture<MemberListResponse> answer = Calls.unary(call -> ClusterGrpc.newStub(channels.get(asked))
+                .withDeadlineAfter(timeout.toNanos(), TimeUnit.NANOSECONDS)
+                .memberList(MemberListRequest.getDefaultInstance(), call));
+        onThread(answer, (members, failure) -> {
+            listUnderWay = false;
+            listed(asked, members, failure);
+        });
+    }
+
+    private void listed(Endpoint asked, @Nullable MemberListResponse answer, @Nullable Throwable failure) {
+        if (answer == null || answer.getHeader().getClusterId() != cluster().value()) {
+            listFailures++;
+            log.debug("no member list cluster={} endpoint={} why={}", settings.name(), asked, String.valueOf(failure));
+            return;
+        }
+        listFailures = 0;
+        MemberList now = MemberList.of(answer, seeds.get(0).tls());
+        if (!now.equals(list)) {
+            list = now;
+            // What is new is looked at right away.
+            probeAll();
+            publish();
+        }
+    }
+
+    private ClusterId cluster() {
+        ClusterId known = cluster;
+        if (known == null) {
+            throw new IllegalStateException("members were asked for before the cluster was known");
+        }
+        return known;
+    }
+
+    private ClusterView view() {
+        return new ViewBuilder(seeds, settings.discovery(), observations, list, cluster).build();
+    }
+
+    private ClusterView publish() {
+        ClusterView view = view();
+        published.accept(view);
+        return view;
+    }
+
+    private <T> void onThread(CompletableFuture<T> future, BiConsumer<@Nullable T, @Nullable Throwable> then) {
+        Calls.whenDone(future, (result, failure) -> {
+            try {
+                thread.execute(guarded(() -> then.accept(result, failure)));
+            } catch (RejectedExecutionException e) {
+                // Closed meanwhile: nobody wants to know any more.
+                log.trace("answer after close cluster={}", settings.name());
+            }
+        });
+    }
+
+    /** A fault in here must not end the probing silently, which a scheduled task's would. */
+    private Runnable guarded(Runnable task) {
+        return () -> {
+            try {
+                task.run();
+            } catch (RuntimeException e) {
+                log.error("probing failed cluster={}", settings.name(), e);
+            }
+        };
+    }
+
+    @Override
+    public void close() {
+        thread.shutdownNow();
+    }
+}

@@ -1,0 +1,111 @@
+package io.understudy.etcd;
+
+import io.understudy.vocabulary.MemberId;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.OptionalInt;
+
+/**
+ * Orders endpoints by how well they suit a duty.
+ *
+ * <p>Whoever serves at the least cost to the voters comes first, the leader last, save for writes: a follower would only
+ * pass them on to the leader, which has the same work and one hop more. Endpoints in doubt come after those in order,
+ * whatever their role; those that can't serve a duty at all are left out.
+ *
+ * @param spread decides between equals, so that not every process leans on the same follower
+ */
+record EndpointChoice(int spread) {
+
+    /** Better first. */
+    private enum Standing {
+        GOOD,
+        UNKNOWN,
+        FAILED_LATELY,
+        UNREACHABLE
+    }
+
+    /** After every known member of the same standing. */
+    private static final int UNIDENTIFIED_RANK = 9;
+
+    private static final Comparator<Candidate> BEST_FIRST = Comparator.comparing(Candidate::standing)
+            .thenComparingInt(Candidate::rank)
+            .thenComparingInt(Candidate::position)
+            .thenComparingInt(Candidate::tie);
+
+    /** @param position among the addresses of its member */
+    private record Candidate(Endpoint endpoint, Standing standing, int rank, int position, int tie) {}
+
+    List<Endpoint> order(ClusterView view, Duty duty, Setbacks setbacks, Instant now) {
+        List<Candidate> candidates = new ArrayList<>();
+        for (Member member : view.members()) {
+            OptionalInt rank = rank(duty, member, member.id().equals(view.leaderId()));
+            if (rank.isPresent()) {
+                int tie = mixed(member.id());
+                for (int i = 0; i < member.addresses().size(); i++) {
+                    Member.Address address = member.addresses().get(i);
+                    if (serves(duty, member, address)) {
+                        Standing standing = standing(duty, address, setbacks, now);
+                        candidates.add(new Candidate(address.endpoint(), standing, rank.getAsInt(), i, tie));
+                    }
+                }
+            }
+        }
+        for (int i = 0; i < view.unidentified().size(); i++) {
+            Endpoint seed = view.unidentified().get(i);
+            Standing standing = setbacks.holdsBack(seed, duty, now) ? Standing.FAILED_LATELY : Standing.UNKNOWN;
+            candidates.add(new Candidate(seed, standing, UNIDENTIFIED_RANK, i, 0));
+        }
+        return candidates.stream()
+                .sorted(BEST_FIRST)
+                .map(Candidate::endpoint)
+                .distinct()
+                .toList();
+    }
+
+    /** Lower is better; empty for a role that can't serve the duty. */
+    private static OptionalInt rank(Duty duty, Member member, boolean leads) {
+        int voter = leads ? 1 : 0;
+        return switch (duty) {
+            case SNAPSHOT, READ_INDEX ->
+                switch (member.role()) {
+                    case LEARNER -> OptionalInt.of(0);
+                    case GATEWAY -> OptionalInt.of(1);
+                    case VOTER -> OptionalInt.of(2 + voter);
+                };
+            case WATCH ->
+                switch (member.role()) {
+                    case LEARNER -> OptionalInt.empty();
+                    case GATEWAY -> OptionalInt.of(1);
+                    case VOTER -> OptionalInt.of(2 + voter);
+                };
+            case WRITE -> member.role() == Role.VOTER ? OptionalInt.of(1 - voter) : OptionalInt.empty();
+        };
+    }
+
+    /**
+     * A learner's read index takes two connections, which must lead to the same member, and an etcd that knows how.
+     */
+    private static boolean serves(Duty duty, Member member, Member.Address address) {
+        return duty != Duty.READ_INDEX
+                || member.role() != Role.LEARNER
+                || (address.exclusive() && member.version().learnerReadIndexOverHttp());
+    }
+
+    private static Standing standing(Duty duty, Member.Address address, Setbacks setbacks, Instant now) {
+        if (address.health() == Health.UNREACHABLE) {
+            return Standing.UNREACHABLE;
+        }
+        boolean leaderMissed = address.health() == Health.LEADERLESS && duty != Duty.SNAPSHOT;
+        if (leaderMissed || setbacks.holdsBack(address.endpoint(), duty, now)) {
+            return Standing.FAILED_LATELY;
+        }
+        return address.health() == Health.UNKNOWN ? Standing.UNKNOWN : Standing.GOOD;
+    }
+
+    private int mixed(MemberId id) {
+        int hash = (Long.hashCode(id.value()) ^ spread) * 0x9E3779B9;
+        return hash >>> 1;
+    }
+}

@@ -1,0 +1,59 @@
+package io.understudy.etcd;
+
+import io.etcd.jetcd.api.MemberListResponse;
+import io.understudy.vocabulary.MemberId;
+import java.net.URI;
+import java.util.List;
+import java.util.Optional;
+import java.util.stream.Stream;
+
+/** The members of a cluster by its own account, in its order. */
+record MemberList(List<Entry> entries) {
+
+    MemberList {
+        entries = List.copyOf(entries);
+    }
+
+    /**
+     * One member.
+     *
+     * @param name empty until it has started
+     * @param clientUrls its client URLs that are endpoints; others, such as Unix sockets, are left out
+     */
+    record Entry(MemberId id, String name, boolean learner, List<Endpoint> clientUrls) {}
+
+    /**
+     * Reads an answer.
+     *
+     * @param encrypted whether only encrypted endpoints are to be used: what was asked for over TLS must not be fetched
+     *     without
+     */
+    static MemberList of(MemberListResponse response, boolean encrypted) {
+        return new MemberList(response.getMembersList().stream()
+                .map(member -> new Entry(
+                        new MemberId(member.getID()),
+                        member.getName(),
+                        member.getIsLearner(),
+                        member.getClientURLsList().stream()
+                                .flatMap(url -> endpoint(url).stream())
+                                .filter(endpoint -> endpoint.tls() || !encrypted)
+                                .toList()))
+                .toList());
+    }
+
+    Stream<Endpoint> endpoints() {
+        return entries.stream().flatMap(entry -> entry.clientUrls().stream());
+    }
+
+    boolean has(MemberId id) {
+        return entries.stream().anyMatch(entry -> entry.id().equals(id));
+    }
+
+    private static Optional<Endpoint> endpoint(String url) {
+        try {
+            return Optional.of(Endpoint.of(URI.create(url)));
+        } catch (IllegalArgumentException e) {
+            return Optional.empty();
+        }
+    }
+}

@@ -1,0 +1,63 @@
+package io.understudy.etcd;
+
+import io.etcd.jetcd.api.StatusResponse;
+import io.understudy.vocabulary.ClusterId;
+import io.understudy.vocabulary.MemberId;
+import io.understudy.vocabulary.Revision;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What probing one endpoint has shown.
+ *
+ * @param health by the last probe
+ * @param facts from the last one that was answered; null if none ever was
+ */
+record Observation(Health health, @Nullable Facts facts) {
+
+    static final Observation NONE = new Observation(Health.UNKNOWN, null);
+
+    /**
+     * What a server says of itself.
+     *
+     * @param leader null while it knows none
+     */
+    record Facts(
+            ClusterId cluster,
+            MemberId member,
+            @Nullable MemberId leader,
+            boolean learner,
+            EtcdVersion version,
+            long raftTerm,
+            Revision revision) {
+
+        static Facts of(StatusResponse status) {
+            return new Facts(
+                    new ClusterId(status.getHeader().getClusterId()),
+                    new MemberId(status.getHeader().getMemberId()),
+                    status.getLeader() == 0 ? null : new MemberId(status.getLeader()),
+                    status.getIsLearner(),
+                    EtcdVersion.parse(status.getVersion()),
+                    status.getRaftTerm(),
+                    new Revision(Math.max(0, status.getHeader().getRevision())));
+        }
+
+        Role role() {
+            if (version.isUnderstudy()) {
+                return Role.GATEWAY;
+            }
+            return learner ? Role.LEARNER : Role.VOTER;
+        }
+    }
+
+    Observation answered(Facts now) {
+        return new Observation(now.leader() == null ? Health.LEADERLESS : Health.HEALTHY, now);
+    }
+
+    Observation failed() {
+        return new Observation(Health.UNREACHABLE, facts);
+    }
+
+    boolean answers() {
+        return health == Health.HEALTHY || health == Health.LEADERLESS;
+    }
+}

@@ -1,0 +1,107 @@
+package io.understudy.etcd;
+
+import com.google.protobuf.ByteString;
+import io.etcd.jetcd.api.KVGrpc;
+import io.etcd.jetcd.api.RangeRequest;
+import io.etcd.jetcd.api.RangeResponse;
+import io.understudy.vocabulary.ClusterId;
+import io.understudy.vocabulary.MemberId;
+import io.understudy.vocabulary.Revision;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse.BodyHandlers;
+import java.time.Clock;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Supplier;
+
+/**
+ * Single attempts to learn a revision that a quorum has confirmed.
+ *
+ * <p>A voter, or a gateway, is asked for a linearizable read of one key. A learner refuses that, but
+ * {@code GET /readyz/linearizable_read} on its client port answers only after a read index confirmed by the quorum was
+ * applied there; a serializable read on the same learner afterwards is then linearizable, and no voter's client port has
+ * seen any of it.
+ */
+final class ReadIndexAttempts {
+
+    /** One key is named, so that nothing is counted. */
+    private static final RangeRequest ONE_KEY = RangeRequest.newBuilder()
+            .setKey(ByteString.copyFrom(new byte[] {0}))
+            .setCountOnly(true)
+            .build();
+
+    private static final int HTTP_OK = 200;
+
+    private final Channels channels;
+    private final HttpClient http;
+    private final Supplier<ClusterView> view;
+    private final Clock clock;
+
+    ReadIndexAttempts(Channels channels, HttpClient http, Supplier<ClusterView> view, Clock clock) {
+        this.channels = channels;
+        this.http = http;
+        this.view = view;
+        this.clock = clock;
+    }
+
+    /** Asks one endpoint, in the way its member can answer. */
+    CompletableFuture<ReadIndex> at(Endpoint endpoint, Duration deadline) {
+        Instant sentAt = clock.instant();
+        return view.get()
+                .memberAt(endpoint)
+                .filter(member -> member.role() == Role.LEARNER)
+                .map(learner -> atLearner(endpoint, learner.id(), deadline, sentAt))
+                .orElseGet(() -> range(endpoint, ONE_KEY, deadline).thenApply(answer -> index(answer, sentAt)));
+    }
+
+    private CompletableFuture<ReadIndex> atLearner(
+            Endpoint endpoint, MemberId learner, Duration deadline, Instant sentAt) {
+        HttpRequest ready = HttpRequest.newBuilder(URI.create(endpoint + "/readyz/linearizable_read"))
+                .timeout(deadline)
+                .build();
+        long began = System.nanoTime();
+        return http.sendAsync(ready, BodyHandlers.discarding()).thenCompose(response -> {
+            if (response.statusCode() != HTTP_OK) {
+                throw new ReadIndexRefusedException(endpoint + " is not ready: HTTP " + response.statusCode());
+            }
+            Duration left = deadline.minusNanos(System.nanoTime() - began);
+            RangeRequest local = ONE_KEY.toBuilder().setSerializable(true).build();
+            return range(endpoint, local, left).thenApply(answer -> {
+                ReadIndex index = index(answer, sentAt);
+                if (!index.servedBy().equals(learner)) {
+                    throw new ReadIndexRefusedException(endpoint + " leads to member " + index.servedBy()
+                            + " where learner " + learner + " was expected");
+                }
+                return index;
+            });
+        });
+    }
+
+    private CompletableFuture<RangeResponse> range(Endpoint endpoint, RangeRequest request, Duration deadline) {
+        return Calls.unary(call -> KVGrpc.newStub(channels.get(endpoint))
+                .withDeadlineAfter(deadline.toNanos(), TimeUnit.NANOSECONDS)
+                .range(request, call));
+    }
+
+    private static ReadIndex index(RangeResponse answer, Instant sentAt) {
+        return new ReadIndex(
+                new Revision(answer.getHeader().getRevision()),
+                new ClusterId(answer.getHeader().getClusterId()),
+                new MemberId(answer.getHeader().getMemberId()),
+                answer.getHeader().getRaftTerm(),
+                sentAt);
+    }
+
+    /** An endpoint answered, but not with a read index. */
+    static final class ReadIndexRefusedException extends RuntimeException {
+        private static final long serialVersionUID = 1L;
+
+        ReadIndexRefusedException(String message) {
+            super(message);
+        }
+    }
+}

@@ -1,0 +1,100 @@
+package io.understudy.etcd;
+
+import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Lets many callers share few rounds: one is under way, and whoever comes meanwhile shares the next one. Nobody may join
+ * the round that is under way, since it was sent before they asked.
+ */
+final class ReadIndexQueue {
+
+    private final Function<Duration, CompletableFuture<ReadIndex>> rounds;
+    private boolean underWay;
+    private @Nullable Waiting waiting;
+
+    /** @param rounds begins a round that ends by a deadline */
+    ReadIndexQueue(Function<Duration, CompletableFuture<ReadIndex>> rounds) {
+        this.rounds = rounds;
+    }
+
+    /** Callers of the next round, and the latest of their deadlines. */
+    private static final class Waiting {
+        private final CompletableFuture<ReadIndex> result = new CompletableFuture<>();
+        private long deadlineNanos = System.nanoTime();
+    }
+
+    CompletableFuture<ReadIndex> submit(Duration deadline) {
+        CompletableFuture<ReadIndex> shared;
+        boolean first;
+        synchronized (this) {
+            if (waiting == null) {
+                waiting = new Waiting();
+            }
+            long wanted = System.nanoTime() + deadline.toNanos();
+            if (wanted - waiting.deadlineNanos > 0) {
+                waiting.deadlineNanos = wanted;
+            }
+            shared = waiting.result;
+            first = !underWay;
+            underWay = true;
+        }
+        // A copy: what one caller does to its future is nothing to the others.
+        CompletableFuture<ReadIndex> own = shared.copy()
+                .orTimeout(deadline.toNanos(), TimeUnit.NANOSECONDS)
+                .exceptionally(failure -> {
+                    throw told(failure, deadline);
+                });
+        if (first) {
+            runNext();
+        }
+        return own;
+    }
+
+    private void runNext() {
+        Waiting round;
+        synchronized (this) {
+            round = waiting;
+            waiting = null;
+            if (round == null) {
+                underWay = false;
+                return;
+            }
+        }
+        Duration left = Duration.ofNanos(Math.max(1, round.deadlineNanos - System.nanoTime()));
+        Calls.whenDone(begin(left), (index, failure) -> {
+            runNext();
+            if (index != null) {
+                round.result.complete(index);
+            } else if (failure != null) {
+                round.result.completeExceptionally(failure);
+            }
+        });
+    }
+
+    private CompletableFuture<ReadIndex> begin(Duration deadline) {
+        try {
+            return rounds.apply(deadline);
+        } catch (RuntimeException e) {
+            return CompletableFuture.failedFuture(e);
+        }
+    }
+
+    private static EtcdUnavailableException told(Throwable failure, Duration deadline) {
+        Throwable cause =
+                failure instanceof CompletionException && failure.getCause() != null ? failure.getCause() : failure;
+        if (cause instanceof EtcdUnavailableException unavailable) {
+            return unavailable;
+        }
+        return new EtcdUnavailableException(
+                cause instanceof TimeoutException
+                        ? "no read index within " + deadline.toMillis() + " ms"
+                        : "no read index: " + cause.getMessage(),
+                cause);
+    }
+}

@@ -1,0 +1,187 @@
+package io.understudy.etcd;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
+
+import com.google.protobuf.ByteString;
+import io.etcd.jetcd.api.KVGrpc;
+import io.etcd.jetcd.api.PutRequest;
+import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
+import io.understudy.local.etcd.EtcdMember;
+import io.understudy.local.junit.EtcdExtension;
+import io.understudy.vocabulary.MemberId;
+import java.net.URI;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.extension.RegisterExtension;
+
+/** Read indexes of a real cluster: who serves them, and that no acknowledged write is missing from them. */
+@Timeout(value = 3, unit = TimeUnit.MINUTES)
+final class ReadIndexIT {
+
+    @RegisterExtension
+    static final EtcdExtension etcd =
+            EtcdExtension.voters(3).learners(1).named("index").behindProxies();
+
+    private static final Duration PATIENCE = Duration.ofSeconds(60);
+    private static final Duration DEADLINE = Duration.ofSeconds(20);
+
+    private final SimpleMeterRegistry meters = new SimpleMeterRegistry();
+    private EtcdCluster cluster;
+
+    @BeforeEach
+    void connect() {
+        cluster =
+                EtcdCluster.connect(EtcdSettings.of(etcd.cluster().clientUrls().toArray(URI[]::new)), meters);
+        await().atMost(PATIENCE).untilAsserted(() -> assertThat(cluster.view().members())
+                .hasSize(4)
+                .allMatch(member -> member.health() == Health.HEALTHY));
+    }
+
+    @AfterEach
+    void close() {
+        cluster.close();
+    }
+
+    @Test
+    void comesFromTheLearner() {
+        Instant before = Instant.now();
+
+        ReadIndex index = cluster.readIndex(DEADLINE).join();
+
+        assertThat(index.servedBy()).isEqualTo(learnerId());
+        assertThat(index.clusterId()).isEqualTo(cluster.view().clusterId());
+        assertThat(index.raftTerm()).isPositive();
+        assertThat(index.sentAt()).isBetween(before, Instant.now());
+        assertThat(rounds("learner", "ok")).isEqualTo(1);
+    }
+
+    @Test
+    void needsNoVotersClientPort() {
+        etcd.cluster().voters().forEach(voter -> voter.clientProxy().blackHole());
+
+        ReadIndex index = cluster.readIndex(DEADLINE).join();
+
+        assertThat(index.servedBy()).isEqualTo(learnerId());
+        assertThat(rounds("voter", "ok")).isZero();
+    }
+
+    @Test
+    void coversEveryWriteAcknowledgedBefore() {
+        for (int i = 0; i < 200; i++) {
+            long written = put("linearizable", Integer.toString(i));
+            assertThat(cluster.readIndex(DEADLINE).join().revision().value())
+                    .as("after put %d", i)
+                    .isGreaterThanOrEqualTo(written);
+        }
+    }
+
+    @Test
+    void coversEveryWriteWhenTheLearnerHasBeenStalled() {
+        EtcdMember learner = etcd.cluster().learners().get(0);
+        learner.pause();
+        long written = 0;
+        for (int i = 0; i < 500; i++) {
+            written = put("stalled", "x".repeat(1000));
+        }
+
+        List<CompletableFuture<ReadIndex>> whileStalled = ask(5);
+        learner.resume();
+        List<CompletableFuture<ReadIndex>> whileBehind = ask(5);
+
+        long acknowledged = written;
+        assertThat(whileStalled)
+                .allSatisfy(index -> assertThat(index.join().revision().value()).isGreaterThanOrEqualTo(acknowledged));
+        assertThat(whileBehind)
+                .allSatisfy(index -> assertThat(index.join().revision().value()).isGreaterThanOrEqualTo(acknowledged));
+    }
+
+    @Test
+    void fallsBackToAVoterWhenTheLearnerIsGoneAndReturnsToIt() {
+        EtcdMember learner = etcd.cluster().learners().get(0);
+        learner.kill();
+
+        ReadIndex index = cluster.readIndex(DEADLINE).join();
+
+        assertThat(index.servedBy()).isNotEqualTo(learnerId());
+        learner.start();
+        await().atMost(PATIENCE).untilAsserted(() -> assertThat(
+                        cluster.readIndex(DEADLINE).join().servedBy())
+                .isEqualTo(learnerId()));
+    }
+
+    @Test
+    void doesNotWaitLongForAStalledLearner() {
+        etcd.cluster().learners().get(0).pause();
+
+        ReadIndex index = cluster.readIndex(DEADLINE).join();
+
+        assertThat(index.servedBy()).isNotEqualTo(learnerId());
+        assertThat(Duration.between(index.sentAt(), Instant.now())).isLessThan(DEADLINE.dividedBy(2));
+    }
+
+    @Test
+    void failsByItsDeadlineWithoutAQuorum() {
+        etcd.cluster().voters().subList(0, 2).forEach(EtcdMember::kill);
+        long began = System.nanoTime();
+
+        CompletableFuture<ReadIndex> index = cluster.readIndex(Duration.ofSeconds(2));
+
+        assertThatThrownBy(index::get)
+                .isInstanceOf(ExecutionException.class)
+                .cause()
+                .isInstanceOf(EtcdUnavailableException.class)
+                .hasMessageContaining("no read index");
+        assertThat(Duration.ofNanos(System.nanoTime() - began)).isLessThan(Duration.ofSeconds(6));
+    }
+
+    @Test
+    void manyAskersShareFewRounds() {
+        List<CompletableFuture<ReadIndex>> many = ask(300);
+
+        assertThat(many)
+                .allSatisfy(index -> assertThat(index.join().revision().value()).isPositive());
+        assertThat(rounds("learner", "ok") + rounds("voter", "ok")).isLessThan(30);
+    }
+
+    private List<CompletableFuture<ReadIndex>> ask(int times) {
+        List<CompletableFuture<ReadIndex>> asked = new ArrayList<>();
+        for (int i = 0; i < times; i++) {
+            asked.add(cluster.readIndex(DEADLINE));
+        }
+        return asked;
+    }
+
+    private long put(String key, String value) {
+        Endpoint leader = Endpoint.of(etcd.cluster().leader().clientUrl());
+        return KVGrpc.newBlockingStub(cluster.channel(leader))
+                .withDeadlineAfter(PATIENCE.toSeconds(), TimeUnit.SECONDS)
+                .put(PutRequest.newBuilder()
+                        .setKey(ByteString.copyFromUtf8(key))
+                        .setValue(ByteString.copyFromUtf8(value))
+                        .build())
+                .getHeader()
+                .getRevision();
+    }
+
+    private long rounds(String role, String outcome) {
+        var timer = meters.find("understudy.etcd.readindex")
+                .tags("role", role, "outcome", outcome)
+                .timer();
+        return timer == null ? 0 : timer.count();
+    }
+
+    private static MemberId learnerId() {
+        return new MemberId(etcd.cluster().learners().get(0).id());
+    }
+}
