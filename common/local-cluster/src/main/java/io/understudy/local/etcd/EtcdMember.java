@@ -14,29 +14,32 @@ import org.jspecify.annotations.Nullable;
 /** One member of a {@link LocalEtcd}. Safe for use by several threads, one operation at a time. */
 public final class EtcdMember {
 
-    private final LocalEtcd cluster;
     private final String name;
     private final MemberAddresses addresses;
     private final @Nullable MemberProxies proxies;
     private final Path folder;
+    private final MemberStarter starter;
+    private final EtcdApi api;
     private volatile boolean learner;
     private volatile List<String> arguments = List.of();
     private volatile @Nullable ServerProcess process;
     private volatile @Nullable Long id;
 
     EtcdMember(
-            LocalEtcd cluster,
             String name,
             MemberAddresses addresses,
             @Nullable MemberProxies proxies,
             Path folder,
-            boolean learner) {
-        this.cluster = cluster;
+            boolean learner,
+            MemberStarter starter,
+            EtcdApi api) {
         this.name = name;
         this.addresses = addresses;
         this.proxies = proxies;
         this.folder = folder;
         this.learner = learner;
+        this.starter = starter;
+        this.api = api;
     }
 
     public String name() {
@@ -77,7 +80,7 @@ public final class EtcdMember {
      * @throws EtcdRequestException it doesn't answer within two seconds
      */
     public MemberStatus status() {
-        return EtcdApi.await(cluster.api().status(addresses.client()));
+        return EtcdApi.await(api.status(addresses.client()));
     }
 
     /** More arguments for its next starts, in place of those given here before. */
@@ -93,12 +96,12 @@ public final class EtcdMember {
      *     log
      */
     public void start() {
-        cluster.start(this);
+        starter.start(this);
     }
 
     /** Starts it like {@link #start} but does not wait until it serves, which without a quorum it never does. */
     public void launch() {
-        cluster.launch(this);
+        starter.launch(this);
     }
 
     /** Ends it in order. */
@@ -172,7 +175,7 @@ public final class EtcdMember {
     private MemberProxies proxies() {
         MemberProxies known = proxies;
         if (known == null) {
-            throw new IllegalStateException(cluster + " is not behind proxies");
+            throw new IllegalStateException("member " + name + " is not behind proxies");
         }
         return known;
     }

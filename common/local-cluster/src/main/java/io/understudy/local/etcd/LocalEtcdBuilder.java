@@ -134,13 +134,13 @@ public final class LocalEtcdBuilder {
             throw new IllegalStateException("cluster " + name + ": etcd " + programs.version() + " allows at most "
                     + limits.maxLearners() + " learner(s), asked for " + learners);
         }
+        EtcdOptions options = new EtcdOptions(name, fsync, strictReconfiguration, extraArguments);
+        EtcdApi api = new EtcdApi();
+        Roster roster = new Roster(api);
+        MemberStarter starter =
+                new MemberStarter(roster, api, host, programs.etcd(), new EtcdArguments(options, limits));
         LocalEtcd cluster = new LocalEtcd(
-                name,
-                dataDirectory,
-                host,
-                programs,
-                behindProxies,
-                new EtcdArguments(new EtcdOptions(name, fsync, strictReconfiguration, extraArguments), limits));
+                name, options.token(), dataDirectory, behindProxies, api, roster, starter, new EtcdTools(programs));
         for (int index = 0; index < voters + learners; index++) {
             cluster.declare(index >= voters, port(clientPorts, index), port(peerPorts, index));
         }

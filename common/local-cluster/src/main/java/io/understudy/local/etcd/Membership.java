@@ -5,7 +5,6 @@ import java.net.URI;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
-import java.util.function.Supplier;
 import java.util.stream.Collectors;
 
 /** Makes a running cluster expect a member that has no data yet. */
@@ -17,11 +16,11 @@ final class Membership {
     private static final Duration PATIENCE = Duration.ofSeconds(60);
 
     private final EtcdApi api;
-    private final List<EtcdMember> members;
+    private final Roster roster;
 
-    Membership(EtcdApi api, List<EtcdMember> members) {
+    Membership(EtcdApi api, Roster roster) {
         this.api = api;
-        this.members = members;
+        this.roster = roster;
     }
 
     /**
@@ -29,13 +28,12 @@ final class Membership {
      * cluster says, so a request whose outcome is unknown is never sent twice; only the one refusal that is known to
      * have had no effect is tried again.
      *
-     * @param through finds a member to ask
      * @return the initial cluster for the newcomer's command line
      */
-    String join(EtcdMember newcomer, Supplier<Optional<URI>> through) {
+    String join(EtcdMember newcomer) {
         return Waiting.until(
                 PATIENCE,
-                () -> through.get().flatMap(member -> step(newcomer, member)),
+                () -> roster.healthyVoter(newcomer).flatMap(member -> step(newcomer, member)),
                 () -> new IllegalStateException("member " + newcomer.name() + " could not join within "
                         + PATIENCE.toSeconds() + " s: the cluster is unhealthy or has no quorum"));
     }
@@ -66,7 +64,7 @@ final class Membership {
     }
 
     private String nameOf(EtcdApi.Listed entry) {
-        return members.stream()
+        return roster.members().stream()
                 .filter(member -> isAt(entry, member.addresses().advertisedPeer()))
                 .map(EtcdMember::name)
                 .findFirst()

@@ -1,0 +1,112 @@
+package io.understudy.local.etcd;
+
+import io.understudy.local.process.Folders;
+import io.understudy.local.process.ServerCommand;
+import io.understudy.local.process.ServerHost;
+import io.understudy.local.process.ServerProcess;
+import io.understudy.local.process.Waiting;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+
+/** Starts members, each in the way that its data and the cluster's state call for. */
+final class MemberStarter {
+
+    private static final Duration PATIENCE = Duration.ofSeconds(60);
+    private static final int LOG_LINES = 15;
+
+    private final Roster roster;
+    private final EtcdApi api;
+    private final Membership membership;
+    private final ServerHost host;
+    private final Path program;
+    private final EtcdArguments arguments;
+
+    MemberStarter(Roster roster, EtcdApi api, ServerHost host, Path program, EtcdArguments arguments) {
+        this.roster = roster;
+        this.api = api;
+        this.membership = new Membership(api, roster);
+        this.host = host;
+        this.program = program;
+        this.arguments = arguments;
+    }
+
+    /** Starts all members: those with data together, or the voters if none has any; then the rest, one after the other. */
+    void startAll() {
+        List<EtcdMember> members = roster.members();
+        List<EtcdMember> first = members.stream().filter(EtcdMember::hasData).toList();
+        if (roster.voters().stream().noneMatch(EtcdMember::hasData)) {
+            requireNoData(roster.learners());
+            first = roster.voters();
+        }
+        first.forEach(member -> run(member, roster.initialCluster(), EtcdArguments.ClusterState.NEW));
+        first.forEach(this::awaitServing);
+        members.stream().filter(member -> !member.isAlive()).forEach(this::start);
+    }
+
+    private static void requireNoData(List<EtcdMember> learners) {
+        for (EtcdMember learner : learners) {
+            if (learner.hasData()) {
+                throw new IllegalStateException("learner " + learner + " has data in " + learner.data()
+                        + " but no voter of its cluster has any: it belongs to another cluster; delete the folder");
+            }
+        }
+    }
+
+    void start(EtcdMember member) {
+        launch(member);
+        awaitServing(member);
+    }
+
+    /** Starts it without waiting until it serves; one without data joins the cluster first. */
+    void launch(EtcdMember member) {
+        if (member.hasData()) {
+            run(member, roster.initialCluster(), EtcdArguments.ClusterState.EXISTING);
+        } else if (roster.voters().equals(List.of(member))) {
+            run(member, roster.initialCluster(), EtcdArguments.ClusterState.NEW);
+        } else {
+            run(member, membership.join(member), EtcdArguments.ClusterState.EXISTING);
+        }
+    }
+
+    private void run(EtcdMember member, String initialCluster, EtcdArguments.ClusterState state) {
+        if (member.isAlive()) {
+            throw new IllegalStateException("member " + member + " runs already");
+        }
+        ServerProcess server = host.prepare(new ServerCommand(
+                member.name(),
+                program,
+                arguments.of(member, initialCluster, state, member.arguments()),
+                Map.of(),
+                Folders.create(member.folder()),
+                member.log().file()));
+        member.runsIn(server);
+        server.start();
+    }
+
+    /** Waits until the member serves, reaches the quorum and knows the leader. */
+    void awaitServing(EtcdMember member) {
+        member.serves(Waiting.until(
+                PATIENCE,
+                () -> serving(member),
+                () -> new IllegalStateException("member " + member + " is not healthy after " + PATIENCE.toSeconds()
+                        + " s" + endOfLog(member))));
+    }
+
+    private Optional<MemberStatus> serving(EtcdMember member) {
+        if (!member.isAlive()) {
+            throw new IllegalStateException("member " + member + " ended with status "
+                    + member.process().exitStatus().orElse(-1) + " instead of serving" + endOfLog(member));
+        }
+        return api.healthy(member.addresses().client()).join()
+                ? roster.status(member).join().filter(status -> status.leaderId() != 0)
+                : Optional.empty();
+    }
+
+    private static String endOfLog(EtcdMember member) {
+        return "; the end of " + member.log().file() + ":\n"
+                + String.join("\n", member.log().tail(LOG_LINES));
+    }
+}
