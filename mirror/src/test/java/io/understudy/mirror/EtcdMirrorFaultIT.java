@@ -34,7 +34,7 @@ final class EtcdMirrorFaultIT {
 
     private static final ByteString CHECKPOINT = ByteString.copyFromUtf8("\0understudy/mirror/dr/checkpoint");
 
-    private static final int KILLS = Schedule.isLong() ? 50 : 4;
+    private static final int KILLS = Schedule.isLong() ? 50 : 3;
 
     @RegisterExtension
     static final EtcdExtension SOURCE = EtcdExtension.voters(1).named("source");

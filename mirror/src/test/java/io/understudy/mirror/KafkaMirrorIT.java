@@ -1,0 +1,302 @@
+package io.understudy.mirror;
+
+import static io.understudy.mirror.fixture.Mirrors.PATIENCE;
+import static io.understudy.mirror.fixture.Mirrors.awaitCaughtUp;
+import static io.understudy.mirror.fixture.Mirrors.awaitFailure;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import com.google.protobuf.ByteString;
+import io.etcd.jetcd.api.CompactionRequest;
+import io.etcd.jetcd.api.PutRequest;
+import io.etcd.jetcd.api.RequestOp;
+import io.etcd.jetcd.api.TxnRequest;
+import io.understudy.local.junit.EtcdExtension;
+import io.understudy.local.junit.KafkaExtension;
+import io.understudy.mirror.fixture.MirrorJvm;
+import io.understudy.mirror.fixture.Mirrors;
+import io.understudy.mirror.fixture.Schedule;
+import io.understudy.mirror.fixture.TestClient;
+import io.understudy.mirror.fixture.Topic;
+import io.understudy.mirror.fixture.Workload;
+import io.understudy.mirror.kafka.KafkaSinkOptions;
+import io.understudy.mirror.pipeline.MirrorState;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Random;
+import java.util.stream.IntStream;
+import org.apache.kafka.clients.admin.Admin;
+import org.apache.kafka.clients.admin.NewTopic;
+import org.apache.kafka.clients.consumer.ConsumerRecord;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestInfo;
+import org.junit.jupiter.api.extension.RegisterExtension;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Real etcd to a real broker: the last record of each key is what etcd holds, and every commit is there, in order. */
+final class KafkaMirrorIT {
+
+    private static final int KILLS = Schedule.isLong() ? 50 : 2;
+
+    @RegisterExtension
+    static final EtcdExtension SOURCE = EtcdExtension.voters(1).named("source");
+
+    @RegisterExtension
+    static final KafkaExtension KAFKA = KafkaExtension.broker();
+
+    private TestClient source;
+    private String topic;
+
+    @BeforeEach
+    void beginEmpty(TestInfo test) {
+        source = TestClient.of(SOURCE.cluster().leader());
+        source.deleteAll();
+        topic = test.getTestMethod().orElseThrow().getName();
+    }
+
+    @AfterEach
+    void disconnect() {
+        source.close();
+    }
+
+    @Test
+    void recordsSayWhatHappened() {
+        long created = source.put("old", "1");
+        String cluster = Long.toHexString(
+                source.get(ByteString.copyFromUtf8("old")).getHeader().getClusterId());
+        long revision;
+        try (MirrorProcess mirror = start()) {
+            awaitCaughtUp(mirror, source);
+            revision = source.kv()
+                    .txn(TxnRequest.newBuilder()
+                            .addSuccess(put("new", "2"))
+                            .addSuccess(put("empty", ""))
+                            .build())
+                    .getHeader()
+                    .getRevision();
+            source.put("old", "2");
+            source.delete("old");
+            awaitCaughtUp(mirror, source);
+        }
+        List<ConsumerRecord<byte[], byte[]>> records = records();
+        assertThat(records)
+                .extracting(KafkaMirrorIT::text)
+                .containsExactly("old=1", "new=2", "empty=", "old=2", "old is gone");
+        assertThat(Topic.headers(records.get(0)))
+                .isEqualTo(Map.of(
+                        "understudy.format", "1",
+                        "understudy.cluster", cluster,
+                        "understudy.kind", "snapshot",
+                        "understudy.revision", "" + created,
+                        "understudy.create-revision", "" + created,
+                        "understudy.version", "1",
+                        "understudy.lease", "0"));
+        assertThat(Topic.headers(records.get(2)))
+                .isEqualTo(Map.of(
+                        "understudy.format", "1",
+                        "understudy.cluster", cluster,
+                        "understudy.kind", "commit",
+                        "understudy.revision", "" + revision,
+                        "understudy.index", "1",
+                        "understudy.size", "2",
+                        "understudy.create-revision", "" + revision,
+                        "understudy.version", "1",
+                        "understudy.lease", "0"));
+        assertThat(Topic.headers(records.get(4)))
+                .isEqualTo(Map.of(
+                        "understudy.format", "1",
+                        "understudy.cluster", cluster,
+                        "understudy.kind", "commit",
+                        "understudy.revision", "" + (revision + 2),
+                        "understudy.index", "0",
+                        "understudy.size", "1"));
+    }
+
+    @Test
+    void resumesAtTheCheckpointRepeatingNothingAfterAnOrderlyStop() {
+        Workload workload = new Workload(source, 1);
+        try (MirrorProcess mirror = start()) {
+            workload.steps(100);
+            awaitCaughtUp(mirror, source);
+        }
+        int before = records().size();
+        source.put("one more", "1");
+        try (MirrorProcess mirror = start()) {
+            awaitCaughtUp(mirror, source);
+        }
+        assertThat(records()).hasSize(before + 1);
+        assertEqual(1);
+    }
+
+    @Test
+    void survivesKillsOfItsProcessAtAnyMoment(@TempDir Path folder) {
+        long seed = System.nanoTime();
+        Random random = new Random(seed);
+        Workload workload = new Workload(source, seed);
+        workload.steps(200);
+        try (MirrorJvm mirror = MirrorJvm.kafka(folder, SOURCE.cluster(), KAFKA.bootstrapServers(), topic)) {
+            mirror.start();
+            await().atMost(PATIENCE).ignoreExceptions().until(() -> !records().isEmpty());
+            for (int kill = 0; kill < KILLS; kill++) {
+                int until = records().size() + random.nextInt(1, 200);
+                await().atMost(PATIENCE)
+                        .pollDelay(Duration.ZERO)
+                        .pollInterval(Duration.ofMillis(5))
+                        .until(() -> {
+                            workload.steps(5);
+                            return records().size() >= until;
+                        });
+                mirror.kill();
+                workload.steps(10);
+                if (kill < KILLS - 1) {
+                    mirror.start();
+                }
+            }
+        }
+        try (MirrorProcess mirror = start()) {
+            awaitCaughtUp(mirror, source);
+        }
+        assertEqual(seed);
+        assertNothingIsMissing(seed);
+    }
+
+    @Test
+    void goesOnWhenTheBrokerIsBack() {
+        long seed = System.nanoTime();
+        Workload workload = new Workload(source, seed);
+        KafkaSinkOptions impatient = new KafkaSinkOptions(
+                KAFKA.bootstrapServers(), topic, (short) -1, Duration.ofSeconds(2), Duration.ofMillis(100), 1_000_000);
+        try (MirrorProcess mirror = Mirrors.kafka(Mirrors.settings(SOURCE.cluster()), impatient)) {
+            workload.steps(50);
+            awaitCaughtUp(mirror, source);
+            KAFKA.kafka().kill();
+            workload.steps(50);
+            await().atMost(PATIENCE)
+                    .untilAsserted(
+                            () -> assertThat(mirror.reports().get(0).state()).isEqualTo(MirrorState.RETRYING));
+            KAFKA.kafka().start();
+            workload.steps(50);
+            awaitCaughtUp(mirror, source);
+        }
+        assertEqual(seed);
+        assertNothingIsMissing(seed);
+    }
+
+    @Test
+    void afterAGapWritesWhatDiffersAndTombstonesForWhatVanished() {
+        IntStream.range(0, 100).forEach(i -> source.put("/k/" + i, "1"));
+        try (MirrorProcess mirror = start()) {
+            awaitCaughtUp(mirror, source);
+        }
+        int before = records().size();
+        source.delete("/k/7");
+        source.put("/k/8", "2");
+        long head = source.put("/new", "1");
+        source.kv().compact(CompactionRequest.newBuilder().setRevision(head).build());
+        try (MirrorProcess mirror = start()) {
+            awaitCaughtUp(mirror, source);
+        }
+        List<ConsumerRecord<byte[], byte[]>> all = records();
+        assertThat(all.subList(before, all.size()))
+                .extracting(KafkaMirrorIT::text)
+                .containsExactlyInAnyOrder("/k/7 is gone", "/k/8=2", "/new=1");
+        assertEqual(0);
+    }
+
+    @Test
+    void takesLargeValuesAndCommitsOfManyChanges() {
+        try (MirrorProcess mirror = start()) {
+            source.put("/large", ByteString.copyFrom(new byte[1_500_000]));
+            for (int part = 0; part < 200; part++) {
+                TxnRequest.Builder puts = TxnRequest.newBuilder();
+                for (int i = 0; i < 100; i++) {
+                    puts.addSuccess(put("/k/" + part + "/" + i, "1"));
+                }
+                var unused = source.kv().txn(puts.build());
+            }
+            source.deleteRange("/k/", "/k0");
+            awaitCaughtUp(mirror, source);
+        }
+        assertEqual(0);
+        assertThat(records()).hasSize(40_001);
+    }
+
+    @Test
+    void refusesATopicOfSeveralPartitions() throws Exception {
+        create(new NewTopic(topic, Optional.of(2), Optional.empty()));
+        try (MirrorProcess mirror = start()) {
+            assertThat(awaitFailure(mirror)).hasMessageContaining(topic + " has 2 partitions");
+        }
+    }
+
+    @Test
+    void refusesATopicThatForgets() throws Exception {
+        create(new NewTopic(topic, Optional.of(1), Optional.empty())
+                .configs(Map.of("cleanup.policy", "delete", "retention.ms", "1000000", "retention.bytes", "-1")));
+        try (MirrorProcess mirror = start()) {
+            assertThat(awaitFailure(mirror)).hasMessageContaining("retention.ms=1000000; -1 is needed");
+        }
+    }
+
+    private MirrorProcess start() {
+        return Mirrors.kafka(SOURCE.cluster(), KAFKA.bootstrapServers(), topic);
+    }
+
+    private List<ConsumerRecord<byte[], byte[]>> records() {
+        return Topic.records(KAFKA.bootstrapServers(), topic);
+    }
+
+    private void create(NewTopic wanted) throws Exception {
+        try (Admin admin = Admin.create(Map.of("bootstrap.servers", KAFKA.bootstrapServers()))) {
+            admin.createTopics(List.of(wanted)).all().get();
+        }
+    }
+
+    private void assertEqual(long seed) {
+        assertThat(Topic.state(records())).as("seed %d", seed).isEqualTo(source.contents());
+    }
+
+    /** Commits may be repeated from a checkpoint on, but whichever follows another is the next, or a repetition. */
+    private void assertNothingIsMissing(long seed) {
+        long highest = 0;
+        int nextIndex = 0;
+        for (ConsumerRecord<byte[], byte[]> record : records()) {
+            Map<String, String> headers = Topic.headers(record);
+            if (!headers.get("understudy.kind").equals("commit")) {
+                continue;
+            }
+            long revision = Long.parseLong(headers.get("understudy.revision"));
+            int index = Integer.parseInt(headers.get("understudy.index"));
+            if (revision == highest && index <= nextIndex) {
+                nextIndex = Math.max(nextIndex, index + 1);
+            } else if (revision > highest) {
+                assertThat(highest == 0 || revision == highest + 1)
+                        .as("seed %d: revision %d after %d", seed, revision, highest)
+                        .isTrue();
+                assertThat(index).as("seed %d: revision %d", seed, revision).isZero();
+                highest = revision;
+                nextIndex = 1;
+            }
+        }
+    }
+
+    private static RequestOp put(String key, String value) {
+        return RequestOp.newBuilder()
+                .setRequestPut(PutRequest.newBuilder()
+                        .setKey(ByteString.copyFromUtf8(key))
+                        .setValue(ByteString.copyFromUtf8(value)))
+                .build();
+    }
+
+    private static String text(ConsumerRecord<byte[], byte[]> record) {
+        String key = ByteString.copyFrom(record.key()).toStringUtf8();
+        return record.value() == null
+                ? key + " is gone"
+                : key + "=" + ByteString.copyFrom(record.value()).toStringUtf8();
+    }
+}
