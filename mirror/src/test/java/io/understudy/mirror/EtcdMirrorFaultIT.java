@@ -7,8 +7,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import com.google.protobuf.ByteString;
+import io.understudy.etcd.EtcdSettings;
 import io.understudy.local.etcd.EtcdMember;
 import io.understudy.local.junit.EtcdExtension;
+import io.understudy.mirror.etcd.EtcdSinkOptions;
 import io.understudy.mirror.fixture.MirrorJvm;
 import io.understudy.mirror.fixture.Mirrors;
 import io.understudy.mirror.fixture.Schedule;
@@ -16,6 +18,7 @@ import io.understudy.mirror.fixture.TestClient;
 import io.understudy.mirror.fixture.Workload;
 import io.understudy.mirror.pipeline.MirrorReport;
 import io.understudy.mirror.pipeline.MirrorState;
+import io.understudy.vocabulary.KeyRange;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Random;
@@ -83,7 +86,9 @@ final class EtcdMirrorFaultIT {
     void goesOnElsewhereWhenTheTargetsLeaderIs(Fault fault) {
         long seed = System.nanoTime();
         Workload workload = new Workload(source, seed);
-        try (MirrorProcess mirror = Mirrors.etcd(SOURCE.cluster(), TARGET.cluster())) {
+        EtcdSettings impatient = Mirrors.impatient(TARGET.cluster());
+        try (MirrorProcess mirror =
+                Mirrors.etcd(Mirrors.settings(SOURCE.cluster()), impatient, KeyRange.all(), EtcdSinkOptions.DEFAULTS)) {
             workload.steps(50);
             awaitCaughtUp(mirror, source);
             EtcdMember leader = TARGET.cluster().leader();

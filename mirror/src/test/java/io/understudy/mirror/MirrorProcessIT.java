@@ -1,0 +1,201 @@
+package io.understudy.mirror;
+
+import static io.understudy.mirror.fixture.Mirrors.PATIENCE;
+import static io.understudy.mirror.fixture.Mirrors.awaitCaughtUp;
+import static io.understudy.mirror.fixture.Mirrors.awaitFailure;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import com.google.protobuf.ByteString;
+import io.understudy.etcd.EtcdSettings;
+import io.understudy.feed.etcd.EtcdFeedOptions;
+import io.understudy.local.junit.EtcdExtension;
+import io.understudy.mirror.etcd.EtcdSinkOptions;
+import io.understudy.mirror.fixture.Mirrors;
+import io.understudy.mirror.fixture.TestClient;
+import io.understudy.vocabulary.KeyRange;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.ServerSocket;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
+import java.time.Duration;
+import java.util.List;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
+
+/** What a mirror process shows, how it starts and how it ends. */
+final class MirrorProcessIT {
+
+    private static final HttpClient HTTP = HttpClient.newHttpClient();
+
+    @RegisterExtension
+    static final EtcdExtension SOURCE = EtcdExtension.voters(1).named("source");
+
+    @RegisterExtension
+    static final EtcdExtension TARGET = EtcdExtension.voters(1).named("target");
+
+    private TestClient source;
+    private TestClient target;
+
+    @BeforeEach
+    void beginEmpty() {
+        source = TestClient.of(SOURCE.cluster().leader());
+        target = TestClient.of(TARGET.cluster().leader());
+        source.deleteAll();
+        target.deleteAll();
+    }
+
+    @AfterEach
+    void disconnect() {
+        source.close();
+        target.close();
+    }
+
+    @Test
+    void showsHowEachMirrorStands() throws Exception {
+        source.put("/a/1", "1");
+        source.put("/b/1", "1");
+        try (MirrorProcess process = Mirrors.start(mirror("a", "/a/"), mirror("b", "/b/"))) {
+            await().atMost(PATIENCE).until(() -> get(process, "/readyz").statusCode() == 200);
+            source.put("/a/2", "1");
+            await().atMost(PATIENCE).untilAsserted(() -> {
+                JsonNode mirrors = status(process);
+                assertThat(mirrors).hasSize(2);
+                JsonNode a = mirrors.get(0);
+                assertThat(a.path("name").textValue()).isEqualTo("a");
+                assertThat(a.path("state").textValue()).isEqualTo("synced");
+                assertThat(a.path("changes").longValue()).isEqualTo(2);
+                assertThat(a.path("checkpoint").path("state").textValue()).isEqualTo("synced");
+                assertThat(a.path("lagRevisions").longValue()).isZero();
+                assertThat(a.path("lagMillis").isIntegralNumber()).isTrue();
+                assertThat(a.path("lastError").isNull()).isTrue();
+                assertThat(mirrors.get(1).path("changes").longValue()).isEqualTo(1);
+            });
+            assertThat(get(process, "/livez").body()).isEqualTo("ok\n");
+            assertThat(get(process, "/metrics").body())
+                    .contains("understudy_mirror_changes_total{mirror=\"a\"} 2.0")
+                    .contains("understudy_mirror_changes_total{mirror=\"b\"} 1.0")
+                    .contains("understudy_mirror_transactions_total{mirror=\"a\"}")
+                    .contains("understudy_mirror_retries_total{mirror=\"a\"} 0.0")
+                    .contains("understudy_mirror_lag_revisions{mirror=\"a\"} 0.0")
+                    .contains("understudy_mirror_lag_seconds{mirror=\"a\"}")
+                    .contains("understudy_mirror_checkpoint_revision{mirror=\"a\"}")
+                    .contains("understudy_mirror_state{mirror=\"a\",state=\"synced\"} 1.0")
+                    .contains("understudy_mirror_state{mirror=\"a\",state=\"failed\"} 0.0");
+            assertThat(get(process, "/nowhere").statusCode()).isEqualTo(404);
+            assertThat(send(process, "/status", "POST").statusCode()).isEqualTo(405);
+        }
+        assertThat(target.contents()).isEqualTo(source.contents());
+    }
+
+    @Test
+    void isNeitherReadyNorFailedWhileSourceAndTargetAreAway() throws Exception {
+        EtcdSettings nowhere = EtcdSettings.of(URI.create("http://127.0.0.1:1"));
+        try (MirrorProcess process = Mirrors.etcd(nowhere, nowhere, KeyRange.all(), EtcdSinkOptions.DEFAULTS)) {
+            await().atMost(PATIENCE)
+                    .untilAsserted(
+                            () -> assertThat(get(process, "/readyz").body()).contains("mirror dr is retrying"));
+            assertThat(get(process, "/readyz").statusCode()).isEqualTo(503);
+            assertThat(get(process, "/livez").statusCode()).isEqualTo(200);
+            assertThat(status(process).get(0).path("lastError").textValue()).contains("127.0.0.1:1");
+            assertThat(process.failure()).isNotDone();
+        }
+    }
+
+    @Test
+    void oneFailedMirrorFailsTheProcess_andTheOtherGoesOnUntilItEnds() throws Exception {
+        target.put("/a/foreign", "1");
+        try (MirrorProcess process = Mirrors.start(mirror("a", "/a/"), mirror("b", "/b/"))) {
+            assertThat(awaitFailure(process)).hasMessageStartingWith("mirror a failed: ");
+            assertThat(get(process, "/livez").statusCode()).isEqualTo(503);
+            assertThat(get(process, "/livez").body()).contains("mirror a is failed", "/a/foreign");
+            source.put("/b/1", "1");
+            await().atMost(PATIENCE).untilAsserted(() -> assertThat(
+                            target.get(ByteString.copyFromUtf8("/b/1")).getKvsCount())
+                    .isEqualTo(1));
+        }
+    }
+
+    @Test
+    void lagIsToldWhileTheTargetIsAway() {
+        try (MirrorProcess process = Mirrors.etcd(SOURCE.cluster(), TARGET.cluster())) {
+            awaitCaughtUp(process, source);
+            TARGET.cluster().leader().pause();
+            for (int i = 0; i < 10; i++) {
+                source.put("k", "" + i);
+            }
+            await().atMost(PATIENCE).untilAsserted(() -> {
+                assertThat(process.reports().get(0).lagRevisions().orElse(0)).isEqualTo(10);
+                assertThat(process.reports().get(0).lagMillis().orElse(0)).isGreaterThan(1_000);
+            });
+            TARGET.cluster().members().get(0).resume();
+            await().atMost(PATIENCE).untilAsserted(() -> {
+                assertThat(process.reports().get(0).lagRevisions()).hasValue(0);
+                assertThat(process.reports().get(0).lagMillis()).hasValue(0);
+            });
+        }
+    }
+
+    @Test
+    void aStatusPortInUseIsToldAndNothingIsLeftRunning() throws IOException {
+        try (ServerSocket taken = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+            MirrorSettings settings = new MirrorSettings(
+                    new InetSocketAddress(InetAddress.getLoopbackAddress(), taken.getLocalPort()),
+                    List.of(mirror("a", "/a/")));
+            assertThatThrownBy(() -> MirrorProcess.start(settings))
+                    .isInstanceOf(IOException.class)
+                    .hasMessageContaining("status.listen")
+                    .hasMessageContaining(":" + taken.getLocalPort())
+                    .hasMessageContaining("in use");
+        }
+        assertThat(Thread.getAllStackTraces().keySet())
+                .extracting(Thread::getName)
+                .noneMatch(name -> name.startsWith("mirror-"));
+    }
+
+    @Test
+    void closesWithinSecondsThoughTheTargetHangs() {
+        source.put("k", "1");
+        MirrorProcess process = Mirrors.etcd(SOURCE.cluster(), TARGET.cluster());
+        awaitCaughtUp(process, source);
+        TARGET.cluster().leader().pause();
+        source.put("k", "2");
+        long began = System.nanoTime();
+        process.close();
+        assertThat(Duration.ofNanos(System.nanoTime() - began)).isLessThan(Duration.ofSeconds(10));
+    }
+
+    private static MirrorSettings.Mirror mirror(String name, String prefix) {
+        return new MirrorSettings.Mirror(
+                name,
+                Mirrors.settings(SOURCE.cluster()),
+                EtcdFeedOptions.DEFAULTS,
+                KeyRange.prefix(ByteString.copyFromUtf8(prefix)),
+                new MirrorSettings.Target.Etcd(Mirrors.settings(TARGET.cluster()), EtcdSinkOptions.DEFAULTS));
+    }
+
+    private static JsonNode status(MirrorProcess process) throws Exception {
+        return new ObjectMapper().readTree(get(process, "/status").body()).path("mirrors");
+    }
+
+    private static HttpResponse<String> get(MirrorProcess process, String path) throws Exception {
+        return send(process, path, "GET");
+    }
+
+    private static HttpResponse<String> send(MirrorProcess process, String path, String method) throws Exception {
+        return HTTP.send(
+                HttpRequest.newBuilder(URI.create("http://127.0.0.1:" + process.statusPort() + path))
+                        .method(method, HttpRequest.BodyPublishers.noBody())
+                        .build(),
+                HttpResponse.BodyHandlers.ofString());
+    }
+}
