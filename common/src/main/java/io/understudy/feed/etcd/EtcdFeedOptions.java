@@ -1,6 +1,9 @@
 package io.understudy.feed.etcd;
 
+import io.understudy.config.Configuration;
+import io.understudy.config.Setting;
 import java.time.Duration;
+import java.util.List;
 
 /**
  * How a feed of an etcd cluster behaves.
@@ -25,6 +28,39 @@ public record EtcdFeedOptions(
     public static final EtcdFeedOptions DEFAULTS = new EtcdFeedOptions(
             5_000, 64L << 20, Duration.ofSeconds(4), Duration.ofSeconds(1), Duration.ofSeconds(5), 2L << 20);
 
+    private static final Setting<Integer> CATCH_UP_REVISIONS = Setting.integer(
+                    "catchUpRevisions",
+                    "Further behind than this, state is compared page by page instead of replaying history, which etcd does"
+                            + " slowly and at the cost of its writers. Does not apply to history consumers.")
+            .defaultsTo(Math.toIntExact(DEFAULTS.catchUpRevisions()))
+            .between(1, Integer.MAX_VALUE);
+    private static final Setting<Long> MAX_COMMIT_BYTES = Setting.bytes(
+                    "maxCommitBytes", "Keys and values of one commit, which is held whole; a larger one ends the feed.")
+            .defaultsTo(DEFAULTS.maxCommitBytes())
+            .between(1L << 20, 1L << 30);
+    private static final Setting<Duration> STALL_TIMEOUT = Setting.duration(
+                    "stallTimeout",
+                    "A watch that has told nothing for this long, though asked, is given up for another member; at least"
+                            + " twice the progressInterval.")
+            .defaultsTo(DEFAULTS.stallTimeout())
+            .between(Duration.ofMillis(200), Duration.ofMinutes(5));
+    private static final Setting<Duration> PROGRESS_INTERVAL = Setting.duration(
+                    "progressInterval", "How often a quiet watch is asked for a progress mark.")
+            .defaultsTo(DEFAULTS.progressInterval())
+            .between(Duration.ofMillis(100), Duration.ofMinutes(1));
+    private static final Setting<Duration> REQUEST_TIMEOUT = Setting.duration(
+                    "requestTimeout", "Deadline of one snapshot page, and of one read index.")
+            .defaultsTo(DEFAULTS.requestTimeout())
+            .between(Duration.ofMillis(100), Duration.ofMinutes(5));
+    private static final Setting<Long> PAGE_BYTES = Setting.bytes(
+                    "pageBytes", "What a snapshot page aims at; two pages are held at a time.")
+            .defaultsTo(DEFAULTS.pageBytes())
+            .between(64L << 10, 32L << 20);
+
+    /** How a feed behaves, as rows relative to the feed's group. */
+    public static final List<Setting<?>> ROWS = List.of(
+            CATCH_UP_REVISIONS, MAX_COMMIT_BYTES, STALL_TIMEOUT, PROGRESS_INTERVAL, REQUEST_TIMEOUT, PAGE_BYTES);
+
     public EtcdFeedOptions {
         requirePositive("catchUpRevisions", catchUpRevisions);
         requirePositive("maxCommitBytes", maxCommitBytes);
@@ -35,6 +71,22 @@ public record EtcdFeedOptions(
             throw new IllegalArgumentException("stallTimeout is " + stallTimeout
                     + "; at least twice the progressInterval of " + progressInterval + " is allowed");
         }
+    }
+
+    /**
+     * What {@link #ROWS} say.
+     *
+     * @param group the part of the configuration the rows were put under
+     * @throws IllegalArgumentException for a combination that can't work
+     */
+    public static EtcdFeedOptions from(Configuration group) {
+        return new EtcdFeedOptions(
+                group.get(CATCH_UP_REVISIONS),
+                group.get(MAX_COMMIT_BYTES),
+                group.get(STALL_TIMEOUT),
+                group.get(PROGRESS_INTERVAL),
+                group.get(REQUEST_TIMEOUT),
+                group.get(PAGE_BYTES));
     }
 
     /** The same with another limit of revisions to replay. */
