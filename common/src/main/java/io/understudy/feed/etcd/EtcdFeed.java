@@ -16,6 +16,7 @@ import io.understudy.feed.FeedEndedException.Unexplained;
 import io.understudy.feed.FeedKind;
 import io.understudy.vocabulary.KeyRange;
 import io.understudy.vocabulary.Position;
+import io.understudy.vocabulary.Revision;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -27,6 +28,7 @@ import java.util.concurrent.TimeoutException;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.slf4j.event.Level;
 
 /**
  * The feed of an etcd cluster. In turns:
@@ -69,7 +71,11 @@ final class EtcdFeed implements Feed {
     private @Nullable FeedEndedException end;
 
     private @Nullable CompletableFuture<ReadIndex> pinning;
+    /** How far before a snapshot's revision its newest entry is looked for, as an anchor. */
+    private long anchorSpan;
+
     private int failures;
+    private Patience patience;
     private long pauseUntilNanos;
 
     EtcdFeed(
@@ -86,6 +92,7 @@ final class EtcdFeed implements Feed {
         this.snapshotDue = resumeAt == null;
         this.options = options;
         this.metrics = metrics;
+        this.patience = Patience.initial(options.stallTimeout());
         this.facts = new SourceFacts(cluster, options.requestTimeout());
         this.pauseUntilNanos = System.nanoTime();
     }
@@ -135,6 +142,9 @@ final class EtcdFeed implements Feed {
         }
         Position standing = position;
         SnapshotReader reader = snapshot;
+        if (tail == null && !snapshotDue && standing != null && standing.anchor() == null) {
+            resumeWithoutAnchor(standing);
+        }
         if (snapshotDue && reader == null) {
             return pinSnapshot(standing, deadline, consumer);
         }
@@ -158,9 +168,32 @@ final class EtcdFeed implements Feed {
             if (!snapshotDue) {
                 throw e;
             }
-            // Compacted between the last page and the tail: the consumer does not stand there yet.
-            restartSnapshot("its revision was compacted before the tail was open");
+            afterCompactedOpening(standing);
             return false;
+        }
+    }
+
+    /** A history that could not be recognised must not be gone on with: what is held is compared instead. */
+    private void resumeWithoutAnchor(Position standing) throws Gap {
+        if (kind == FeedKind.HISTORY) {
+            throw new Gap(
+                    standing,
+                    Revision.ZERO,
+                    "no commit inside the range is known by which the history could be recognised");
+        }
+        LOG.info(
+                "state is compared, revision={} cause=\"no commit known to recognise the history by\"",
+                standing.revision());
+        snapshotDue = true;
+    }
+
+    /** Compacted before the tail was open: the consumer does not stand at the snapshot yet. */
+    private void afterCompactedOpening(Position standing) {
+        if (anchorSpan > 0) {
+            closeTail();
+            anchorSpan = 0;
+        } else {
+            restartSnapshot("revision " + standing.revision() + " was compacted before the tail was open");
         }
     }
 
@@ -179,7 +212,8 @@ final class EtcdFeed implements Feed {
             return false;
         } catch (ExecutionException e) {
             pinning = null;
-            LOG.info("snapshot waits, cause=\"{}\"", String.valueOf(e.getCause()));
+            LOG.atLevel(failures == 0 ? Level.INFO : Level.DEBUG)
+                    .log("snapshot waits, cause=\"{}\"", String.valueOf(e.getCause()));
             pause();
             return false;
         }
@@ -187,6 +221,7 @@ final class EtcdFeed implements Feed {
             SourceFacts.requireReached(standing, index);
         }
         failures = 0;
+        anchorSpan = options.catchUpRevisions();
         position = new Position(index.clusterId(), index.revision(), null);
         snapshot = new SnapshotReader(cluster, index.clusterId(), range, index.revision(), options);
         metrics.snapshotStarted();
@@ -222,7 +257,12 @@ final class EtcdFeed implements Feed {
         Endpoint member = candidates.get(0);
         requireOrderedProgress(member);
         tailMember = member;
-        Tail open = new Tail(member.toString(), cluster.channel(member), range, standing, options, facts);
+        SnapshotReader reader = snapshot;
+        Recognition recognition = reader == null
+                ? Recognition.resuming(standing)
+                : Recognition.afterSnapshot(standing, reader.newest(), anchorSpan);
+        Tail open = new Tail(
+                member.toString(), cluster.channel(member), range, standing, recognition, options, patience, facts);
         tail = open;
         requireOpen();
         return open;
@@ -248,6 +288,7 @@ final class EtcdFeed implements Feed {
 
     private boolean deliver(TailEvent event, FeedConsumer consumer) {
         failures = 0;
+        patience = Patience.initial(options.stallTimeout());
         if (event instanceof TailEvent.Opened opened) {
             return opened(opened, consumer);
         }
@@ -284,8 +325,11 @@ final class EtcdFeed implements Feed {
 
     private void lose(TailLostException lost) {
         requireOpen();
-        LOG.info("tail lost, member={} reason={} cause=\"{}\"", tailMember, lost.reason(), lost.getMessage());
+        // Once per loss; attempts that fail after it are no change.
+        LOG.atLevel(failures == 0 ? Level.INFO : Level.DEBUG)
+                .log("tail lost, member={} reason={} cause=\"{}\"", tailMember, lost.reason(), lost.getMessage());
         metrics.reopened(lost.reason());
+        patience = patience.after(lost.reason());
         Endpoint member = tailMember;
         if (member != null) {
             cluster.reportFailure(member, Duty.WATCH, lost);

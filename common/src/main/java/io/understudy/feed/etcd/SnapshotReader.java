@@ -67,6 +67,7 @@ final class SnapshotReader implements AutoCloseable {
     private @Nullable Endpoint member;
     private long memberSinceNanos;
     private int refusalsOfOneKey;
+    private Revision newest = Revision.ZERO;
     private volatile @Nullable ListenableFuture<RangeResponse> underWay;
     private volatile boolean closed;
 
@@ -78,6 +79,11 @@ final class SnapshotReader implements AutoCloseable {
         this.revision = revision;
         this.options = options;
         this.cursor = range.from();
+    }
+
+    /** The highest mod revision read so far, zero if nothing was. */
+    Revision newest() {
+        return newest;
     }
 
     boolean isDone() {
@@ -164,6 +170,9 @@ final class SnapshotReader implements AutoCloseable {
             KeyValue entry = WatchMessages.keyValue(kv);
             entries.add(entry);
             bytes += entry.bytes();
+            if (entry.modRevision().isAfter(newest)) {
+                newest = entry.modRevision();
+            }
         }
         size = size.after(entries.size(), bytes, options.pageBytes());
         refusalsOfOneKey = 0;

@@ -28,10 +28,14 @@ import org.jspecify.annotations.Nullable;
  */
 final class Tail implements AutoCloseable {
 
+    /** etcd brings a new watcher of the past up to date in rounds of 100 ms, and tells no progress before. */
+    private static final Duration OPENING_INTERVAL = Duration.ofMillis(100);
+
     private final String where;
     private final Channel channel;
     private final KeyRange range;
-    private final EtcdFeedOptions options;
+    private final Duration progressInterval;
+    private final Duration stallTimeout;
     private final SourceFacts facts;
     private final WatchStream stream;
     private final CommitAssembler assembler;
@@ -39,7 +43,7 @@ final class Tail implements AutoCloseable {
 
     private Position position;
     /** Null once the history was recognised. */
-    private @Nullable AnchorCheck check;
+    private @Nullable Recognition opening;
     /** The member's revision when the watch was created; null before. */
     private @Nullable Revision head;
 
@@ -47,16 +51,25 @@ final class Tail implements AutoCloseable {
     private long askedNanos;
     private long polledNanos;
 
-    Tail(String where, Channel channel, KeyRange range, Position position, EtcdFeedOptions options, SourceFacts facts) {
+    Tail(
+            String where,
+            Channel channel,
+            KeyRange range,
+            Position position,
+            Recognition recognition,
+            EtcdFeedOptions options,
+            Patience patience,
+            SourceFacts facts) {
         this.where = where;
         this.channel = channel;
         this.range = range;
-        this.options = options;
+        this.progressInterval = options.progressInterval();
+        this.stallTimeout = patience.stallTimeout();
         this.facts = facts;
         this.position = position;
-        this.check = new AnchorCheck(position);
+        this.opening = recognition;
         this.assembler = new CommitAssembler(options.maxCommitBytes());
-        this.stream = WatchStream.open(channel, WatchMessages.create(range, check.start()));
+        this.stream = WatchStream.open(channel, WatchMessages.create(range, recognition.start(), patience.fragments()));
         this.heardNanos = System.nanoTime();
         this.askedNanos = heardNanos;
         this.polledNanos = heardNanos;
@@ -70,22 +83,22 @@ final class Tail implements AutoCloseable {
      */
     @Nullable TailEvent next(Duration timeout) throws TailLostException, FeedEndedException, InterruptedException {
         long now = System.nanoTime();
-        if (now - polledNanos > options.progressInterval().toNanos()) {
+        if (now - polledNanos > progressInterval.toNanos()) {
             // The consumer was busy: silence meanwhile is ours, not the member's.
             heardNanos = now;
         }
         long deadline = now + timeout.toNanos();
         while (ready.isEmpty()) {
             polledNanos = now;
-            if (now - heardNanos > options.stallTimeout().toNanos()) {
+            if (now - heardNanos > stallTimeout.toNanos()) {
                 throw stalled();
             }
-            long progressDue = Math.max(askedNanos, heardNanos)
-                    + options.progressInterval().toNanos();
+            long interval = (opening == null ? progressInterval : OPENING_INTERVAL).toNanos();
+            long progressDue = Math.max(askedNanos, heardNanos) + interval;
             if (now >= progressDue) {
                 stream.requestProgress();
                 askedNanos = now;
-                progressDue = now + options.progressInterval().toNanos();
+                progressDue = now + interval;
             }
             WatchStream.Signal signal =
                     stream.next(Duration.ofNanos(Math.max(0, Math.min(deadline, progressDue) - now)));
@@ -122,8 +135,6 @@ final class Tail implements AutoCloseable {
         }
         if (response.getCreated()) {
             head = new Revision(response.getHeader().getRevision());
-            // The answer tells, without waiting for the next write, that the anchor's commit is or isn't there.
-            stream.requestProgress();
             return;
         }
         if (response.getEventsCount() == 0) {
@@ -137,29 +148,22 @@ final class Tail implements AutoCloseable {
         }
     }
 
-    private void onCommit(Commit commit) throws TailLostException, FeedEndedException, InterruptedException {
-        if (check != null && opened(check.onFirstCommit(commit))) {
+    private void onCommit(Commit commit) throws TailLostException, FeedEndedException {
+        Recognition recognition = opening;
+        if (recognition != null && judged(recognition.onCommit(commit))) {
             return;
         }
         if (!commit.revision().isAfter(position.revision())) {
-            throw facts.differentHistory(
-                    where,
-                    channel,
-                    range,
-                    position,
-                    "a commit at revision " + commit.revision() + " that was not there before");
+            throw different("a commit at revision " + commit.revision() + " that was not there before");
         }
-        position = AnchorCheck.anchored(position, commit.revision(), commit);
+        position = Recognition.anchored(position, commit.revision(), commit);
         ready.add(new TailEvent.Committed(commit, position));
     }
 
-    private void onProgress(Revision complete) throws TailLostException, FeedEndedException, InterruptedException {
-        if (check != null) {
-            AnchorCheck.Verdict verdict = check.onProgress(complete);
-            if (verdict == null) {
-                return;
-            }
-            opened(verdict);
+    private void onProgress(Revision complete) throws TailLostException, FeedEndedException {
+        Recognition recognition = opening;
+        if (recognition != null && judged(recognition.onProgress(complete))) {
+            return;
         }
         if (complete.isAfter(position.revision())) {
             position = new Position(position.cluster(), complete, position.anchor());
@@ -167,22 +171,27 @@ final class Tail implements AutoCloseable {
         ready.add(new TailEvent.Marked(position));
     }
 
-    /** @return whether the commit judged was the anchor, to be dropped */
-    private boolean opened(AnchorCheck.Verdict verdict)
-            throws TailLostException, FeedEndedException, InterruptedException {
-        if (verdict instanceof AnchorCheck.Verdict.Different different) {
-            throw facts.differentHistory(where, channel, range, position, different.why());
+    /** @return whether there is nothing to deliver of what was judged */
+    private boolean judged(Recognition.Verdict verdict) throws TailLostException, FeedEndedException {
+        if (verdict instanceof Recognition.Verdict.Different other) {
+            throw different(other.why());
         }
-        AnchorCheck.Verdict.Same same = (AnchorCheck.Verdict.Same) verdict;
-        position = same.position();
-        check = null;
-        ready.add(new TailEvent.Opened(position, head == null ? position.revision() : head));
-        return same.dropped();
+        if (verdict instanceof Recognition.Verdict.Same same) {
+            position = same.position();
+            opening = null;
+            ready.add(new TailEvent.Opened(position, head == null ? position.revision() : head));
+            return same.dropped();
+        }
+        return true;
+    }
+
+    private FeedEndedException different(String why) throws TailLostException {
+        return facts.differentHistory(where, channel, range, position, why);
     }
 
     private TailLostException stalled() throws FeedEndedException, InterruptedException {
         Revision known = head;
-        if (check != null && known != null && known.isBefore(check.start())) {
+        if (opening != null && known != null && known.isBefore(position.revision())) {
             // Silent because it has not got there: lag, unless the cluster as a whole has gone back.
             facts.requireReached(position);
             return new TailLostException(
@@ -190,8 +199,7 @@ final class Tail implements AutoCloseable {
                     where + " is at revision " + known + ", the feed at " + position.revision());
         }
         return new TailLostException(
-                TailLostException.Reason.STALLED,
-                where + " told nothing for " + options.stallTimeout().toMillis() + " ms");
+                TailLostException.Reason.STALLED, where + " told nothing for " + stallTimeout.toMillis() + " ms");
     }
 
     private TailLostException ended(Status status) throws FeedEndedException {
@@ -201,7 +209,9 @@ final class Tail implements AutoCloseable {
                     status.asException());
         }
         return new TailLostException(
-                TailLostException.Reason.STREAM_ENDED,
+                status.getCode() == Status.Code.RESOURCE_EXHAUSTED
+                        ? TailLostException.Reason.TOO_LARGE
+                        : TailLostException.Reason.STREAM_ENDED,
                 where + " ended the watch: " + status.getCode() + " " + status.getDescription(),
                 status.asException());
     }

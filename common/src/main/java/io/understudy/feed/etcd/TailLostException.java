@@ -11,6 +11,8 @@ final class TailLostException extends Exception {
     enum Reason {
         /** The stream ended with an error. */
         STREAM_ENDED,
+        /** A response was too large to be received. */
+        TOO_LARGE,
         /** Nothing was heard although progress was asked for. */
         STALLED,
         /** The member has not reached the position yet. */

@@ -35,14 +35,16 @@ final class WatchMessages {
 
     private WatchMessages() {}
 
-    static WatchRequest create(KeyRange range, Revision start) {
-        return WatchRequest.newBuilder()
-                .setCreateRequest(WatchCreateRequest.newBuilder()
-                        .setKey(range.etcdKey())
-                        .setRangeEnd(range.etcdRangeEnd())
-                        .setStartRevision(start.value())
-                        .setUnknownFields(FRAGMENT))
-                .build();
+    /** @param fragments whether large responses may be split */
+    static WatchRequest create(KeyRange range, Revision start, boolean fragments) {
+        WatchCreateRequest.Builder create = WatchCreateRequest.newBuilder()
+                .setKey(range.etcdKey())
+                .setRangeEnd(range.etcdRangeEnd())
+                .setStartRevision(start.value());
+        if (fragments) {
+            create.setUnknownFields(FRAGMENT);
+        }
+        return WatchRequest.newBuilder().setCreateRequest(create).build();
     }
 
     static WatchRequest progress() {

@@ -14,8 +14,7 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One watch stream whose reader sets the pace: at most {@link #WINDOW} responses wait unread, then the member is not
- * read from. A response has at most etcd's request limit plus 512 KiB (2 MiB by default), fragments being asked for.
+ * One watch stream whose reader sets the pace: at most two responses wait unread, then the member is not read from.
  *
  * <p>Read by one thread; {@link #close} from any.
  */
@@ -30,8 +29,7 @@ final class WatchStream implements AutoCloseable {
         record Closed(Status status) implements Signal {}
     }
 
-    /** Responses buffered at most. */
-    private static final int WINDOW = 16;
+    private static final int WINDOW = 2;
 
     /** Asks etcd to end the stream when its member has lost the leader, instead of staying silent. */
     private static final Metadata.Key<String> HAS_LEADER =
@@ -40,8 +38,6 @@ final class WatchStream implements AutoCloseable {
     private final ClientCall<WatchRequest, WatchResponse> call;
     /** Bounded by the window: nothing arrives that was not asked for. */
     private final LinkedBlockingQueue<Signal> arrived = new LinkedBlockingQueue<>();
-
-    private int taken;
 
     private WatchStream(ClientCall<WatchRequest, WatchResponse> call) {
         this.call = call;
@@ -68,9 +64,8 @@ final class WatchStream implements AutoCloseable {
     /** The next signal, or null if none came in time. */
     @Nullable Signal next(Duration timeout) throws InterruptedException {
         Signal signal = arrived.poll(timeout.toNanos(), TimeUnit.NANOSECONDS);
-        if (signal instanceof Signal.Message && ++taken >= WINDOW / 2) {
-            call.request(taken);
-            taken = 0;
+        if (signal instanceof Signal.Message) {
+            call.request(1);
         }
         return signal;
     }

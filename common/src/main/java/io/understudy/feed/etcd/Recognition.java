@@ -1,0 +1,118 @@
+package io.understudy.feed.etcd;
+
+import io.understudy.vocabulary.Commit;
+import io.understudy.vocabulary.CommitDigest;
+import io.understudy.vocabulary.Position;
+import io.understudy.vocabulary.Revision;
+
+/**
+ * Recognises a history by a commit of it. A tail is opened <em>at</em> a commit that must be there, and what comes first
+ * decides. Needed because a cluster restored from a backup keeps its id, and its new writes soon pass the old revision.
+ *
+ * <p>On resuming, that commit is the position's anchor. After a snapshot it is the one of the newest entry, and all up
+ * to the snapshot's revision are dropped, the last of them becoming the anchor.
+ *
+ * <p>Pure state, owned by the feed's thread.
+ */
+final class Recognition {
+
+    /** What something heard means. */
+    sealed interface Verdict {
+        /** Nothing yet. A commit judged so is one the consumer has. */
+        record Undecided() implements Verdict {}
+
+        /**
+         * The history is the same.
+         *
+         * @param dropped whether the commit judged is one the consumer has
+         */
+        record Same(Position position, boolean dropped) implements Verdict {}
+
+        /** The history is another one, unless compaction took (part of) the commit. */
+        record Different(String why) implements Verdict {}
+    }
+
+    private static final Verdict UNDECIDED = new Verdict.Undecided();
+
+    private final Revision start;
+    /** Whether a commit at {@link #start} is known to exist. */
+    private final boolean commitAtStart;
+
+    private final boolean resuming;
+    private Position position;
+    private boolean first = true;
+
+    private Recognition(Position position, Revision start, boolean commitAtStart, boolean resuming) {
+        this.position = position;
+        this.start = start;
+        this.commitAtStart = commitAtStart;
+        this.resuming = resuming;
+    }
+
+    /** Going on at a position that has an anchor. */
+    static Recognition resuming(Position position) {
+        Position.Anchor anchor = position.anchor();
+        if (anchor == null) {
+            throw new IllegalArgumentException("nothing to recognise the history of " + position + " by");
+        }
+        return new Recognition(position, anchor.revision(), true, true);
+    }
+
+    /**
+     * Going on from a snapshot.
+     *
+     * @param newest the highest mod revision on its pages, zero if they were empty
+     * @param replayAtMost revisions; further back than this the newest entry is not looked for, and the position stays
+     *     without an anchor unless a commit is found at the snapshot's own revision
+     */
+    static Recognition afterSnapshot(Position position, Revision newest, long replayAtMost) {
+        boolean near = newest.isAfter(Revision.ZERO) && position.revision().value() - newest.value() <= replayAtMost;
+        return new Recognition(position, near ? newest : position.revision(), near, false);
+    }
+
+    /** Where to open the tail. */
+    Revision start() {
+        return start;
+    }
+
+    Verdict onCommit(Commit commit) {
+        boolean wasFirst = first;
+        first = false;
+        if (wasFirst && commitAtStart && !commit.revision().equals(start)) {
+            return new Verdict.Different("no commit at revision " + start + ", the first is at " + commit.revision());
+        }
+        return resuming ? compare(commit) : collect(commit);
+    }
+
+    /** @param complete revision up to which the member has nothing more to tell */
+    Verdict onProgress(Revision complete) {
+        if (complete.isBefore(position.revision())) {
+            return UNDECIDED;
+        }
+        return first && commitAtStart
+                ? new Verdict.Different("no commit at revision " + start + " up to " + complete)
+                : new Verdict.Same(position, false);
+    }
+
+    /** The position at {@code revision}, anchored in {@code commit}, of the same cluster as {@code before}. */
+    static Position anchored(Position before, Revision revision, Commit commit) {
+        return new Position(
+                before.cluster(), revision, new Position.Anchor(commit.revision(), CommitDigest.of(commit)));
+    }
+
+    private Verdict compare(Commit commit) {
+        Position.Anchor found = new Position.Anchor(commit.revision(), CommitDigest.of(commit));
+        return found.equals(position.anchor())
+                ? new Verdict.Same(position, true)
+                : new Verdict.Different("the commit at revision " + start + " has digest " + found.digest()
+                        + " there, another than was consumed");
+    }
+
+    private Verdict collect(Commit commit) {
+        if (commit.revision().isAfter(position.revision())) {
+            return new Verdict.Same(position, false);
+        }
+        position = anchored(position, position.revision(), commit);
+        return commit.revision().equals(position.revision()) ? new Verdict.Same(position, true) : UNDECIDED;
+    }
+}
