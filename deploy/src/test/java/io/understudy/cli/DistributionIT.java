@@ -40,14 +40,12 @@ final class DistributionIT {
     }
 
     @Test
-    void aMissingConfigurationFileIsStatusOneAndNamed() throws Exception {
+    void aMissingConfigurationFileIsStatusOneAndOneLineThatNamesIt() throws Exception {
         for (String command : List.of("gateway", "mirror")) {
             Outcome outcome = run(HOME.resolve("bin/understudy"), command, "--config", "/no/such.yaml");
 
             assertThat(outcome.status()).isEqualTo(1);
-            assertThat(outcome.output())
-                    .contains("understudy " + command, "/no/such.yaml: there is no such file")
-                    .doesNotContain("\tat ");
+            assertThat(outcome.output()).contains("/no/such.yaml").hasLineCount(1);
         }
     }
 

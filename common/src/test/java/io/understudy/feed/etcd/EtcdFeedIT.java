@@ -1,0 +1,232 @@
+package io.understudy.feed.etcd;
+
+import static io.understudy.feed.SourceClient.bytes;
+import static io.understudy.feed.etcd.FeedFixture.PATIENCE;
+import static io.understudy.feed.etcd.FeedFixture.pollTo;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import com.google.protobuf.ByteString;
+import io.understudy.feed.Feed;
+import io.understudy.feed.FeedEndedException;
+import io.understudy.feed.FeedKind;
+import io.understudy.feed.FeedRunner;
+import io.understudy.feed.ModelConsumer;
+import io.understudy.feed.RandomWriter;
+import io.understudy.local.junit.EtcdExtension;
+import io.understudy.vocabulary.KeyRange;
+import io.understudy.vocabulary.Position;
+import io.understudy.vocabulary.Revision;
+import java.time.Duration;
+import java.util.concurrent.ThreadLocalRandom;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.extension.RegisterExtension;
+
+/** The feed of a healthy cluster. */
+@Timeout(180)
+class EtcdFeedIT {
+
+    @RegisterExtension
+    static final EtcdExtension source = EtcdExtension.voters(3)
+            .learners(1)
+            .named("source")
+            .with(builder -> builder.extraArguments("--quota-backend-bytes=2000000000"));
+
+    private FeedFixture fixture;
+
+    @BeforeEach
+    void open() {
+        fixture = new FeedFixture(source.cluster());
+    }
+
+    @AfterEach
+    void close() {
+        fixture.close();
+    }
+
+    @Test
+    void aSnapshotTakenWhileWritingAndTheCommitsAfterItEqualTheSource() {
+        KeyRange range = KeyRange.prefix(bytes("mixed/"));
+        fixture.client().fill("mixed/", 2_000, bytes("value"), 0);
+        long seed = ThreadLocalRandom.current().nextLong();
+
+        try (RandomWriter writer = new RandomWriter(fixture.client(), "mixed/", seed)) {
+            FeedRunner runner = fixture.run(range);
+            runner.awaitRevision(new Revision(1), PATIENCE);
+            long before = writer.writes();
+            await().atMost(PATIENCE).until(() -> writer.writes() > before + 500);
+            writer.stop();
+
+            fixture.assertEqual(runner, range);
+        }
+    }
+
+    @Test
+    void anEmptyRangeIsASnapshotWithoutEntries() {
+        KeyRange range = KeyRange.prefix(bytes("nothing/"));
+
+        FeedRunner runner = fixture.run(range);
+
+        fixture.assertEqual(runner, range);
+        assertThat(runner.ask(ModelConsumer::snapshots)).isEqualTo(1);
+    }
+
+    @Test
+    void snapshotPagesAreReadFromTheLearner() throws Exception {
+        fixture.client().fill("pages/", 3_000, bytes("value"), 0);
+        awaitLearnerKnown();
+        long learnerBefore = MemberMetrics.ranges(source.cluster().learners());
+        long votersBefore = MemberMetrics.ranges(source.cluster().voters());
+
+        KeyRange range = KeyRange.prefix(bytes("pages/"));
+        FeedRunner runner = fixture.run(range);
+        runner.awaitRevision(new Revision(1), PATIENCE);
+
+        assertThat(MemberMetrics.ranges(source.cluster().learners()) - learnerBefore)
+                .isGreaterThan(2);
+        assertThat(MemberMetrics.ranges(source.cluster().voters()) - votersBefore)
+                .isLessThanOrEqualTo(1);
+    }
+
+    @Test
+    void resumingAtAPositionRepeatsAndMissesNothing() throws Exception {
+        KeyRange range = KeyRange.prefix(bytes("resume/"));
+        fixture.client().fill("resume/", 100, bytes("value"), 0);
+        Feed first = fixture.feed(range, FeedKind.STATE, null, EtcdFeedOptions.DEFAULTS);
+        ModelConsumer model = new ModelConsumer(range);
+        pollTo(first, model, fixture.client().put("resume/0000001", "seen"));
+        first.close();
+        fixture.client().put("resume/0000001", "missed");
+        fixture.client().delete(KeyRange.single(bytes("resume/0000002")));
+
+        ModelConsumer restarted = model.restarted();
+        FeedRunner runner =
+                fixture.run(fixture.feed(range, FeedKind.STATE, model.position(), EtcdFeedOptions.DEFAULTS), restarted);
+
+        fixture.assertEqual(runner, range);
+        assertThat(restarted.snapshots()).isZero();
+        assertThat(restarted.commits()).isEqualTo(2);
+    }
+
+    @Test
+    void aQuietRangeMovesOnByProgressMarks() throws Exception {
+        KeyRange range = KeyRange.prefix(bytes("quiet/"));
+        fixture.client().put("quiet/key", "value");
+        Feed feed = fixture.feed(range, FeedKind.STATE, null, EtcdFeedOptions.DEFAULTS);
+        ModelConsumer model = new ModelConsumer(range);
+        pollTo(feed, model, new Revision(1));
+
+        pollTo(feed, model, fixture.client().put("elsewhere", "value"));
+
+        assertThat(model.commits()).isZero();
+        assertThat(model.marks()).isPositive();
+    }
+
+    @Test
+    void aPositionReachedByProgressAloneResumesAtItsAnchor() throws Exception {
+        KeyRange range = KeyRange.prefix(bytes("anchored/"));
+        Revision written = fixture.client().put("anchored/key", "value");
+        Feed feed = fixture.feed(range, FeedKind.STATE, null, EtcdFeedOptions.DEFAULTS);
+        ModelConsumer model = new ModelConsumer(range);
+        pollTo(feed, model, fixture.client().put("elsewhere", "value"));
+        feed.close();
+        Position position = model.position();
+        assertThat(position.anchor().revision()).isEqualTo(written);
+        fixture.client().put("anchored/key", "after");
+
+        FeedRunner runner =
+                fixture.run(fixture.feed(range, FeedKind.STATE, position, EtcdFeedOptions.DEFAULTS), model.restarted());
+
+        fixture.assertEqual(runner, range);
+    }
+
+    @Test
+    void farBehindAStateFeedComparesPagesAndAHistoryFeedReplays() throws Exception {
+        KeyRange range = KeyRange.prefix(bytes("behind/"));
+        fixture.client().put("behind/deleted", "value");
+        fixture.client().put("behind/changed", "before");
+        EtcdFeedOptions options = EtcdFeedOptions.DEFAULTS.withCatchUpRevisions(100);
+        Feed feed = fixture.feed(range, FeedKind.STATE, null, options);
+        ModelConsumer model = new ModelConsumer(range);
+        pollTo(feed, model, fixture.client().revision());
+        feed.close();
+        fixture.client().delete(KeyRange.single(bytes("behind/deleted")));
+        fixture.client().put("behind/changed", "after");
+        for (int i = 0; i < 300; i++) {
+            fixture.client().put("behind/many", "value " + i);
+        }
+
+        ModelConsumer compared = model.restarted();
+        fixture.assertEqual(
+                fixture.run(fixture.feed(range, FeedKind.STATE, model.position(), options), compared), range);
+        ModelConsumer replayed = model.restarted();
+        fixture.assertEqual(
+                fixture.run(fixture.feed(range, FeedKind.HISTORY, model.position(), options), replayed), range);
+
+        assertThat(compared.snapshots()).isEqualTo(1);
+        assertThat(compared.commits()).isZero();
+        assertThat(replayed.snapshots()).isZero();
+        assertThat(replayed.commits()).isEqualTo(302);
+    }
+
+    @Test
+    void compactionDuringTheSnapshotBeginsItAnew() throws Exception {
+        KeyRange range = KeyRange.prefix(bytes("compacted/"));
+        fixture.client().fill("compacted/", 2_000, ByteString.copyFrom(new byte[5_000]), 0);
+        Feed feed = fixture.feed(range, FeedKind.STATE, null, EtcdFeedOptions.DEFAULTS);
+        ModelConsumer model = new ModelConsumer(range);
+        while (!feed.poll(Duration.ofSeconds(1), model)) {
+            assertThat(model.position()).isNull();
+        }
+        assertThat(feed.poll(Duration.ofSeconds(10), model)).as("a first page").isTrue();
+
+        fixture.client().compact(fixture.client().put("compacted/more", "value"));
+        pollTo(feed, model, fixture.client().revision());
+
+        assertThat(model.snapshots()).isEqualTo(1);
+        assertThat(fixture.count("understudy.feed.snapshots")).isEqualTo(2);
+        assertThat(model.state())
+                .isEqualTo(fixture.client().read(range, model.position().revision()));
+    }
+
+    @Test
+    void compactionWhileAwayIsAGap() throws Exception {
+        KeyRange range = KeyRange.prefix(bytes("gap/"));
+        Feed feed = fixture.feed(range, FeedKind.STATE, null, EtcdFeedOptions.DEFAULTS);
+        ModelConsumer model = new ModelConsumer(range);
+        pollTo(feed, model, fixture.client().put("gap/key", "seen"));
+        feed.close();
+        fixture.client().put("gap/key", "missed");
+        Revision compacted = fixture.client().put("gap/key", "kept");
+        fixture.client().compact(compacted);
+
+        FeedRunner runner = fixture.run(
+                fixture.feed(range, FeedKind.STATE, model.position(), EtcdFeedOptions.DEFAULTS), model.restarted());
+
+        assertThat(runner.awaitEnd(PATIENCE)).isInstanceOfSatisfying(FeedEndedException.Gap.class, gap -> {
+            assertThat(gap.compacted()).isEqualTo(compacted);
+            assertThat(gap.position()).isEqualTo(model.position());
+        });
+    }
+
+    @Test
+    void aClosedFeedWakesItsPollerAndRefusesMore() {
+        KeyRange range = KeyRange.prefix(bytes("closed/"));
+        Feed feed = fixture.feed(range, FeedKind.STATE, null, EtcdFeedOptions.DEFAULTS);
+        FeedRunner runner = fixture.run(feed, new ModelConsumer(range));
+        runner.awaitRevision(new Revision(1), PATIENCE);
+
+        feed.close();
+
+        assertThat(runner.awaitEnd(Duration.ofSeconds(5))).isInstanceOf(IllegalStateException.class);
+    }
+
+    private void awaitLearnerKnown() {
+        await().atMost(PATIENCE)
+                .until(() -> fixture.source().view().members().size()
+                        == source.cluster().members().size());
+    }
+}

@@ -1,0 +1,154 @@
+package io.understudy.feed.etcd;
+
+import static io.understudy.feed.SourceClient.bytes;
+import static io.understudy.feed.etcd.FeedFixture.PATIENCE;
+import static io.understudy.feed.etcd.FeedFixture.pollTo;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.google.protobuf.ByteString;
+import io.understudy.feed.Feed;
+import io.understudy.feed.FeedEndedException;
+import io.understudy.feed.FeedKind;
+import io.understudy.feed.FeedRunner;
+import io.understudy.feed.ModelConsumer;
+import io.understudy.local.junit.EtcdExtension;
+import io.understudy.vocabulary.KeyRange;
+import io.understudy.vocabulary.Revision;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.extension.RegisterExtension;
+
+/** Many keys, large values, large commits. One voter: what counts here is what the feed makes of them. */
+@Timeout(180)
+class EtcdFeedSizeIT {
+
+    /** A cluster each: etcd stays slow for long after one commit of so many changes. */
+    @RegisterExtension
+    final EtcdExtension source = EtcdExtension.voters(1)
+            .named("source")
+            .with(builder -> builder.extraArguments("--quota-backend-bytes=2000000000"));
+
+    private FeedFixture fixture;
+
+    @BeforeEach
+    void open() {
+        fixture = new FeedFixture(source.cluster());
+    }
+
+    @AfterEach
+    void close() {
+        fixture.close();
+    }
+
+    @Test
+    void historyOfLargeValuesIsReplayedInFragments() throws Exception {
+        KeyRange range = KeyRange.prefix(bytes("history/"));
+        Feed feed = fixture.feed(range, FeedKind.HISTORY, null, EtcdFeedOptions.DEFAULTS);
+        ModelConsumer model = new ModelConsumer(range);
+        pollTo(feed, model, fixture.client().put("history/0", "before"));
+        feed.close();
+        for (int i = 0; i < 50; i++) {
+            fixture.client().put(bytes("history/" + i), ByteString.copyFrom(new byte[1_400_000]), 0);
+        }
+
+        ModelConsumer replayed = model.restarted();
+        pollTo(
+                fixture.feed(range, FeedKind.HISTORY, model.position(), EtcdFeedOptions.DEFAULTS),
+                replayed,
+                fixture.client().revision());
+
+        assertThat(replayed.commits()).isEqualTo(50);
+        assertThat(fixture.reopens("too_large")).isEqualTo(1);
+    }
+
+    @Test
+    void aSnapshotOfLargeValuesFitsItsPages() {
+        KeyRange range = KeyRange.prefix(bytes("pages-of-large/"));
+        fixture.client().fill("pages-of-large/a", 500, bytes("small"), 0);
+        for (int i = 0; i < 50; i++) {
+            fixture.client().put(bytes("pages-of-large/b" + i), ByteString.copyFrom(new byte[1_400_000]), 0);
+        }
+
+        FeedRunner runner = fixture.run(range);
+
+        fixture.assertEqual(runner, range);
+    }
+
+    @Test
+    void twoHundredThousandKeysAndOneDeletionOfThemAll() throws Exception {
+        KeyRange range = KeyRange.prefix(bytes("many/"));
+        fixture.client().fill("many/", 200_000, bytes("value"), 0);
+        FeedRunner runner = fixture.run(range);
+        runner.awaitRevision(fixture.client().revision(), PATIENCE);
+        assertThat(runner.state()).hasSize(200_000);
+
+        Revision deleted = fixture.client().delete(range);
+        runner.awaitRevision(deleted, PATIENCE);
+
+        assertThat(runner.state()).isEmpty();
+        assertThat(runner.ask(ModelConsumer::commits)).isEqualTo(1);
+    }
+
+    @Test
+    void theEndOfALeaseOfTwoHundredThousandKeysIsOneCommit() throws Exception {
+        KeyRange range = KeyRange.prefix(bytes("leased/"));
+        long lease = fixture.client().grantLease(600);
+        fixture.client().fill("leased/", 200_000, bytes("v"), lease);
+        FeedRunner runner = fixture.run(range);
+        runner.awaitRevision(fixture.client().revision(), PATIENCE);
+        assertThat(runner.state()).hasSize(200_000).allSatisfy(entry -> assertThat(entry.lease())
+                .isEqualTo(lease));
+
+        fixture.client().revokeLease(lease);
+        runner.awaitRevision(fixture.client().revision(), PATIENCE);
+
+        assertThat(runner.state()).isEmpty();
+        assertThat(runner.ask(ModelConsumer::commits)).isEqualTo(1);
+    }
+
+    @Test
+    void valuesThatTotalAlmostTheRequestLimitArriveWhole() throws Exception {
+        KeyRange range = KeyRange.prefix(bytes("large/"));
+        Feed feed = fixture.feed(range, FeedKind.STATE, null, EtcdFeedOptions.DEFAULTS);
+        ModelConsumer model = new ModelConsumer(range);
+        pollTo(feed, model, new Revision(1));
+
+        Revision written = fixture.client().fill("large/", 14, ByteString.copyFrom(new byte[100_000]), 0);
+        pollTo(feed, model, written);
+
+        assertThat(model.commits()).isEqualTo(1);
+        assertThat(model.state()).isEqualTo(fixture.client().read(range, written));
+    }
+
+    @Test
+    void aTransactionOf128OperationsIsOneCommit() throws Exception {
+        KeyRange range = KeyRange.prefix(bytes("txn/"));
+        Feed feed = fixture.feed(range, FeedKind.STATE, null, EtcdFeedOptions.DEFAULTS);
+        ModelConsumer model = new ModelConsumer(range);
+        pollTo(feed, model, new Revision(1));
+
+        Revision written = fixture.client().fill("txn/", 128, bytes("value"), 0);
+        pollTo(feed, model, written);
+
+        assertThat(model.commits()).isEqualTo(1);
+        assertThat(model.state()).hasSize(128);
+    }
+
+    @Test
+    void aCommitAboveTheLimitEndsTheFeed() throws Exception {
+        KeyRange range = KeyRange.prefix(bytes("limit/"));
+        FeedRunner runner = fixture.run(
+                fixture.feed(range, FeedKind.STATE, null, EtcdFeedOptions.DEFAULTS.withMaxCommitBytes(10_000)),
+                new ModelConsumer(range));
+        runner.awaitRevision(new Revision(1), PATIENCE);
+
+        Revision written = fixture.client().fill("limit/", 20, ByteString.copyFrom(new byte[1_000]), 0);
+
+        assertThat(runner.awaitEnd(PATIENCE))
+                .isInstanceOf(FeedEndedException.CommitTooLarge.class)
+                .hasMessageContaining("revision " + written)
+                .hasMessageContaining("10000");
+    }
+}
