@@ -45,7 +45,8 @@ final class ImportRulesTest {
             .local.binary   .local.process
             .local.etcd     .local.binary .local.process .local.fault com.fasterxml.jackson org.slf4j
             .local.kafka    .local.process .local.fault org.slf4j
-            .local.junit    .local org.junit.jupiter org.testcontainers org.slf4j
+            .local.container .local.process .local.kafka com.github.dockerjava org.testcontainers org.slf4j
+            .local.junit    .local org.junit.jupiter org.opentest4j org.slf4j
 
             .gateway        .vocabulary .feed .etcd .config .metrics .tls com.google.protobuf io.etcd.jetcd.api io.grpc
             .gateway        io.micrometer io.netty io.vertx org.slf4j

@@ -110,7 +110,8 @@ public final class EtcdExtension implements BeforeAllCallback, BeforeEachCallbac
     private void start(ExtensionContext context) {
         TestFolder made = TestFolder.of(context, name);
         folder = made;
-        LocalEtcd started = more.apply(LocalEtcd.builder()
+        LocalEtcd started = more.apply(Provider.of("etcd")
+                        .configure(LocalEtcd.builder())
                         .name(name)
                         .voters(voters)
                         .learners(learners)
@@ -119,7 +120,12 @@ public final class EtcdExtension implements BeforeAllCallback, BeforeEachCallbac
                         .strictReconfiguration(false))
                 .build();
         cluster = started;
-        started.start();
+        try {
+            started.start();
+        } catch (RuntimeException e) {
+            made.keep();
+            throw e;
+        }
     }
 
     private void showLogs(ExtensionContext context) {

@@ -94,10 +94,16 @@ public final class KafkaExtension
     private void start(ExtensionContext context) {
         TestFolder made = TestFolder.of(context, "kafka");
         folder = made;
-        LocalKafka started =
-                more.apply(LocalKafka.builder().dataDirectory(made.path())).build();
+        LocalKafka started = more.apply(
+                        Provider.of("kafka").configure(LocalKafka.builder()).dataDirectory(made.path()))
+                .build();
         kafka = started;
-        started.start();
+        try {
+            started.start();
+        } catch (RuntimeException e) {
+            made.keep();
+            throw e;
+        }
     }
 
     private void showLog(ExtensionContext context) {

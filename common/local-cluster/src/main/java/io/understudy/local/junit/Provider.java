@@ -1,0 +1,51 @@
+package io.understudy.local.junit;
+
+import io.understudy.local.container.Containers;
+import io.understudy.local.container.KafkaImage;
+import io.understudy.local.etcd.LocalEtcdBuilder;
+import io.understudy.local.kafka.LocalKafkaBuilder;
+import java.util.Locale;
+import org.opentest4j.TestAbortedException;
+
+/**
+ * What runs the servers of tests: processes unless {@code -Detcd.provider=testcontainers} or {@code
+ * -Dkafka.provider=testcontainers} says otherwise.
+ */
+enum Provider {
+    PROCESS,
+    TESTCONTAINERS;
+
+    private static final String ETCD_IMAGE = "gcr.io/etcd-development/etcd:v3.5.30";
+    private static final String KAFKA_IMAGE = "apache/kafka:4.1.2";
+
+    /** What the property of the server asks for. */
+    static Provider of(String server) {
+        String property = server + ".provider";
+        String value = System.getProperty(property, "process");
+        try {
+            return valueOf(value.toUpperCase(Locale.ROOT));
+        } catch (IllegalArgumentException e) {
+            throw new IllegalArgumentException(
+                    "-D" + property + " must be process or testcontainers, is '" + value + "'", e);
+        }
+    }
+
+    LocalEtcdBuilder configure(LocalEtcdBuilder builder) {
+        return this == PROCESS ? builder : builder.host(containers("etcd", ETCD_IMAGE));
+    }
+
+    LocalKafkaBuilder configure(LocalKafkaBuilder builder) {
+        return this == PROCESS ? builder : builder.program(new KafkaImage()).host(containers("kafka", KAFKA_IMAGE));
+    }
+
+    private static Containers containers(String server, String defaultImage) {
+        if (!Containers.areAvailable()) {
+            String why = "skipped: -D" + server + ".provider=testcontainers needs a Docker engine,"
+                    + " and none can be reached from here";
+            // Reports drop the reason when a whole class is skipped.
+            System.err.println(why);
+            throw new TestAbortedException(why);
+        }
+        return Containers.of(System.getProperty(server + ".image", defaultImage));
+    }
+}
