@@ -54,15 +54,22 @@ final class Loader {
                 problems.add(new Problem(where, key, "has no value; give one or remove the line"));
                 refused.add(key);
             } else if (schema.isGroup(key)) {
-                schema.settings().stream()
-                        .filter(row -> row.key().contains("*"))
-                        .filter(row -> key.startsWith(Schema.group(row) + "."))
-                        .forEach(
-                                row -> name(row, key.substring(Schema.group(row).length() + 1), where));
+                namedBy(key, where);
             } else {
                 unknown(key, where);
             }
         });
+    }
+
+    /** Even an empty group brings its name to life: {@code mirrors: {orders: }} lacks what a mirror needs. */
+    private void namedBy(String group, String where) {
+        for (Setting<?> row : schema.settings()) {
+            if (row.key().contains("*") && group.startsWith(Schema.group(row) + ".")) {
+                String below = group.substring(Schema.group(row).length() + 1);
+                int end = below.indexOf('.');
+                name(row, end < 0 ? below : below.substring(0, end), where);
+            }
+        }
     }
 
     private void fromEnvironment(Map<String, String> environment) {

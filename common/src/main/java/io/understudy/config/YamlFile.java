@@ -83,7 +83,7 @@ final class YamlFile {
                 mapping(parser, key + ".");
             } else if (token == JsonToken.START_ARRAY) {
                 sequence(parser, key, where);
-            } else if (token == JsonToken.VALUE_NULL) {
+            } else if (token == JsonToken.VALUE_NULL || parser.getText().isEmpty()) {
                 empty.put(key, where);
             } else {
                 put(key, new Given(parser.getText(), where, Given.Origin.FILE, false));

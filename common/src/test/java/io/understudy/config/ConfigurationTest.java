@@ -1,0 +1,287 @@
+package io.understudy.config;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.catchThrowableOfType;
+
+import java.io.IOException;
+import java.net.URI;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+final class ConfigurationTest {
+
+    private enum Kind {
+        ETCD,
+        KAFKA_TOPIC
+    }
+
+    private static final Setting<Duration> STALL = Setting.duration("feed.stallTimeout", "Silence that is noticed.")
+            .defaultsTo(Duration.ofSeconds(5))
+            .between(Duration.ofSeconds(1), Duration.ofMinutes(5));
+    private static final Setting<Long> COMMIT = Setting.bytes("feed.maxCommitBytes", "The largest commit.")
+            .defaultsTo(64L << 20)
+            .between(1L, 1L << 40);
+    private static final Setting<List<URI>> ENDPOINTS =
+            Setting.uris("source.endpoints", "Where the source is.").example("http://127.0.0.1:2379");
+    private static final Setting<HostPort> LISTEN =
+            Setting.hostPort("listen", "Where clients are served.").defaultsTo(new HostPort("127.0.0.1", 2379));
+    private static final Setting<Integer> LOOPS =
+            Setting.integer("loops", "Event loops.").optionally().between(1, 64);
+    private static final Setting<Boolean> REPLAY =
+            Setting.flag("replay", "Whether to replay.").defaultsTo(false);
+    private static final Setting<String> PASSWORD =
+            Setting.text("source.password", "The user's password.").optionally().secretly();
+    private static final Setting<Kind> KIND = Setting.choice("kind", Kind.class, "What is written to.");
+    private static final Setting<Path> FOLDER =
+            Setting.path("folder", "Where to keep it.").optionally();
+
+    private static final List<Setting<?>> ROWS = List.of(
+            LISTEN,
+            LOOPS,
+            REPLAY,
+            ENDPOINTS,
+            PASSWORD,
+            STALL,
+            COMMIT,
+            KIND.under("mirrors.*.sink"),
+            FOLDER.under("mirrors.*.sink"));
+
+    private static final Map<String, String> NOTHING = Map.of();
+
+    @TempDir
+    Path folder;
+
+    @Test
+    void readsEveryTypeFromTheFile() throws IOException {
+        Configuration configuration = load("""
+                listen: "[::1]:2400"
+                loops: 3
+                replay: true
+                source:
+                  endpoints:
+                    - http://127.0.0.1:23791
+                    - http://127.0.0.1:23792
+                feed:
+                  stallTimeout: 1m30s
+                  maxCommitBytes: 128MiB
+                mirrors:
+                  orders:
+                    sink:
+                      kind: kafka-topic
+                      folder: /var/lib/x
+                """);
+
+        assertThat(configuration.get(LISTEN)).isEqualTo(new HostPort("::1", 2400));
+        assertThat(configuration.find(LOOPS)).contains(3);
+        assertThat(configuration.get(REPLAY)).isTrue();
+        assertThat(configuration.get(ENDPOINTS))
+                .containsExactly(URI.create("http://127.0.0.1:23791"), URI.create("http://127.0.0.1:23792"));
+        assertThat(configuration.get(STALL)).isEqualTo(Duration.ofSeconds(90));
+        assertThat(configuration.get(COMMIT)).isEqualTo(128L << 20);
+        assertThat(configuration.names("mirrors")).containsExactly("orders");
+        assertThat(configuration.at("mirrors.orders.sink").get(KIND)).isEqualTo(Kind.KAFKA_TOPIC);
+        assertThat(configuration.at("mirrors.orders").at("sink").find(FOLDER)).contains(Path.of("/var/lib/x"));
+    }
+
+    @Test
+    void flagsWinOverTheEnvironmentWhichWinsOverTheFile() throws IOException {
+        Path file =
+                file("{source: {endpoints: http://file:1}, feed: {stallTimeout: 2s, maxCommitBytes: 1KiB}, loops: 1}");
+
+        Configuration configuration = Configuration.load(
+                file,
+                Map.of("UNDERSTUDY_FEED_STALL_TIMEOUT", "3s", "UNDERSTUDY_LOOPS", "2", "PATH", "/bin"),
+                Map.of("loops", "4"),
+                ROWS);
+
+        assertThat(configuration.get(COMMIT)).isEqualTo(1024);
+        assertThat(configuration.get(STALL)).isEqualTo(Duration.ofSeconds(3));
+        assertThat(configuration.get(LOOPS)).isEqualTo(4);
+    }
+
+    @Test
+    void whatIsNotGivenHasItsDefaultOrIsAbsent() {
+        Configuration configuration =
+                Configuration.load(null, NOTHING, Map.of("source.endpoints", "http://a:1,http://b:2"), ROWS);
+
+        assertThat(configuration.get(LISTEN)).hasToString("127.0.0.1:2379");
+        assertThat(configuration.find(LOOPS)).isEmpty();
+        assertThat(configuration.get(ENDPOINTS)).hasSize(2);
+        assertThat(configuration.names("mirrors")).isEmpty();
+        assertThatThrownBy(() -> configuration.get(LOOPS)).hasMessageContaining("loops");
+        assertThatThrownBy(() -> configuration.get(Setting.text("other", "Not loaded.")))
+                .hasMessageContaining("other");
+    }
+
+    @Test
+    void allProblemsAreToldTogetherEachWithPlaceKeyValueAndWhatIsAllowed() throws IOException {
+        Path file = file("""
+                listen: here
+                feed:
+                  stalTimeout: 5s
+                  maxCommitBytes: 64MB
+                mirrors:
+                  orders:
+                    sink:
+                      kind: file
+                """);
+
+        ConfigurationException refused = catchThrowableOfType(
+                ConfigurationException.class,
+                () -> Configuration.load(
+                        file,
+                        Map.of("UNDERSTUDY_FEED_STALL_TIMEOUT", "90ms", "UNDERSTUDY_LOPS", "1"),
+                        Map.of("loops", "many"),
+                        ROWS));
+
+        assertThat(refused.problems())
+                .map(Problem::toString)
+                .containsExactlyInAnyOrder(
+                        file + ":3:3: feed.stalTimeout is not a setting; did you mean feed.stallTimeout?",
+                        "variable UNDERSTUDY_LOPS: stands for no setting; did you mean UNDERSTUDY_LOOPS?",
+                        file + ":1:1: listen can't be 'here': allowed is host:port, an IPv6 address in brackets",
+                        "flag loops: loops can't be 'many': allowed is a whole number, from 1 to 64",
+                        "nowhere: source.endpoints is required: one or more URLs, as a list or separated by commas;"
+                                + " give it in the file or by UNDERSTUDY_SOURCE_ENDPOINTS",
+                        "variable UNDERSTUDY_FEED_STALL_TIMEOUT: feed.stallTimeout can't be '90ms': allowed is a duration such"
+                                + " as 200ms, 5s or 1h30m, from 1s to 5m",
+                        file
+                                + ":4:3: feed.maxCommitBytes can't be '64MB': allowed is bytes such as 512KiB or 64MiB, from 1 to"
+                                + " 1TiB",
+                        file + ":8:7: mirrors.orders.sink.kind can't be 'file': allowed is one of etcd, kafka-topic");
+        assertThat(refused).hasMessageContaining("8 problems").hasMessageContaining("stalTimeout");
+    }
+
+    @Test
+    void impossibleCombinationsAreToldAlongWithTheRest() throws IOException {
+        Path file = file("{source: {endpoints: http://a:1}, replay: true, loops: 65}");
+        Check replayNeedsTime = (configuration, report) -> {
+            if (configuration.get(REPLAY) && configuration.get(STALL).toSeconds() < 10) {
+                report.problem(configuration, REPLAY, "needs feed.stallTimeout of 10s at least");
+            }
+        };
+        Check dependsOnTheRefused = (configuration, report) ->
+                report.problem(configuration, LISTEN, "is wrong for " + configuration.get(LOOPS) + " loops");
+        Check throwing = (configuration, report) -> {
+            throw new IllegalArgumentException("these don't go together");
+        };
+
+        assertThatThrownBy(() -> Configuration.load(
+                        file, NOTHING, NOTHING, ROWS, replayNeedsTime, dependsOnTheRefused, throwing))
+                .isInstanceOf(ConfigurationException.class)
+                .hasMessageContaining("replay needs feed.stallTimeout")
+                .hasMessageContaining("loops can't be '65'")
+                .hasMessageContaining("these don't go together")
+                .hasMessageContaining("3 problems");
+    }
+
+    @Test
+    void aGroupsNamesMayComeFromTheEnvironmentAndMeetThoseOfTheFile() throws IOException {
+        Path file = file("""
+                source: {endpoints: http://a:1}
+                mirrors:
+                  orders-eu: {sink: {kind: etcd}}
+                """);
+
+        Configuration configuration = Configuration.load(
+                file,
+                Map.of(
+                        "UNDERSTUDY_MIRRORS_ORDERS_EU_SINK_FOLDER", "/eu",
+                        "UNDERSTUDY_MIRRORS_NEW_ONE_SINK_KIND", "etcd"),
+                NOTHING,
+                ROWS);
+
+        assertThat(configuration.names("mirrors")).containsExactly("orders-eu", "new-one");
+        assertThat(configuration.at("mirrors.orders-eu.sink").find(FOLDER)).contains(Path.of("/eu"));
+    }
+
+    @Test
+    void aNamedGroupWithNothingInItStillNeedsWhatIsRequired() throws IOException {
+        Path file = file("""
+                source: {endpoints: http://a:1}
+                feed:
+                mirrors:
+                  orders:
+                  Not_a_name: {sink: {kind: etcd}}
+                """);
+
+        assertThatThrownBy(() -> Configuration.load(file, NOTHING, NOTHING, ROWS))
+                .hasMessageContaining("mirrors.orders.sink.kind is required")
+                .hasMessageContaining("mirrors.Not_a_name is not a name")
+                .hasMessageContaining("2 problems");
+    }
+
+    @Test
+    void servicesOfKubernetesAndTheLaunchersOwnVariablesAreNotSettings() {
+        Configuration.load(
+                null,
+                Map.of(
+                        "UNDERSTUDY_HOME", "/opt",
+                        "UNDERSTUDY_LOG_LEVEL", "debug",
+                        "UNDERSTUDY_SERVICE_HOST", "10.0.0.1",
+                        "UNDERSTUDY_SERVICE_PORT_GRPC", "2379",
+                        "UNDERSTUDY_PORT", "tcp://10.0.0.1:2379",
+                        "UNDERSTUDY_PORT_2379_TCP_ADDR", "10.0.0.1"),
+                Map.of("source.endpoints", "http://a:1"),
+                ROWS);
+    }
+
+    @Test
+    void aSecretIsNeverShownAndNotTakenFromFlags() throws IOException {
+        Path secret = Files.writeString(folder.resolve("secret"), "hunter2\n");
+        Map<String, String> flags = Map.of("source.endpoints", "http://a:1");
+
+        Configuration fromFile =
+                Configuration.load(null, Map.of("UNDERSTUDY_SOURCE_PASSWORD_FILE", secret.toString()), flags, ROWS);
+        Configuration fromEnvironment =
+                Configuration.load(null, Map.of("UNDERSTUDY_SOURCE_PASSWORD", "hunter2"), flags, ROWS);
+
+        assertThat(fromFile.find(PASSWORD)).contains("hunter2");
+        assertThat(fromEnvironment.find(PASSWORD)).contains("hunter2");
+        assertThat(fromFile.toString()).doesNotContain("hunter2").contains("source.password=(secret)");
+        assertThatThrownBy(() -> Configuration.load(
+                        null, NOTHING, Map.of("source.endpoints", "http://a:1", "source.password", "hunter2"), ROWS))
+                .hasMessageContaining("source.password is a secret")
+                .hasMessageNotContainingAny("hunter2");
+        assertThatThrownBy(() -> Configuration.load(
+                        null,
+                        Map.of("UNDERSTUDY_SOURCE_PASSWORD", "hunter2"),
+                        Map.of("source.endpoints", "http://a:1", "source.passwordFile", secret.toString()),
+                        ROWS))
+                .hasMessageContaining("as well as source.password")
+                .hasMessageNotContainingAny("hunter2");
+        assertThatThrownBy(() -> Configuration.load(
+                        null,
+                        Map.of(
+                                "UNDERSTUDY_SOURCE_PASSWORD_FILE",
+                                folder.resolve("none").toString()),
+                        flags,
+                        ROWS))
+                .hasMessageContaining("can't be read");
+    }
+
+    @Test
+    void rowsThatClashAreAMistakeOfTheProgram() {
+        Setting<String> one = Setting.text("feed.stall", "One.");
+        assertThatThrownBy(() -> new Schema(List.of(one, Setting.text("feed.stall.timeout", "Two."))))
+                .hasMessageContaining("clash");
+        assertThatThrownBy(() -> new Schema(List.of(STALL, Setting.text("feed.stall.timeout", "Two."))))
+                .hasMessageContaining("clash");
+        assertThatThrownBy(() -> new Schema(List.of(Setting.text("Feed", "Bad."))))
+                .hasMessageContaining("Feed");
+    }
+
+    private Configuration load(String yaml) throws IOException {
+        return Configuration.load(file(yaml), NOTHING, NOTHING, ROWS);
+    }
+
+    private Path file(String yaml) throws IOException {
+        return Files.writeString(folder.resolve("config.yaml"), yaml);
+    }
+}
