@@ -1,0 +1,78 @@
+package io.understudy.etcd;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.understudy.config.Configuration;
+import io.understudy.config.ConfigurationException;
+import io.understudy.config.Setting;
+import io.understudy.tls.TlsFiles;
+import java.net.URI;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+
+final class EtcdSettingsTest {
+
+    private static final List<Setting<?>> ROWS = Setting.under("source", EtcdSettings.ROWS);
+
+    @Test
+    void rowsBecomeSettings() {
+        Configuration configuration = Configuration.load(
+                null,
+                Map.of("UNDERSTUDY_SOURCE_ENDPOINTS", "https://a:2379,https://b:2379"),
+                Map.of(
+                        "source.discovery", "configured",
+                        "source.probeInterval", "250ms",
+                        "source.requestTimeout", "3s",
+                        "source.tls.trusted", "/ca.crt"),
+                ROWS);
+
+        assertThat(EtcdSettings.from("source", configuration.at("source")))
+                .isEqualTo(new EtcdSettings(
+                        "source",
+                        List.of(URI.create("https://a:2379"), URI.create("https://b:2379")),
+                        MemberDiscovery.CONFIGURED,
+                        Duration.ofMillis(250),
+                        Duration.ofSeconds(3),
+                        new TlsFiles(Path.of("/ca.crt"), null, null)));
+    }
+
+    @Test
+    void whatIsNotAnEndpointIsRefusedWithItsKey() {
+        assertThatThrownBy(() ->
+                        Configuration.load(null, Map.of(), Map.of("source.endpoints", "http://a:2379/path"), ROWS))
+                .isInstanceOf(ConfigurationException.class)
+                .hasMessageContaining("source.endpoints")
+                .hasMessageContaining("http://a:2379/path")
+                .hasMessageContaining("http://host:port");
+    }
+
+    @Test
+    void contradictionsAreRefused() {
+        assertThatThrownBy(() -> EtcdSettings.of()).hasMessageContaining("at least one");
+        assertThatThrownBy(() -> EtcdSettings.of(URI.create("http://a"), URI.create("https://b")))
+                .hasMessageContaining("mixed");
+        EtcdSettings plain = EtcdSettings.of(URI.create("http://a"));
+        assertThatThrownBy(() -> new EtcdSettings(
+                        "x",
+                        plain.endpoints(),
+                        plain.discovery(),
+                        plain.probeInterval(),
+                        plain.requestTimeout(),
+                        new TlsFiles(Path.of("ca"), null, null)))
+                .hasMessageContaining("http:");
+        assertThatThrownBy(() -> new EtcdSettings(
+                        "x", plain.endpoints(), plain.discovery(), Duration.ZERO, plain.requestTimeout(), null))
+                .hasMessageContaining("probe interval");
+    }
+
+    @Test
+    void anEndpointNamedTwiceIsOneSeed() {
+        assertThat(EtcdSettings.of(URI.create("http://a:2379"), URI.create("http://A"))
+                        .seeds())
+                .containsExactly(Endpoint.of("http://a:2379"));
+    }
+}

@@ -1,0 +1,100 @@
+package io.understudy.etcd;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
+
+import io.understudy.vocabulary.ClusterId;
+import io.understudy.vocabulary.MemberId;
+import io.understudy.vocabulary.Revision;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+@Timeout(value = 1, unit = TimeUnit.MINUTES)
+final class ReadIndexRoundTest {
+
+    private static final Endpoint FIRST = new Endpoint("first", 2379, false);
+    private static final Endpoint SECOND = new Endpoint("second", 2379, false);
+    private static final Duration LONG = Duration.ofSeconds(30);
+    private static final ReadIndex INDEX =
+            new ReadIndex(new Revision(7), new ClusterId(1), new MemberId(2), 3, Instant.EPOCH);
+
+    private final Map<Endpoint, CompletableFuture<ReadIndex>> asked = new ConcurrentHashMap<>();
+
+    @Test
+    void asksOnlyTheFirstWhenItAnswers() {
+        CompletableFuture<ReadIndex> round = run(LONG);
+
+        asked.get(FIRST).complete(INDEX);
+
+        assertThat(round.join()).isEqualTo(INDEX);
+        assertThat(asked).containsOnlyKeys(FIRST);
+    }
+
+    @Test
+    void asksTheNextAtOnceWhenTheFirstFails() {
+        CompletableFuture<ReadIndex> round = run(LONG);
+
+        asked.get(FIRST).completeExceptionally(new IllegalStateException("down"));
+        asked.get(SECOND).complete(INDEX);
+
+        assertThat(round.join()).isEqualTo(INDEX);
+    }
+
+    @Test
+    void asksTheNextAfterASilenceAndTakesWhoeverIsFirst() {
+        CompletableFuture<ReadIndex> round = run(LONG);
+
+        await().atMost(LONG).until(() -> asked.containsKey(SECOND));
+        asked.get(FIRST).complete(INDEX);
+
+        assertThat(round.join()).isEqualTo(INDEX);
+    }
+
+    @Test
+    void tellsEachFailureWhenAllFail() {
+        CompletableFuture<ReadIndex> round = run(LONG);
+
+        asked.get(FIRST).completeExceptionally(new IllegalStateException("down"));
+        asked.get(SECOND).completeExceptionally(new IllegalStateException("confused"));
+
+        assertThatThrownBy(round::join)
+                .hasRootCauseMessage("confused")
+                .cause()
+                .isInstanceOf(EtcdUnavailableException.class)
+                .hasMessageContaining("first:2379: down")
+                .hasMessageContaining("second:2379: confused");
+    }
+
+    @Test
+    void endsByItsDeadlineWhenEveryoneIsSilent() {
+        assertThatThrownBy(() -> run(Duration.ofMillis(200)).join())
+                .cause()
+                .isInstanceOf(EtcdUnavailableException.class)
+                .hasMessageContaining("within 200 ms")
+                .hasMessageContaining("first:2379");
+    }
+
+    @Test
+    void failsAtOnceWhenThereIsNobodyToAsk() {
+        assertThatThrownBy(() -> ReadIndexRound.run(List.of(), this::ask, LONG).join())
+                .cause()
+                .isInstanceOf(EtcdUnavailableException.class)
+                .hasMessageContaining("no endpoint to ask");
+    }
+
+    private CompletableFuture<ReadIndex> run(Duration deadline) {
+        return ReadIndexRound.run(List.of(FIRST, SECOND), this::ask, deadline);
+    }
+
+    private CompletableFuture<ReadIndex> ask(Endpoint endpoint, Duration deadline) {
+        return asked.computeIfAbsent(endpoint, each -> new CompletableFuture<>());
+    }
+}
