@@ -1,0 +1,136 @@
+package io.understudy.gateway.replica;
+
+import static io.understudy.vocabulary.KeyRange.KEY_ORDER;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.google.protobuf.ByteString;
+import io.understudy.vocabulary.KeyRange;
+import io.understudy.vocabulary.KeyValue;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.NavigableMap;
+import java.util.Random;
+import java.util.TreeMap;
+import net.jqwik.api.Arbitraries;
+import net.jqwik.api.Arbitrary;
+import net.jqwik.api.Combinators;
+import net.jqwik.api.ForAll;
+import net.jqwik.api.Property;
+import net.jqwik.api.Provide;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Test;
+
+/** The tree against a sorted map. */
+final class EntryTreeTest {
+
+    /** A step of a random edit: a put when there is a value, a delete otherwise. */
+    record Edit(ByteString key, @Nullable String value) {}
+
+    @Provide
+    Arbitrary<List<Edit>> edits() {
+        return Combinators.combine(Keys.any(), Arbitraries.of("x", "yy", null).injectNull(0.2))
+                .as(Edit::new)
+                .list()
+                .ofMaxSize(400);
+    }
+
+    @Provide
+    Arbitrary<ByteString> keys() {
+        return Keys.any();
+    }
+
+    @Property(tries = 200)
+    void holdsWhatASortedMapHoldsAndOldTreesStayAsTheyWere(
+            @ForAll("edits") List<Edit> edits, @ForAll("keys") ByteString one, @ForAll("keys") ByteString other) {
+        NavigableMap<ByteString, KeyValue> model = new TreeMap<>(KEY_ORDER);
+        EntryTree tree = EntryTree.EMPTY;
+        List<EntryTree> trees = new ArrayList<>();
+        List<List<KeyValue>> contents = new ArrayList<>();
+        long revision = 1;
+        for (Edit edit : edits) {
+            revision++;
+            if (edit.value() == null) {
+                model.remove(edit.key());
+                tree = tree.without(edit.key());
+            } else {
+                KeyValue entry = Keys.entry(edit.key(), edit.value(), revision);
+                model.put(edit.key(), entry);
+                tree = tree.with(entry);
+            }
+            trees.add(tree);
+            contents.add(List.copyOf(model.values()));
+        }
+        requireEqual(tree, model, one, other);
+        for (int i = 0; i < trees.size(); i++) {
+            assertThat(all(trees.get(i))).isEqualTo(contents.get(i));
+        }
+    }
+
+    @Property(tries = 50)
+    void isTheSameWhenBuiltInOneGo(@ForAll("edits") List<Edit> edits, @ForAll("keys") ByteString one) {
+        NavigableMap<ByteString, KeyValue> model = new TreeMap<>(KEY_ORDER);
+        edits.forEach(edit -> model.put(edit.key(), Keys.entry(edit.key(), "v", 7)));
+        EntryTree.Builder builder = new EntryTree.Builder();
+        model.values().forEach(builder::add);
+        requireEqual(builder.build(), model, one, ByteString.EMPTY);
+    }
+
+    @Test
+    void growsByLevelsAndShrinksToNothing() {
+        long seed = 20_261_121;
+        List<ByteString> keys = new ArrayList<>();
+        for (int i = 0; i < 20_000; i++) {
+            keys.add(ByteString.copyFromUtf8(String.format("key-%05d", i)));
+        }
+        Collections.shuffle(keys, new Random(seed));
+        EntryTree tree = EntryTree.EMPTY;
+        for (ByteString key : keys) {
+            tree = tree.with(Keys.entry(key, "value", 2));
+        }
+        assertThat(tree.count()).isEqualTo(20_000);
+        assertThat(tree.bytes()).isEqualTo(20_000L * ("key-00000".length() + "value".length()));
+        assertThat(tree.count(KeyRange.prefix(ByteString.copyFromUtf8("key-012"))))
+                .isEqualTo(100);
+        Collections.shuffle(keys, new Random(seed + 1));
+        for (ByteString key : keys) {
+            assertThat(tree.get(key)).isNotNull();
+            tree = tree.without(key);
+            assertThat(tree.get(key)).isNull();
+        }
+        assertThat(tree.count()).isZero();
+        assertThat(tree.bytes()).isZero();
+        assertThat(all(tree.with(Keys.entry(keys.get(0), "again", 3)))).hasSize(1);
+    }
+
+    private static void requireEqual(
+            EntryTree tree, NavigableMap<ByteString, KeyValue> model, ByteString one, ByteString other) {
+        assertThat(tree.count()).isEqualTo(model.size());
+        assertThat(tree.bytes())
+                .isEqualTo(model.values().stream().mapToLong(KeyValue::bytes).sum());
+        assertThat(tree.get(one)).isEqualTo(model.get(one));
+        assertThat(all(tree)).containsExactlyElementsOf(model.values());
+        if (KEY_ORDER.compare(one, other) < 0) {
+            KeyRange range = new KeyRange(one, other);
+            List<KeyValue> inside = List.copyOf(model.subMap(one, other).values());
+            assertThat(within(tree, range, Integer.MAX_VALUE)).isEqualTo(inside);
+            assertThat(tree.count(range)).isEqualTo(inside.size());
+            assertThat(within(tree, range, 3)).isEqualTo(inside.subList(0, Math.min(3, inside.size())));
+        }
+        assertThat(within(tree, KeyRange.fromKey(one), Integer.MAX_VALUE))
+                .containsExactlyElementsOf(model.tailMap(one).values());
+    }
+
+    private static List<KeyValue> all(EntryTree tree) {
+        return within(tree, KeyRange.all(), Integer.MAX_VALUE);
+    }
+
+    private static List<KeyValue> within(EntryTree tree, KeyRange range, int limit) {
+        List<KeyValue> found = new ArrayList<>();
+        tree.scan(range, entry -> {
+            found.add(entry);
+            return found.size() < limit;
+        });
+        return found;
+    }
+}

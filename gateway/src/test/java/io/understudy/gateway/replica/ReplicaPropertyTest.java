@@ -1,0 +1,141 @@
+package io.understudy.gateway.replica;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.google.protobuf.ByteString;
+import io.understudy.vocabulary.Change;
+import io.understudy.vocabulary.ClusterId;
+import io.understudy.vocabulary.KeyRange;
+import io.understudy.vocabulary.KeyValue;
+import io.understudy.vocabulary.Position;
+import io.understudy.vocabulary.Revision;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import net.jqwik.api.Arbitraries;
+import net.jqwik.api.Arbitrary;
+import net.jqwik.api.Combinators;
+import net.jqwik.api.ForAll;
+import net.jqwik.api.Property;
+import net.jqwik.api.Provide;
+import net.jqwik.api.Tuple;
+
+/** Random feeds against a naive model: whatever was published equals the source at its revision, then and ever after. */
+final class ReplicaPropertyTest {
+
+    private static final ClusterId CLUSTER = new ClusterId(7);
+
+    /** What happens next. */
+    sealed interface Step {
+        /** One commit at the source, told to the replica. */
+        record Write(Map<ByteString, String> values) implements Step {}
+
+        /** Nothing inside the range: a write outside of it, then a progress mark. */
+        record Progress() implements Step {}
+
+        /**
+         * Commits that the replica never hears of, then a snapshot in pages cut at the given keys.
+         *
+         * @param abandoned how many pages of a first attempt are given before it is started anew
+         */
+        record Resync(List<Map<ByteString, String>> missed, List<ByteString> cuts, int abandoned) implements Step {}
+    }
+
+    @Provide
+    Arbitrary<List<Step>> steps() {
+        Arbitrary<Map<ByteString, String>> values = Arbitraries.maps(Keys.any(), Arbitraries.of("", "a", "bb"))
+                .ofMinSize(1)
+                .ofMaxSize(6);
+        Arbitrary<Step> write = values.map(Step.Write::new);
+        Arbitrary<Step> resync = Combinators.combine(
+                        values.list().ofMaxSize(5),
+                        Keys.any().list().ofMaxSize(4),
+                        Arbitraries.integers().between(0, 3))
+                .as(Step.Resync::new);
+        return Arbitraries.frequencyOf(
+                        Tuple.of(8, write),
+                        Tuple.of(1, Arbitraries.just((Step) new Step.Progress())),
+                        Tuple.of(2, resync))
+                .list()
+                .ofMaxSize(60);
+    }
+
+    @Provide
+    Arbitrary<KeyRange> ranges() {
+        return Arbitraries.of(
+                KeyRange.all(),
+                KeyRange.prefix(Keys.key("a")),
+                KeyRange.fromKey(ByteString.copyFrom(new byte[] {1})),
+                new KeyRange(ByteString.EMPTY, ByteString.copyFrom(new byte[] {(byte) 0x80})));
+    }
+
+    @Property(tries = 300)
+    void everyPublishedStateEqualsTheSourceAtItsRevision(
+            @ForAll("ranges") KeyRange range, @ForAll("steps") List<Step> steps) {
+        SourceModel source = new SourceModel();
+        List<ReplicaState> published = new ArrayList<>();
+        Replica replica = new Replica(range, published::add);
+        snapshot(replica, source, List.of());
+        for (Step step : steps) {
+            if (step instanceof Step.Write write) {
+                List<Change> changes = source.write(write.values(), range);
+                if (changes.isEmpty()) {
+                    replica.progress(position(source.revision()));
+                } else {
+                    replica.commit(SourceModel.commit(source.revision(), changes), position(source.revision()));
+                }
+            } else if (step instanceof Step.Progress) {
+                replica.progress(position(source.revision()));
+            } else if (step instanceof Step.Resync resync) {
+                ReplicaState before = replica.state();
+                resync.missed().forEach(values -> source.write(values, range));
+                startOnly(replica, source, resync.cuts(), resync.abandoned());
+                assertThat(replica.state()).isSameAs(before);
+                snapshot(replica, source, resync.cuts());
+            }
+            assertThat(replica.state().revision().value()).isEqualTo(source.revision());
+        }
+        Revision last = Revision.ZERO;
+        for (ReplicaState state : published) {
+            assertThat(entries(state)).isEqualTo(source.at(state.revision().value(), range));
+            assertThat(state.revision()).isGreaterThanOrEqualTo(last);
+            last = state.revision();
+        }
+    }
+
+    private static void startOnly(Replica replica, SourceModel source, List<ByteString> cuts, int pages) {
+        replica.snapshotStarted(CLUSTER, new Revision(source.revision()));
+        give(replica, source, cuts, pages);
+    }
+
+    private static void snapshot(Replica replica, SourceModel source, List<ByteString> cuts) {
+        startOnly(replica, source, cuts, Integer.MAX_VALUE);
+        replica.snapshotCompleted(position(source.revision()));
+    }
+
+    /** Gives up to {@code pages} pages that begin at the cuts inside the range. */
+    private static void give(Replica replica, SourceModel source, List<ByteString> cuts, int pages) {
+        KeyRange range = replica.range();
+        List<ByteString> inside = cuts.stream()
+                .filter(cut -> range.contains(cut) && !cut.equals(range.from()))
+                .sorted(KeyRange.KEY_ORDER)
+                .distinct()
+                .toList();
+        ByteString from = range.from();
+        for (int i = 0; i <= inside.size() && i < pages; i++) {
+            KeyRange covered = new KeyRange(from, i < inside.size() ? inside.get(i) : range.to());
+            replica.snapshotPage(covered, source.at(source.revision(), covered));
+            from = i < inside.size() ? inside.get(i) : from;
+        }
+    }
+
+    private static List<KeyValue> entries(ReplicaState state) {
+        List<KeyValue> entries = new ArrayList<>();
+        state.scan(state.range(), entries::add);
+        return entries;
+    }
+
+    private static Position position(long revision) {
+        return new Position(CLUSTER, new Revision(revision), null);
+    }
+}

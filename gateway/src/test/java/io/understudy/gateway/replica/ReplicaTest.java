@@ -1,0 +1,151 @@
+package io.understudy.gateway.replica;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+import com.google.protobuf.ByteString;
+import io.understudy.vocabulary.Change;
+import io.understudy.vocabulary.ClusterId;
+import io.understudy.vocabulary.KeyRange;
+import io.understudy.vocabulary.KeyValue;
+import io.understudy.vocabulary.Position;
+import io.understudy.vocabulary.Revision;
+import java.util.List;
+import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
+import org.junit.jupiter.api.Test;
+
+/** What a replica refuses, because it would break one of its invariants; and that it stays as it was then. */
+final class ReplicaTest {
+
+    private static final ClusterId CLUSTER = new ClusterId(0xabc);
+    private static final ByteString A = Keys.key("a");
+    private static final ByteString B = Keys.key("b");
+
+    private final Replica replica = new Replica(KeyRange.all(), state -> {});
+
+    @Test
+    void isNotReadyBeforeTheFirstSnapshotIsComplete() {
+        assertThat(replica.state()).isNull();
+        replica.snapshotStarted(CLUSTER, new Revision(5));
+        replica.snapshotPage(KeyRange.all(), List.of(Keys.entry(A, "1", 5)));
+        assertThat(replica.state()).isNull();
+        replica.snapshotCompleted(position(5));
+        assertThat(replica.state()).isNotNull();
+        assertThat(replica.state().get(A)).isEqualTo(Keys.entry(A, "1", 5));
+    }
+
+    @Test
+    void readersKeepTheOldStateWhileASnapshotIsMerged() {
+        load(5, Keys.entry(A, "1", 5));
+        ReplicaState before = replica.state();
+        replica.snapshotStarted(CLUSTER, new Revision(9));
+        replica.snapshotPage(KeyRange.all(), List.of(Keys.entry(B, "2", 8)));
+        assertThat(replica.state()).isSameAs(before);
+        replica.snapshotCompleted(position(9));
+        assertThat(replica.state().keys()).isEqualTo(1);
+        assertThat(replica.state().get(A)).isNull();
+        assertThat(before.get(A)).isNotNull();
+    }
+
+    @Test
+    void entriesThatDidNotChangeAreSharedWithTheStateBefore() {
+        load(5, Keys.entry(A, "1", 5));
+        KeyValue held = replica.state().get(A);
+        load(9, Keys.entry(A, "1", 5), Keys.entry(B, "2", 9));
+        assertThat(replica.state().get(A)).isSameAs(held);
+    }
+
+    @Test
+    void refusesACommitAtOrBeforeItsRevision() {
+        load(5, Keys.entry(A, "1", 5));
+        refuses(() -> put(A, 5), "a commit at revision 5 for a replica that is at 5");
+    }
+
+    @Test
+    void refusesACommitBeforeTheFirstSnapshotOrInsideOne() {
+        refuses(() -> put(A, 6), "before the first snapshot");
+        load(5);
+        replica.snapshotStarted(CLUSTER, new Revision(9));
+        refuses(() -> put(A, 6), "inside a snapshot");
+    }
+
+    @Test
+    void refusesASnapshotThatGoesBack() {
+        load(5);
+        refuses(() -> replica.snapshotStarted(CLUSTER, new Revision(4)), "a replica that is at 5 already");
+    }
+
+    @Test
+    void refusesAnotherCluster() {
+        load(5);
+        refuses(
+                () -> replica.snapshotStarted(new ClusterId(0xdef), new Revision(9)),
+                "now reads cluster def, the replica holds cluster abc");
+        refuses(() -> replica.progress(new Position(new ClusterId(0xdef), new Revision(9), null)), "cluster def");
+    }
+
+    @Test
+    void refusesASnapshotOfAnotherHistory() {
+        load(5, Keys.entry(A, "1", 5));
+        replica.snapshotStarted(CLUSTER, new Revision(9));
+        refuses(
+                () -> replica.snapshotPage(KeyRange.all(), List.of(Keys.entry(A, "other", 5))),
+                "another history: a snapshot at revision 9 has a key last modified at 5");
+    }
+
+    @Test
+    void refusesPagesWithAHoleOrMissingAtTheEnd() {
+        replica.snapshotStarted(CLUSTER, new Revision(9));
+        replica.snapshotPage(new KeyRange(ByteString.EMPTY, A), List.of());
+        refuses(() -> replica.snapshotPage(KeyRange.fromKey(B), List.of()), "does not adjoin");
+        refuses(() -> replica.snapshotCompleted(position(9)), "completed before its last page");
+    }
+
+    @Test
+    void refusesPagesOutOfOrderOrOutOfRange() {
+        replica.snapshotStarted(CLUSTER, new Revision(9));
+        refuses(
+                () -> replica.snapshotPage(KeyRange.all(), List.of(Keys.entry(B, "", 2), Keys.entry(A, "", 2))),
+                "out of order");
+        replica.snapshotStarted(CLUSTER, new Revision(9));
+        refuses(
+                () -> replica.snapshotPage(new KeyRange(ByteString.EMPTY, A), List.of(Keys.entry(B, "", 2))),
+                "out of its range");
+    }
+
+    @Test
+    void refusesAChangeOutsideItsRange() {
+        Replica part = new Replica(KeyRange.prefix(A), state -> {});
+        part.snapshotStarted(CLUSTER, new Revision(5));
+        part.snapshotPage(KeyRange.prefix(A), List.of());
+        part.snapshotCompleted(position(5));
+        assertThatExceptionOfType(ReplicaDivergedException.class)
+                .isThrownBy(() ->
+                        part.commit(SourceModel.commit(6, List.of(new Change.Put(Keys.entry(B, "", 6)))), position(6)))
+                .withMessageContaining("outside the replica's range");
+    }
+
+    private void load(long revision, KeyValue... entries) {
+        replica.snapshotStarted(CLUSTER, new Revision(revision));
+        replica.snapshotPage(KeyRange.all(), List.of(entries));
+        replica.snapshotCompleted(position(revision));
+    }
+
+    private void put(ByteString key, long revision) {
+        replica.commit(
+                SourceModel.commit(revision, List.of(new Change.Put(Keys.entry(key, "x", revision)))),
+                position(revision));
+    }
+
+    private void refuses(ThrowingCallable action, String message) {
+        ReplicaState before = replica.state();
+        assertThatExceptionOfType(ReplicaDivergedException.class)
+                .isThrownBy(action)
+                .withMessageContaining(message);
+        assertThat(replica.state()).isSameAs(before);
+    }
+
+    private static Position position(long revision) {
+        return new Position(CLUSTER, new Revision(revision), null);
+    }
+}

@@ -1,0 +1,114 @@
+package io.understudy.gateway.replica;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import io.understudy.feed.FeedEndedException;
+import io.understudy.vocabulary.Change;
+import io.understudy.vocabulary.ClusterId;
+import io.understudy.vocabulary.KeyRange;
+import io.understudy.vocabulary.KeyValue;
+import io.understudy.vocabulary.Position;
+import io.understudy.vocabulary.Revision;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+@Timeout(60)
+final class ReplicaWriterTest {
+
+    private static final ClusterId CLUSTER = new ClusterId(1);
+    private static final KeyValue A = Keys.entry(Keys.key("a"), "1", 5);
+    private static final KeyValue B = Keys.entry(Keys.key("b"), "2", 9);
+
+    private final ScriptedFeeds feeds = new ScriptedFeeds();
+    private final Replica replica = new Replica(KeyRange.all(), state -> {});
+    private final AtomicInteger applied = new AtomicInteger();
+    private final AtomicInteger resyncs = new AtomicInteger();
+    private final ReplicaWriter writer =
+            new ReplicaWriter(replica, feeds, took -> applied.incrementAndGet(), resyncs::incrementAndGet);
+
+    @BeforeEach
+    void start() {
+        snapshot(5, A);
+        writer.start();
+        awaitRevision(5);
+    }
+
+    @AfterEach
+    void close() throws InterruptedException {
+        writer.close(Duration.ofSeconds(10));
+        await().untilAsserted(() -> assertThat(feeds.closed.get()).isGreaterThanOrEqualTo(feeds.opened.size()));
+    }
+
+    @Test
+    void afterAGapANewFeedIsOpenedAndItsSnapshotMerged() {
+        feeds.next(consumer -> {
+            throw new FeedEndedException.Gap(position(5), new Revision(8), "compacted");
+        });
+        snapshot(9, B);
+        awaitRevision(9);
+        assertThat(replica.state().get(A.key())).isNull();
+        assertThat(replica.state().get(B.key())).isEqualTo(B);
+        assertThat(feeds.opened).hasSize(2);
+        assertThat(resyncs).hasValue(1);
+        assertThat(writer.failed()).isNull();
+    }
+
+    @Test
+    void whateverElseEndsAFeedFailsTheWriterAndTheStateStays() {
+        FeedEndedException why = new FeedEndedException.AnotherCluster("http://127.0.0.1:1", CLUSTER, new ClusterId(2));
+        feeds.next(consumer -> {
+            throw why;
+        });
+        await().atMost(Duration.ofSeconds(20)).until(() -> writer.failed() != null);
+        assertThat(writer.failed()).isSameAs(why);
+        assertThat(writer.failure()).isCompletedExceptionally();
+        assertThat(replica.state().revision()).isEqualTo(new Revision(5));
+        assertThat(feeds.opened).hasSize(1);
+    }
+
+    @Test
+    void aReplicaThatWouldDivergeFailsTheWriter() {
+        feeds.next(consumer -> consumer.snapshotStarted(CLUSTER, new Revision(4)));
+        await().atMost(Duration.ofSeconds(20)).until(() -> writer.failed() != null);
+        assertThat(writer.failed()).isInstanceOf(ReplicaDivergedException.class);
+    }
+
+    @Test
+    void commitsAreMeasured() {
+        feeds.next(consumer -> consumer.commit(SourceModel.commit(9, List.of(new Change.Put(B))), position(9)));
+        awaitRevision(9);
+        await().untilAsserted(() -> assertThat(applied).hasValue(1));
+        assertThat(writer.silence()).isLessThan(Duration.ofSeconds(30));
+    }
+
+    @Test
+    void closingIsNotAFailure() throws InterruptedException {
+        writer.close(Duration.ofSeconds(10));
+        assertThat(writer.failed()).isNull();
+        assertThat(writer.failure()).isNotDone();
+    }
+
+    private void snapshot(long revision, KeyValue... entries) {
+        feeds.next(consumer -> {
+            consumer.snapshotStarted(CLUSTER, new Revision(revision));
+            consumer.snapshotPage(KeyRange.all(), List.of(entries));
+            consumer.snapshotCompleted(position(revision));
+        });
+    }
+
+    private void awaitRevision(long revision) {
+        await().atMost(Duration.ofSeconds(20))
+                .until(() ->
+                        replica.state() != null && replica.state().revision().equals(new Revision(revision)));
+    }
+
+    private static Position position(long revision) {
+        return new Position(CLUSTER, new Revision(revision), null);
+    }
+}

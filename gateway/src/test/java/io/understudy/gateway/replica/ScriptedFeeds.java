@@ -1,0 +1,57 @@
+package io.understudy.gateway.replica;
+
+import io.understudy.feed.Feed;
+import io.understudy.feed.FeedConsumer;
+import io.understudy.feed.FeedEndedException;
+import io.understudy.feed.FeedKind;
+import io.understudy.feed.FeedSource;
+import io.understudy.vocabulary.KeyRange;
+import io.understudy.vocabulary.Position;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.jspecify.annotations.Nullable;
+
+/** A source whose feeds do what a test tells them. */
+final class ScriptedFeeds implements FeedSource {
+
+    /** One event, or the end. */
+    @FunctionalInterface
+    interface Event {
+        void give(FeedConsumer consumer) throws FeedEndedException;
+    }
+
+    private final BlockingQueue<Event> events = new LinkedBlockingQueue<>();
+    final List<KeyRange> opened = new CopyOnWriteArrayList<>();
+    final AtomicInteger closed = new AtomicInteger();
+
+    void next(Event event) {
+        events.add(event);
+    }
+
+    @Override
+    public Feed open(KeyRange range, FeedKind kind, @Nullable Position resumeAt) {
+        opened.add(range);
+        return new Feed() {
+            @Override
+            public boolean poll(Duration timeout, FeedConsumer consumer)
+                    throws FeedEndedException, InterruptedException {
+                Event event = events.poll(timeout.toMillis(), TimeUnit.MILLISECONDS);
+                if (event == null) {
+                    return false;
+                }
+                event.give(consumer);
+                return true;
+            }
+
+            @Override
+            public void close() {
+                closed.incrementAndGet();
+            }
+        };
+    }
+}

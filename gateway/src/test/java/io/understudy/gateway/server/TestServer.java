@@ -1,0 +1,93 @@
+package io.understudy.gateway.server;
+
+import io.etcd.jetcd.api.KVGrpc;
+import io.etcd.jetcd.api.RangeRequest;
+import io.grpc.ManagedChannel;
+import io.grpc.netty.NettyChannelBuilder;
+import io.understudy.config.HostPort;
+import io.understudy.gateway.api.RangeReader;
+import io.understudy.gateway.api.ResponseHeaders;
+import io.understudy.gateway.api.States;
+import io.understudy.gateway.health.HealthCheck;
+import io.understudy.gateway.health.HealthChecks;
+import io.understudy.gateway.replica.ReplicaState;
+import io.understudy.vocabulary.KeyRange;
+import io.understudy.vocabulary.MemberId;
+import io.vertx.core.Future;
+import io.vertx.core.Vertx;
+import java.net.URI;
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentMap;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+
+/** A server with the gateway's limits in front of a fixed state with the keys {@code a} and {@code b}. */
+final class TestServer implements AutoCloseable {
+
+    static final int LOOPS = 2;
+
+    final Vertx vertx = Vertx.vertx();
+    final ConcurrentMap<String, AtomicInteger> answered = new ConcurrentHashMap<>();
+    volatile Optional<String> problem = Optional.empty();
+    private final ApiServer server;
+    private final int port;
+
+    TestServer() {
+        ReplicaState state =
+                States.of(KeyRange.all(), 9, List.of(States.entry("a", "1", 2, 2, 1), States.entry("b", "2", 3, 3, 1)));
+        RangeReader reader = new RangeReader(() -> state, new ResponseHeaders(new MemberId(5), () -> 2));
+        HealthChecks live = new HealthChecks(new HealthCheck("feed", Optional::empty));
+        HealthChecks ready =
+                new HealthChecks(new HealthCheck("replica", () -> problem), new HealthCheck("feed", Optional::empty));
+        server = new ApiServer(
+                vertx,
+                new HostPort("127.0.0.1", 0),
+                ServerLimits.DEFAULTS,
+                List.of(UnaryMethod.of(KVGrpc.getRangeMethod(), RangeRequest.parser(), reader::range)),
+                (method, code, took) -> answered.computeIfAbsent(method + " " + code, key -> new AtomicInteger())
+                        .incrementAndGet(),
+                new WebPages(live, ready, "{\"etcdserver\":\"3.5.0\"}", () -> "# metrics\n"));
+        port = get(server.listen(LOOPS));
+    }
+
+    int port() {
+        return port;
+    }
+
+    URI url(String path) {
+        return URI.create("http://127.0.0.1:" + port + path);
+    }
+
+    /** A channel with one connection, as gRPC clients have. */
+    ManagedChannel channel() {
+        return NettyChannelBuilder.forAddress("127.0.0.1", port)
+                .usePlaintext()
+                .maxInboundMetadataSize(1 << 20)
+                .build();
+    }
+
+    int answered(String methodAndCode) {
+        AtomicInteger count = answered.get(methodAndCode);
+        return count == null ? 0 : count.get();
+    }
+
+    Future<Void> shutdown(Duration deadline) {
+        return server.shutdown(deadline);
+    }
+
+    static <T> T get(Future<T> future) {
+        try {
+            return future.toCompletionStage().toCompletableFuture().get(30, TimeUnit.SECONDS);
+        } catch (Exception e) {
+            throw new AssertionError(e);
+        }
+    }
+
+    @Override
+    public void close() {
+        Void unused = get(vertx.close());
+    }
+}

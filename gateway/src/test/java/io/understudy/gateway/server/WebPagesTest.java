@@ -1,0 +1,95 @@
+package io.understudy.gateway.server;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.vertx.core.http.HttpClientOptions;
+import io.vertx.core.http.HttpMethod;
+import io.vertx.core.http.HttpVersion;
+import java.io.IOException;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpRequest.BodyPublishers;
+import java.net.http.HttpResponse;
+import java.net.http.HttpResponse.BodyHandlers;
+import java.util.Optional;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** The pages beside gRPC, in etcd's form. */
+@Timeout(60)
+final class WebPagesTest {
+
+    private static final HttpClient HTTP =
+            HttpClient.newBuilder().version(HttpClient.Version.HTTP_1_1).build();
+    private static TestServer server;
+
+    @BeforeAll
+    static void start() {
+        server = new TestServer();
+    }
+
+    @AfterAll
+    static void stop() {
+        server.close();
+    }
+
+    @BeforeEach
+    void wellAgain() {
+        server.problem = Optional.empty();
+    }
+
+    @Test
+    void readinessIsGreen() throws Exception {
+        assertPage("/readyz", 200, "ok\n");
+        assertPage("/readyz?verbose", 200, "[+]replica ok\n[+]feed ok\nok\n");
+        assertPage("/health", 200, "{\"health\":\"true\",\"reason\":\"\"}");
+    }
+
+    @Test
+    void readinessIsRedAndSaysWhy() throws Exception {
+        server.problem = Optional.of("not yet");
+        assertPage("/readyz", 503, "[-]replica failed: not yet\n[+]feed ok\n\n");
+        assertPage("/health", 503, "{\"health\":\"false\",\"reason\":\"replica: not yet\"}");
+        assertPage("/readyz?exclude=replica", 200, "ok\n");
+        assertPage("/readyz/feed", 200, "ok\n");
+        assertPage("/readyz/replica", 503, "[-]replica failed: not yet\n\n");
+        assertPage("/livez", 200, "ok\n");
+    }
+
+    @Test
+    void versionAndMetricsAreServed() throws Exception {
+        assertPage("/version", 200, "{\"etcdserver\":\"3.5.0\"}");
+        assertPage("/metrics", 200, "# metrics\n");
+    }
+
+    @Test
+    void otherPathsAndMethodsAreRefused() throws Exception {
+        assertPage("/nothing", 404, "404 page not found\n");
+        HttpResponse<String> post = HTTP.send(
+                HttpRequest.newBuilder(server.url("/readyz"))
+                        .POST(BodyPublishers.noBody())
+                        .build(),
+                BodyHandlers.ofString());
+        assertThat(post.statusCode()).isEqualTo(405);
+    }
+
+    @Test
+    void theSamePagesAreServedOverHttp2() {
+        var client = server.vertx.createHttpClient(
+                new HttpClientOptions().setProtocolVersion(HttpVersion.HTTP_2).setHttp2ClearTextUpgrade(false));
+        var body = TestServer.get(client.request(HttpMethod.GET, server.port(), "127.0.0.1", "/readyz")
+                .compose(request -> request.send().compose(response -> response.body())));
+        assertThat(body).hasToString("ok\n");
+    }
+
+    private static void assertPage(String path, int status, String body) throws IOException, InterruptedException {
+        HttpResponse<String> response =
+                HTTP.send(HttpRequest.newBuilder(server.url(path)).build(), BodyHandlers.ofString());
+        assertThat(response.version()).isEqualTo(HttpClient.Version.HTTP_1_1);
+        assertThat(response.body()).isEqualTo(body);
+        assertThat(response.statusCode()).isEqualTo(status);
+    }
+}
