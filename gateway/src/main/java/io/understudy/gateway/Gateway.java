@@ -27,7 +27,10 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.ToLongFunction;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -49,7 +52,7 @@ public final class Gateway implements AutoCloseable {
     private static final Duration START_DEADLINE = Duration.ofSeconds(30);
 
     private final GatewaySettings settings;
-    private final PrometheusMeterRegistry registry = new PrometheusMeterRegistry(PrometheusConfig.DEFAULT);
+    private final PrometheusMeterRegistry registry;
     private final MemberId id;
     private final Vertx vertx;
     private final EtcdCluster source;
@@ -57,16 +60,19 @@ public final class Gateway implements AutoCloseable {
     private final Replica replica;
     private final ReplicaWriter writer;
     private final ApiServer server;
-    private volatile boolean closing;
+    private final AtomicBoolean closing = new AtomicBoolean();
     private int apiPort;
+    /** Of the writing thread. */
+    private boolean announced;
 
-    private Gateway(GatewaySettings settings, int loops) {
+    private Gateway(GatewaySettings settings, EtcdCluster source, PrometheusMeterRegistry registry, int loops) {
         this.settings = settings;
+        this.registry = registry;
         this.id = MemberIds.of(settings.name());
         GatewayMetrics metrics = new GatewayMetrics(registry);
         this.vertx =
                 Vertx.vertx(new VertxOptions().setPreferNativeTransport(true).setEventLoopPoolSize(loops));
-        this.source = EtcdCluster.connect(settings.source(), registry);
+        this.source = source;
         this.facts = new SourceFacts(source);
         this.replica = new Replica(settings.range(), this::announceFirst);
         this.writer = new ReplicaWriter(
@@ -98,10 +104,14 @@ public final class Gateway implements AutoCloseable {
      * Starts a gateway. Does not wait for the source.
      *
      * @throws IOException if the address can't be listened at, or the start took too long; nothing is left running
+     * @throws RuntimeException if files that the source's settings name can't be used
      */
     public static Gateway start(GatewaySettings settings) throws IOException, InterruptedException {
         int loops = Runtime.getRuntime().availableProcessors();
-        Gateway gateway = new Gateway(settings, loops);
+        PrometheusMeterRegistry registry = new PrometheusMeterRegistry(PrometheusConfig.DEFAULT);
+        // First, since it reads files that may not be there.
+        EtcdCluster source = EtcdCluster.connect(settings.source(), registry);
+        Gateway gateway = new Gateway(settings, source, registry, loops);
         try {
             gateway.listen(loops);
         } catch (IOException | InterruptedException | RuntimeException e) {
@@ -136,10 +146,9 @@ public final class Gateway implements AutoCloseable {
      */
     @Override
     public void close() {
-        if (closing) {
+        if (!closing.compareAndSet(false, true)) {
             return;
         }
-        closing = true;
         Closing steps = new Closing(settings.closeTimeout());
         steps.run("server", () -> steps.await(server.shutdown(settings.closeTimeout())));
         steps.run("writer", () -> writer.close(settings.closeTimeout()));
@@ -156,7 +165,7 @@ public final class Gateway implements AutoCloseable {
                     .toCompletionStage()
                     .toCompletableFuture()
                     .get(START_DEADLINE.toSeconds(), TimeUnit.SECONDS);
-        } catch (java.util.concurrent.ExecutionException | java.util.concurrent.TimeoutException e) {
+        } catch (ExecutionException | TimeoutException e) {
             Throwable why = e.getCause() == null ? e : e.getCause();
             throw new IOException(
                     "the gateway can't listen at " + at + ": " + why.getMessage()
@@ -168,8 +177,15 @@ public final class Gateway implements AutoCloseable {
                 settings.name(),
                 new HostPort(at.host(), apiPort),
                 id,
-                vertx.isNativeTransportEnabled() ? "native" : "nio",
+                transport(),
                 loops);
+    }
+
+    private String transport() {
+        Throwable missing = vertx.unavailableNativeTransportCause();
+        return vertx.isNativeTransportEnabled()
+                ? "native"
+                : missing == null ? "nio" : "nio (no native one: " + missing.getMessage() + ")";
     }
 
     private void announceFirst(ReplicaState state) {
@@ -184,16 +200,13 @@ public final class Gateway implements AutoCloseable {
         }
     }
 
-    /** Of the writing thread. */
-    private boolean announced;
-
     private HealthChecks live() {
         return new HealthChecks(new HealthCheck("feed", this::feedEnded));
     }
 
     private HealthChecks ready() {
         return new HealthChecks(
-                new HealthCheck("process", () -> closing ? Optional.of("closing") : Optional.empty()),
+                new HealthCheck("process", () -> closing.get() ? Optional.of("closing") : Optional.empty()),
                 new HealthCheck(
                         "replica",
                         () -> replica.state() == null

@@ -65,9 +65,9 @@ public record GatewaySettings(
 
     /** Every setting of a gateway process. */
     public static final Collection<Setting<?>> ROWS = Stream.of(
-                    List.of(NAME, LISTEN),
+                    List.of(NAME, LISTEN, MAX_SILENCE, CLOSE_TIMEOUT),
                     Setting.under(SOURCE, EtcdSettings.ROWS),
-                    List.of(PREFIX, MAX_SILENCE, CLOSE_TIMEOUT),
+                    List.of(PREFIX),
                     ServerLimits.ROWS)
             .<Setting<?>>flatMap(List::stream)
             .toList();

@@ -1,0 +1,113 @@
+package io.understudy.gateway;
+
+import static org.awaitility.Awaitility.await;
+
+import com.google.protobuf.ByteString;
+import io.etcd.jetcd.api.KVGrpc;
+import io.etcd.jetcd.api.RangeRequest;
+import io.etcd.jetcd.api.RangeResponse;
+import io.grpc.ManagedChannel;
+import io.grpc.netty.NettyChannelBuilder;
+import io.understudy.config.HostPort;
+import io.understudy.etcd.EtcdSettings;
+import io.understudy.local.binary.EtcdBinaries;
+import io.understudy.local.etcd.LocalEtcd;
+import io.understudy.local.process.Command;
+import java.io.IOException;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
+import java.net.http.HttpResponse.BodyHandlers;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+
+/** A gateway in front of a test's cluster, and clients of it. */
+final class GatewayFixture implements AutoCloseable {
+
+    static final ByteString ZERO = ByteString.copyFrom(new byte[] {0});
+    static final Duration PATIENCE = Duration.ofSeconds(60);
+
+    final Gateway gateway;
+    private final HttpClient http = HttpClient.newHttpClient();
+    private final ManagedChannel channel;
+
+    GatewayFixture(GatewaySettings settings) throws IOException, InterruptedException {
+        gateway = Gateway.start(settings);
+        channel = channel("127.0.0.1", gateway.apiPort());
+    }
+
+    static GatewaySettings settings(LocalEtcd source) {
+        return GatewaySettings.of(
+                "test",
+                new HostPort("127.0.0.1", 0),
+                EtcdSettings.of(source.clientUrls().toArray(new URI[0])).withName("source"));
+    }
+
+    static ManagedChannel channel(String host, int port) {
+        return NettyChannelBuilder.forAddress(host, port)
+                .usePlaintext()
+                .maxInboundMessageSize(Integer.MAX_VALUE)
+                .build();
+    }
+
+    static KVGrpc.KVBlockingStub kv(ManagedChannel channel) {
+        return KVGrpc.newBlockingStub(channel).withDeadlineAfter(30, TimeUnit.SECONDS);
+    }
+
+    KVGrpc.KVBlockingStub kv() {
+        return kv(channel);
+    }
+
+    /** Everything the gateway holds. */
+    RangeResponse everything() {
+        return kv().range(everythingRequest());
+    }
+
+    static RangeRequest everythingRequest() {
+        return RangeRequest.newBuilder()
+                .setKey(ZERO)
+                .setRangeEnd(ZERO)
+                .setSerializable(true)
+                .build();
+    }
+
+    String etcdctl(String... arguments) {
+        List<String> line = new ArrayList<>(
+                List.of(EtcdBinaries.find().etcdctl().toString(), "--endpoints=127.0.0.1:" + gateway.apiPort()));
+        line.addAll(List.of(arguments));
+        return Command.of(line).run(Duration.ofSeconds(30));
+    }
+
+    HttpResponse<String> page(String path) {
+        try {
+            return http.send(
+                    HttpRequest.newBuilder(URI.create("http://127.0.0.1:" + gateway.apiPort() + path))
+                            .timeout(Duration.ofSeconds(30))
+                            .build(),
+                    BodyHandlers.ofString());
+        } catch (IOException | InterruptedException e) {
+            throw new AssertionError(e);
+        }
+    }
+
+    void awaitReady() {
+        await().atMost(PATIENCE).until(() -> page("/readyz").statusCode() == 200);
+    }
+
+    void awaitNotReady() {
+        await().atMost(PATIENCE).until(() -> page("/readyz").statusCode() == 503);
+    }
+
+    void awaitRevision(long revision) {
+        await().atMost(PATIENCE).until(() -> everything().getHeader().getRevision() >= revision);
+    }
+
+    @Override
+    public void close() {
+        channel.shutdownNow();
+        gateway.close();
+    }
+}

@@ -1,0 +1,89 @@
+package io.understudy.gateway;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+import com.google.protobuf.ByteString;
+import io.understudy.config.ConfigurationException;
+import io.understudy.config.HostPort;
+import io.understudy.config.SettingsText;
+import io.understudy.gateway.server.ServerLimits;
+import io.understudy.vocabulary.KeyRange;
+import java.io.IOException;
+import java.net.URI;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+final class GatewaySettingsTest {
+
+    @TempDir
+    private Path folder;
+
+    @Test
+    void onlyTheSourceIsRequired() throws IOException {
+        GatewaySettings settings = load("source: {endpoints: ['http://127.0.0.1:23791']}");
+        assertThat(settings.source().endpoints()).containsExactly(URI.create("http://127.0.0.1:23791"));
+        assertThat(settings.listen()).isEqualTo(new HostPort("127.0.0.1", 2379));
+        assertThat(settings.name()).endsWith(":2379");
+        assertThat(settings.range()).isEqualTo(KeyRange.all());
+        assertThat(settings.limits()).isEqualTo(ServerLimits.DEFAULTS);
+    }
+
+    @Test
+    void everySettingCanBeGiven() throws IOException {
+        GatewaySettings settings = load("""
+                name: edge-1
+                listen: 127.0.0.1:0
+                source: {endpoints: ['http://127.0.0.1:23791'], probeInterval: 2s}
+                range: {prefix: /registry/}
+                maxSilence: 20s
+                closeTimeout: 1s
+                limits: {maxRequestBytes: 4MiB, maxHeaderBytes: 64KiB, maxStreams: 500, maxResets: 1000}
+                """);
+        assertThat(settings.name()).isEqualTo("edge-1");
+        assertThat(settings.source().probeInterval()).isEqualTo(Duration.ofSeconds(2));
+        assertThat(settings.range()).isEqualTo(KeyRange.prefix(ByteString.copyFromUtf8("/registry/")));
+        assertThat(settings.maxSilence()).isEqualTo(Duration.ofSeconds(20));
+        assertThat(settings.limits()).isEqualTo(new ServerLimits(4 << 20, 64 << 10, 500, 1_000));
+    }
+
+    @Test
+    void allThatIsWrongIsToldTogether() {
+        assertThatExceptionOfType(ConfigurationException.class)
+                .isThrownBy(() -> load("""
+                        listen: nowhere
+                        source: {endpoints: ['http://127.0.0.1:1', 'https://127.0.0.1:2']}
+                        limits: {maxStreams: 0}
+                        lissten: 127.0.0.1:2379
+                        """))
+                .withMessageContaining("listen can't be 'nowhere'")
+                .withMessageContaining("limits.maxStreams can't be '0'")
+                .withMessageContaining("did you mean listen?");
+    }
+
+    @Test
+    void impossibleCombinationsAreRefused() {
+        assertThatExceptionOfType(ConfigurationException.class)
+                .isThrownBy(() -> load("source: {endpoints: ['http://127.0.0.1:1', 'https://127.0.0.1:2']}"))
+                .withMessageContaining("http and https endpoints mixed");
+    }
+
+    @Test
+    void theReadmeListsEverySetting() throws IOException {
+        assertThat(Files.readString(Path.of("README.md"))).contains(SettingsText.reference(GatewaySettings.ROWS));
+    }
+
+    @Test
+    void memberIdsFollowTheName() {
+        assertThat(MemberIds.of("edge-1")).isEqualTo(MemberIds.of("edge-1")).isNotEqualTo(MemberIds.of("edge-2"));
+    }
+
+    private GatewaySettings load(String yaml) throws IOException {
+        Path file = Files.writeString(folder.resolve("gateway.yaml"), yaml);
+        return GatewaySettings.load(file, Map.of(), Map.of());
+    }
+}

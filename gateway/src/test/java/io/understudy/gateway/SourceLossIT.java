@@ -1,0 +1,43 @@
+package io.understudy.gateway;
+
+import static io.understudy.gateway.GatewayFixture.PATIENCE;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import io.understudy.local.junit.EtcdExtension;
+import java.nio.file.Path;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.extension.RegisterExtension;
+import org.junit.jupiter.api.io.TempDir;
+
+/** A source whose history is gone: the gateway must not follow it, and must say so. */
+@Timeout(180)
+final class SourceLossIT {
+
+    @RegisterExtension
+    final EtcdExtension source = EtcdExtension.voters(1).named("source");
+
+    @TempDir
+    private Path folder;
+
+    @Test
+    void aSourceRestoredFromABackupFailsTheGatewayThoughItHasPassedItsRevision() throws Exception {
+        Path backup = folder.resolve("backup.db");
+        source.cluster().etcdctl("put", "key", "before");
+        source.cluster().snapshot(backup);
+        source.cluster().etcdctl("put", "key", "lost");
+        try (GatewayFixture fixture = new GatewayFixture(GatewayFixture.settings(source.cluster()))) {
+            fixture.awaitReady();
+            source.cluster().restore(backup);
+            for (int i = 0; i < 5; i++) {
+                source.cluster().etcdctl("put", "key", "other " + i);
+            }
+            await().atMost(PATIENCE).until(() -> fixture.gateway.failure().isCompletedExceptionally());
+            assertThat(fixture.page("/readyz").statusCode()).isEqualTo(503);
+            assertThat(fixture.page("/readyz").body()).contains("[-]feed failed: ended for good: ");
+            assertThat(fixture.page("/livez").statusCode()).isEqualTo(503);
+            assertThat(fixture.etcdctl("get", "key", "--consistency=s")).isEqualTo("key\nlost\n");
+        }
+    }
+}
