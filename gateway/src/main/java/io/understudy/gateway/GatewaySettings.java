@@ -39,6 +39,7 @@ public record GatewaySettings(
         Duration closeTimeout) {
 
     private static final String SOURCE = "source";
+    private static final String FEED = "feed";
 
     private static final Setting<String> NAME = Setting.text(
                     "name",
@@ -55,7 +56,7 @@ public record GatewaySettings(
             .example("/registry/");
     private static final Setting<Duration> MAX_SILENCE = Setting.duration(
                     "maxSilence",
-                    "How long the source may tell nothing, though asked every second, before /readyz is red.")
+                    "How long the source may tell nothing, though asked, before /readyz is red.")
             .defaultsTo(Duration.ofSeconds(15))
             .between(Duration.ofSeconds(1), Duration.ofHours(1));
     private static final Setting<Duration> CLOSE_TIMEOUT = Setting.duration(
@@ -68,6 +69,7 @@ public record GatewaySettings(
                     List.of(NAME, LISTEN, MAX_SILENCE, CLOSE_TIMEOUT),
                     Setting.under(SOURCE, EtcdSettings.ROWS),
                     List.of(PREFIX),
+                    Setting.under(FEED, EtcdFeedOptions.ROWS),
                     ServerLimits.ROWS)
             .<Setting<?>>flatMap(List::stream)
             .toList();
@@ -103,7 +105,7 @@ public record GatewaySettings(
                         .find(PREFIX)
                         .map(prefix -> KeyRange.prefix(ByteString.copyFromUtf8(prefix)))
                         .orElse(KeyRange.all()),
-                EtcdFeedOptions.DEFAULTS,
+                EtcdFeedOptions.from(configuration.at(FEED)),
                 ServerLimits.from(configuration),
                 configuration.get(MAX_SILENCE),
                 configuration.get(CLOSE_TIMEOUT));
