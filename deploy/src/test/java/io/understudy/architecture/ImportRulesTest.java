@@ -52,7 +52,7 @@ final class ImportRulesTest {
             .gateway        io.micrometer io.netty io.vertx org.slf4j
             .mirror         .vocabulary .feed .etcd .config .metrics .tls com.google.common com.google.protobuf
             .mirror         com.fasterxml.jackson com.sun.net.httpserver io.etcd.jetcd.api io.grpc io.micrometer org.slf4j
-            .mirror.kafka   .mirror .vocabulary .feed .metrics com.google.protobuf io.micrometer
+            .mirror.kafka   .mirror .vocabulary .feed .config .metrics com.google.protobuf io.micrometer
             .mirror.kafka   org.apache.kafka.clients org.apache.kafka.common org.slf4j
 
             .lab            .local .vocabulary .etcd .config com.fasterxml.jackson com.google.protobuf io.etcd.jetcd.api

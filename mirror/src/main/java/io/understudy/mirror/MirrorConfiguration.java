@@ -8,16 +8,13 @@ import io.understudy.config.Setting;
 import io.understudy.etcd.EtcdSettings;
 import io.understudy.feed.etcd.EtcdFeedOptions;
 import io.understudy.mirror.etcd.EtcdSinkOptions;
-import io.understudy.mirror.etcd.ForeignKeys;
 import io.understudy.mirror.kafka.KafkaSinkOptions;
 import io.understudy.vocabulary.KeyRange;
 import java.nio.file.Path;
-import java.time.Duration;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
-import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
@@ -26,7 +23,6 @@ public final class MirrorConfiguration {
 
     private static final String MIRRORS = "mirrors";
     private static final String EACH = MIRRORS + ".*";
-    private static final Pattern TOPIC_NAME = Pattern.compile("[a-zA-Z0-9._-]{1,238}");
 
     private static final Setting<HostPort> LISTEN = Setting.hostPort(
                     "status.listen", "Where /status, /metrics, /livez and /readyz are served.")
@@ -46,51 +42,6 @@ public final class MirrorConfiguration {
             .defaultsTo(EtcdFeedOptions.DEFAULTS.maxCommitBytes())
             .between(1L << 20, 1L << 30);
 
-    private static final Setting<ForeignKeys> ON_FOREIGN_KEYS = Setting.choice(
-                    "onForeignKeys",
-                    ForeignKeys.class,
-                    "What to do with keys that the target's range holds before its first synchronisation: fail, or"
-                            + " delete or keep those that the source doesn't have.")
-            .defaultsTo(EtcdSinkOptions.DEFAULTS.onForeignKeys());
-    private static final Setting<Long> MAX_REQUEST_BYTES = Setting.bytes(
-                    "maxRequestBytes", "The target's --max-request-bytes; a larger commit is written in parts.")
-            .defaultsTo((long) EtcdSinkOptions.DEFAULTS.maxRequestBytes())
-            .between((long) EtcdSinkOptions.LEAST_REQUEST_BYTES, 1L << 30);
-    private static final Setting<Integer> MAX_TXN_OPS = Setting.integer(
-                    "maxTxnOps", "The target's --max-txn-ops; a longer commit is nested.")
-            .defaultsTo(EtcdSinkOptions.DEFAULTS.maxTxnOps())
-            .between(EtcdSinkOptions.LEAST_TXN_OPS, 1_000_000);
-
-    private static final Setting<String> BOOTSTRAP_SERVERS = Setting.text(
-                    "bootstrapServers", "Some of Kafka's brokers, host:port separated by commas.")
-            .optionally()
-            .example("127.0.0.1:9092");
-    private static final Setting<String> TOPIC = Setting.text(
-                    "topic",
-                    "The topic that changes go to; the checkpoint goes to the topic of this name and .checkpoint.")
-            .checkedBy(MirrorConfiguration::requireTopicName)
-            .optionally()
-            .example("understudy");
-    private static final Setting<Integer> REPLICATION_FACTOR = Setting.integer(
-                    "replicationFactor", "Of topics that are created; by default the broker's.")
-            .between(1, (int) Short.MAX_VALUE)
-            .optionally()
-            .example("3");
-    private static final Setting<Duration> KAFKA_TIMEOUT = Setting.duration(
-                    "timeout", "How long one step may take before the connection is given up and opened anew.")
-            .defaultsTo(Duration.ofSeconds(20))
-            .between(Duration.ofSeconds(1), Duration.ofMinutes(10));
-    private static final Setting<Duration> CHECKPOINT_INTERVAL = Setting.duration(
-                    "checkpointInterval",
-                    "How often the checkpoint is stored while changes keep coming; as much may be repeated after a crash.")
-            .defaultsTo(Duration.ofSeconds(1))
-            .between(Duration.ofMillis(10), Duration.ofMinutes(1));
-    private static final Setting<Integer> MAX_MERGE_KEYS = Setting.integer(
-                    "maxMergeKeys",
-                    "How many keys a merge of a snapshot may hold in memory, about 100 bytes and the key each.")
-            .defaultsTo(5_000_000)
-            .between(1, Integer.MAX_VALUE);
-
     private static final Setting<?> ENDPOINTS = EtcdSettings.ROWS.stream()
             .filter(row -> row.key().equals("endpoints"))
             .findFirst()
@@ -102,16 +53,8 @@ public final class MirrorConfiguration {
                     Setting.under(EACH + ".source", EtcdSettings.ROWS),
                     Setting.under(EACH, List.of(PREFIX, CATCH_UP_REVISIONS, MAX_COMMIT_BYTES)),
                     Setting.under(EACH + ".target.etcd", optional(EtcdSettings.ROWS)),
-                    Setting.under(EACH + ".target.etcd", List.of(ON_FOREIGN_KEYS, MAX_REQUEST_BYTES, MAX_TXN_OPS)),
-                    Setting.under(
-                            EACH + ".target.kafka",
-                            List.of(
-                                    BOOTSTRAP_SERVERS,
-                                    TOPIC,
-                                    REPLICATION_FACTOR,
-                                    KAFKA_TIMEOUT,
-                                    CHECKPOINT_INTERVAL,
-                                    MAX_MERGE_KEYS)))
+                    Setting.under(EACH + ".target.etcd", EtcdSinkOptions.ROWS),
+                    Setting.under(EACH + ".target.kafka", KafkaSinkOptions.ROWS))
             .flatMap(List::stream)
             .toList();
 
@@ -161,21 +104,9 @@ public final class MirrorConfiguration {
         Configuration etcd = mirror.at("target.etcd");
         if (etcd.has(ENDPOINTS)) {
             return new MirrorSettings.Target.Etcd(
-                    EtcdSettings.from(name + "-target", etcd),
-                    new EtcdSinkOptions(
-                            etcd.get(ON_FOREIGN_KEYS),
-                            Math.toIntExact(etcd.get(MAX_REQUEST_BYTES)),
-                            etcd.get(MAX_TXN_OPS),
-                            EtcdSinkOptions.DEFAULTS.progressInterval()));
+                    EtcdSettings.from(name + "-target", etcd), EtcdSinkOptions.from(etcd));
         }
-        Configuration kafka = mirror.at("target.kafka");
-        return new MirrorSettings.Target.Kafka(new KafkaSinkOptions(
-                kafka.get(BOOTSTRAP_SERVERS),
-                kafka.get(TOPIC),
-                kafka.find(REPLICATION_FACTOR).map(Integer::shortValue).orElse((short) -1),
-                kafka.get(KAFKA_TIMEOUT),
-                kafka.get(CHECKPOINT_INTERVAL),
-                kafka.get(MAX_MERGE_KEYS)));
+        return new MirrorSettings.Target.Kafka(KafkaSinkOptions.from(mirror.at("target.kafka")));
     }
 
     private static void requireMirrors(Configuration all, Check.Report report) {
@@ -189,13 +120,18 @@ public final class MirrorConfiguration {
             Configuration mirror = each(all, name);
             Configuration kafka = mirror.at("target.kafka");
             boolean hasEtcd = mirror.at("target.etcd").has(ENDPOINTS);
-            if (hasEtcd && kafka.has(BOOTSTRAP_SERVERS)) {
+            if (hasEtcd && kafka.has(KafkaSinkOptions.BOOTSTRAP_SERVERS)) {
                 report.problem(
-                        kafka, BOOTSTRAP_SERVERS, "is given beside target.etcd.endpoints; a mirror has one target");
-            } else if (!hasEtcd && !kafka.has(BOOTSTRAP_SERVERS)) {
+                        kafka,
+                        KafkaSinkOptions.BOOTSTRAP_SERVERS,
+                        "is given beside target.etcd.endpoints; a mirror has one target");
+            } else if (!hasEtcd && !kafka.has(KafkaSinkOptions.BOOTSTRAP_SERVERS)) {
                 report.problem(mirror.at("target.etcd"), ENDPOINTS, "or target.kafka.bootstrapServers is needed");
-            } else if (kafka.has(BOOTSTRAP_SERVERS) != kafka.has(TOPIC)) {
-                report.problem(kafka, TOPIC, "and bootstrapServers go together; one is given without the other");
+            } else if (kafka.has(KafkaSinkOptions.BOOTSTRAP_SERVERS) != kafka.has(KafkaSinkOptions.TOPIC)) {
+                report.problem(
+                        kafka,
+                        KafkaSinkOptions.TOPIC,
+                        "and bootstrapServers go together; one is given without the other");
             }
         }
     }
@@ -204,18 +140,20 @@ public final class MirrorConfiguration {
         Set<String> topics = new HashSet<>();
         for (String name : all.names(MIRRORS)) {
             Configuration kafka = each(all, name).at("target.kafka");
-            kafka.find(TOPIC)
+            kafka.find(KafkaSinkOptions.TOPIC)
                     .filter(topic -> !topics.add(topic))
-                    .ifPresent(topic ->
-                            report.problem(kafka, TOPIC, "is " + topic + ", as another mirror's; each needs its own"));
+                    .ifPresent(topic -> report.problem(
+                            kafka,
+                            KafkaSinkOptions.TOPIC,
+                            "is " + topic + ", as another mirror's; each needs its own"));
         }
     }
 
     private static boolean hasOneTarget(Configuration mirror) {
         Configuration kafka = mirror.at("target.kafka");
         return mirror.at("target.etcd").has(ENDPOINTS)
-                ? !kafka.has(BOOTSTRAP_SERVERS)
-                : kafka.has(BOOTSTRAP_SERVERS) && kafka.has(TOPIC);
+                ? !kafka.has(KafkaSinkOptions.BOOTSTRAP_SERVERS)
+                : kafka.has(KafkaSinkOptions.BOOTSTRAP_SERVERS) && kafka.has(KafkaSinkOptions.TOPIC);
     }
 
     private static Configuration each(Configuration all, String name) {
@@ -224,12 +162,5 @@ public final class MirrorConfiguration {
 
     private static List<Setting<?>> optional(List<Setting<?>> rows) {
         return rows.stream().<Setting<?>>map(Setting::optionally).toList();
-    }
-
-    private static void requireTopicName(String topic) {
-        if (!TOPIC_NAME.matcher(topic).matches() || topic.equals(".") || topic.equals("..")) {
-            throw new IllegalArgumentException(
-                    "a topic's name has 1 to 238 letters, digits, dots, underscores and hyphens");
-        }
     }
 }

@@ -3,9 +3,11 @@ package io.understudy.mirror;
 import static io.understudy.mirror.fixture.Mirrors.awaitCaughtUp;
 import static io.understudy.mirror.fixture.Mirrors.awaitFailure;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
 
 import com.google.protobuf.ByteString;
 import io.etcd.jetcd.api.CompactionRequest;
+import io.etcd.jetcd.api.DeleteRangeRequest;
 import io.etcd.jetcd.api.PutRequest;
 import io.etcd.jetcd.api.RequestOp;
 import io.etcd.jetcd.api.TxnRequest;
@@ -309,6 +311,37 @@ final class EtcdMirrorIT {
             try (MirrorProcess mirror = start()) {
                 assertThat(awaitFailure(mirror)).as(state).hasMessageContaining("beef");
             }
+        }
+    }
+
+    @Test
+    void stopsWhenTheCheckpointVanishes() throws Exception {
+        try (MirrorProcess mirror = start()) {
+            awaitEqual(mirror);
+            var unused = target.kv()
+                    .deleteRange(
+                            DeleteRangeRequest.newBuilder().setKey(CHECKPOINT).build());
+            source.put("a", "1");
+            assertThat(awaitFailure(mirror)).hasMessageContaining("is gone").hasMessageContaining("wiped or restored");
+        }
+        assertThat(target.contents()).isEmpty();
+    }
+
+    @Test
+    void copiesValuesWithoutTheirLeasesAndRelaysWhatALeaseEnds() {
+        try (MirrorProcess mirror = start()) {
+            long lease = source.lease(1);
+            source.kv()
+                    .put(PutRequest.newBuilder()
+                            .setKey(bytes("leased"))
+                            .setValue(bytes("1"))
+                            .setLease(lease)
+                            .build());
+            await().atMost(Mirrors.PATIENCE)
+                    .until(() -> target.get(bytes("leased")).getKvsCount() == 1);
+            assertThat(target.get(bytes("leased")).getKvs(0).getLease()).isZero();
+            await().atMost(Mirrors.PATIENCE).until(() -> target.contents().isEmpty());
+            awaitEqual(mirror);
         }
     }
 

@@ -211,6 +211,7 @@ final class KafkaMirrorIT {
     @Test
     void takesLargeValuesAndCommitsOfManyChanges() {
         try (MirrorProcess mirror = start()) {
+            awaitCaughtUp(mirror, source);
             source.put("/large", ByteString.copyFrom(new byte[1_500_000]));
             for (int part = 0; part < 200; part++) {
                 TxnRequest.Builder puts = TxnRequest.newBuilder();

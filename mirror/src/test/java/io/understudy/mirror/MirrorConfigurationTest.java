@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.google.protobuf.ByteString;
 import io.understudy.config.ConfigurationException;
+import io.understudy.config.SettingsText;
 import io.understudy.mirror.etcd.ForeignKeys;
 import io.understudy.vocabulary.KeyRange;
 import java.io.IOException;
@@ -125,6 +126,11 @@ final class MirrorConfigurationTest {
                 .hasMessageContaining("mirrors.dr.source.endpoints")
                 .hasMessageContaining("one of fail, delete, keep")
                 .hasMessageContaining("did you mean mirrors.*.target.etcd.maxTxnOps");
+    }
+
+    @Test
+    void theReadmeShowsEverySetting() throws IOException {
+        assertThat(Files.readString(Path.of("README.md"))).contains(SettingsText.reference(MirrorConfiguration.ROWS));
     }
 
     private MirrorSettings load(String yaml) throws IOException {

@@ -1,8 +1,5 @@
 package io.understudy.mirror.etcd;
 
-import com.google.protobuf.ByteString;
-import com.google.protobuf.TextFormat;
-import io.etcd.jetcd.api.RangeRequest;
 import io.etcd.jetcd.api.RequestOp;
 import io.understudy.etcd.EtcdCluster;
 import io.understudy.mirror.checkpoint.Checkpoint;
@@ -40,7 +37,6 @@ public final class EtcdSink implements Sink {
     private static final Logger LOG = LoggerFactory.getLogger(EtcdSink.class);
 
     private static final int TAKE_OVER_ATTEMPTS = 5;
-    private static final int FOREIGN_KEYS_SHOWN = 10;
 
     private final String mirror;
     private final KeyRange range;
@@ -49,6 +45,7 @@ public final class EtcdSink implements Sink {
     private final SinkListener listener;
     private final TargetCalls calls;
     private final FencedWriter writer;
+    private final TargetChecks checks;
     private final ProgressSchedule schedule;
 
     private volatile Revision complete = Revision.ZERO;
@@ -71,6 +68,7 @@ public final class EtcdSink implements Sink {
         this.listener = listener;
         this.calls = new TargetCalls(target, listener);
         this.writer = new FencedWriter(calls, mirror, options);
+        this.checks = new TargetChecks(mirror, range, calls, writer);
         this.schedule = new ProgressSchedule(options.progressInterval());
     }
 
@@ -80,10 +78,12 @@ public final class EtcdSink implements Sink {
         for (int attempt = 0; attempt < TAKE_OVER_ATTEMPTS; attempt++) {
             Checkpoint found = writer.read();
             if (found == null) {
-                requireNoForeignKeys();
+                if (options.onForeignKeys() == ForeignKeys.FAIL) {
+                    checks.requireNoForeignKeys();
+                }
                 return null;
             }
-            requireOurs(found);
+            checks.requireOurs(found);
             Checkpoint taken = found.takenOverBy(writerName);
             try {
                 write(List.of(), taken);
@@ -112,7 +112,7 @@ public final class EtcdSink implements Sink {
 
     @Override
     public void snapshotStarted(ClusterId cluster, Revision revision) {
-        requireAnotherCluster(cluster);
+        checks.requireAnotherCluster(cluster);
         Checkpoint before = writer.current();
         if (before == null) {
             Checkpoint first =
@@ -120,12 +120,9 @@ public final class EtcdSink implements Sink {
             write(List.of(), first);
             return;
         }
-        requireSource(before, cluster);
-        if (revision.isBefore(before.revision())) {
-            throw new SinkException.Refused("cluster " + cluster + " is at revision " + revision + ", but revision "
-                    + before.revision() + " was mirrored: it was restored from a backup or wiped. The checkpoint at "
-                    + writer.shownKey() + " must be deleted to mirror the new history");
-        }
+        checks.requireSource(before, cluster);
+        checks.requireNotBehind(before, revision);
+        complete = Revision.ZERO;
         if (before.state() != CheckpointState.SYNCING) {
             write(List.of(), before.in(CheckpointState.SYNCING));
         }
@@ -232,57 +229,5 @@ public final class EtcdSink implements Sink {
             throw new IllegalStateException("mirror " + mirror + " is given data before its snapshot started");
         }
         return current;
-    }
-
-    private void requireOurs(Checkpoint found) {
-        if (!found.range().equals(range)) {
-            throw new SinkException.Refused("the checkpoint at " + writer.shownKey() + " is of another range: "
-                    + shown(found.range()) + ", configured is " + shown(range)
-                    + ". Give the mirror another name, or delete the checkpoint to begin anew");
-        }
-        requireAnotherCluster(found.source());
-    }
-
-    private void requireSource(Checkpoint found, ClusterId source) {
-        if (!found.source().equals(source)) {
-            throw new SinkException.Refused("the checkpoint at " + writer.shownKey() + " is of source cluster "
-                    + found.source() + ", but the source's id is " + source
-                    + ". Point the mirror at the right source, or delete the checkpoint to begin anew");
-        }
-    }
-
-    private void requireAnotherCluster(ClusterId source) {
-        if (source.value() == writer.targetClusterId()) {
-            throw new SinkException.Refused(
-                    "source and target are the same cluster, " + source + ": a mirror needs two");
-        }
-    }
-
-    private void requireNoForeignKeys() {
-        if (options.onForeignKeys() != ForeignKeys.FAIL) {
-            return;
-        }
-        List<String> found = new ArrayList<>();
-        for (KeyRange part : ReservedKeys.outside(range)) {
-            calls.range(RangeRequest.newBuilder()
-                            .setKey(part.etcdKey())
-                            .setRangeEnd(part.etcdRangeEnd())
-                            .setKeysOnly(true)
-                            .setLimit(FOREIGN_KEYS_SHOWN)
-                            .build())
-                    .getKvsList()
-                    .forEach(kv -> found.add("\"" + TextFormat.escapeBytes(kv.getKey()) + "\""));
-        }
-        if (!found.isEmpty()) {
-            throw new SinkException.Refused("the target range holds keys but no checkpoint of mirror " + mirror
-                    + ", such as " + String.join(", ", found)
-                    + ". Set onForeignKeys to delete or keep if that is meant");
-        }
-    }
-
-    private static String shown(KeyRange range) {
-        ByteString to = range.to();
-        return "from \"" + TextFormat.escapeBytes(range.from()) + "\" to "
-                + (to == null ? "the end" : "\"" + TextFormat.escapeBytes(to) + "\"");
     }
 }

@@ -5,6 +5,7 @@ import java.util.concurrent.ExecutionException;
 import org.apache.kafka.common.KafkaException;
 import org.apache.kafka.common.errors.ApiException;
 import org.apache.kafka.common.errors.InterruptException;
+import org.apache.kafka.common.errors.InvalidReplicationFactorException;
 import org.apache.kafka.common.errors.OutOfOrderSequenceException;
 import org.apache.kafka.common.errors.RecordTooLargeException;
 import org.apache.kafka.common.errors.RetriableException;
@@ -31,6 +32,8 @@ final class KafkaFailures {
                     cause);
         }
         boolean passes = cause instanceof RetriableException
+                // What a broker says that has just started, before it counts itself.
+                || cause instanceof InvalidReplicationFactorException
                 || cause instanceof OutOfOrderSequenceException
                 || cause instanceof UnknownProducerIdException
                 || cause instanceof java.util.concurrent.TimeoutException

@@ -2,9 +2,7 @@ package io.understudy.mirror.kafka;
 
 import com.google.protobuf.ByteString;
 import io.understudy.mirror.checkpoint.Checkpoint;
-import io.understudy.mirror.checkpoint.CheckpointCodec;
 import io.understudy.mirror.checkpoint.CheckpointState;
-import io.understudy.mirror.checkpoint.CorruptCheckpointException;
 import io.understudy.mirror.sink.ProgressSchedule;
 import io.understudy.mirror.sink.ReservedKeys;
 import io.understudy.mirror.sink.Sink;
@@ -17,19 +15,10 @@ import io.understudy.vocabulary.KeyRange;
 import io.understudy.vocabulary.KeyValue;
 import io.understudy.vocabulary.Position;
 import io.understudy.vocabulary.Revision;
-import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.List;
-import java.util.concurrent.ExecutionException;
-import java.util.concurrent.Future;
-import java.util.concurrent.TimeUnit;
-import java.util.concurrent.TimeoutException;
-import java.util.concurrent.atomic.AtomicReference;
 import org.apache.kafka.clients.admin.Admin;
-import org.apache.kafka.clients.producer.Producer;
 import org.apache.kafka.clients.producer.ProducerRecord;
-import org.apache.kafka.clients.producer.RecordMetadata;
-import org.apache.kafka.common.KafkaException;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -57,11 +46,10 @@ public final class KafkaSink implements Sink {
     private final KafkaSinkOptions options;
     private final SinkListener listener;
     private final KafkaClients clients;
+    private final CheckpointTopic checkpoints;
     private final ProgressSchedule schedule = new ProgressSchedule(PROGRESS_INTERVAL);
 
-    private @Nullable Producer<byte[], byte[]> producer;
-    /** The last record given to the producer. */
-    private @Nullable Future<RecordMetadata> lastSent;
+    private volatile @Nullable TopicWriter writer;
     /** Whether a record was sent since the checkpoint was stored. */
     private boolean unsettled;
     /** Where the feed stands; null while a snapshot is written. */
@@ -72,9 +60,8 @@ public final class KafkaSink implements Sink {
     private long storedNanos = System.nanoTime();
 
     private volatile @Nullable Checkpoint checkpoint;
+    /** As of the last time when nothing was on its way. */
     private volatile Revision complete = Revision.ZERO;
-    /** The first record that was not taken; written by the producer's thread. */
-    private final AtomicReference<@Nullable Exception> failure = new AtomicReference<>();
 
     /**
      * A sink that connects when it is opened.
@@ -89,6 +76,7 @@ public final class KafkaSink implements Sink {
         this.options = options;
         this.listener = listener;
         this.clients = new KafkaClients(options, "understudy-mirror-" + mirror);
+        this.checkpoints = new CheckpointTopic(clients, options.checkpointTopic(), mirror);
     }
 
     @Override
@@ -96,16 +84,16 @@ public final class KafkaSink implements Sink {
         try (Admin admin = clients.admin()) {
             new KafkaTopics(admin, options).ensure();
         }
-        Checkpoint found = readCheckpoint();
-        producer = clients.producer();
+        Checkpoint found = checkpoints.read();
+        writer = new TopicWriter(clients.producer(), options.timeout());
         if (found == null) {
             requireEmptyTopic();
             listener.available();
             return null;
         }
         if (!found.range().equals(range)) {
-            throw new SinkException.Refused("the checkpoint at " + where() + " is of another range than configured."
-                    + " Mirror to another topic");
+            throw new SinkException.Refused("the checkpoint at " + checkpoints.where()
+                    + " is of another range than configured." + " Mirror to another topic");
         }
         store(found.takenOverBy(writerName));
         LOG.info(
@@ -132,8 +120,8 @@ public final class KafkaSink implements Sink {
         if (before == null) {
             store(new Checkpoint(cluster, range, Revision.ZERO, null, 1, writerName, CheckpointState.SYNCING));
         } else if (!before.source().equals(cluster)) {
-            throw new SinkException.Refused("the checkpoint at " + where() + " is of source cluster " + before.source()
-                    + ", but the source's id is " + cluster + ". Mirror to another topic");
+            throw new SinkException.Refused("the checkpoint at " + checkpoints.where() + " is of source cluster "
+                    + before.source() + ", but the source's id is " + cluster + ". Mirror to another topic");
         } else if (revision.isBefore(before.revision())) {
             throw new SinkException.Refused("cluster " + cluster + " is at revision " + revision + ", but revision "
                     + before.revision() + " was mirrored: it was restored from a backup or wiped. Mirror the new"
@@ -141,7 +129,6 @@ public final class KafkaSink implements Sink {
         } else {
             store(before.in(CheckpointState.SYNCING));
         }
-        awaitAcknowledgement();
         snapshotRevision = revision;
         merging = LastRecords.read(clients, options);
         LOG.info("mirror={} snapshot is merged, revision={} keys in topic={}", mirror, revision, merging.size());
@@ -219,7 +206,6 @@ public final class KafkaSink implements Sink {
         }
         Checkpoint stored = current();
         if (unsettled || schedule.isDue(stored.revision(), position.revision())) {
-            awaitAcknowledgement();
             store(stored.syncedAt(position));
             unsettled = false;
             complete = position.revision();
@@ -233,82 +219,37 @@ public final class KafkaSink implements Sink {
 
     @Override
     public Revision complete() {
-        return complete;
+        TopicWriter open = writer;
+        Revision acknowledged = open == null ? Revision.ZERO : open.acknowledged();
+        Revision settled = complete;
+        return acknowledged.isAfter(settled) ? acknowledged : settled;
     }
 
     @Override
     public void close() {
-        Producer<byte[], byte[]> open = producer;
+        TopicWriter open = writer;
         if (open != null) {
-            producer = null;
-            open.close(Duration.ZERO);
+            writer = null;
+            open.close();
         }
     }
 
-    /**
-     * Gives one record to the producer, waiting while its buffer is full.
-     *
-     * @param completes the revision that is complete once the record is acknowledged
-     */
     private void send(ProducerRecord<byte[], byte[]> record, @Nullable Revision completes) {
-        requireHealthy();
         unsettled = true;
-        try {
-            lastSent = openProducer().send(record, (metadata, failed) -> {
-                if (failed != null) {
-                    failure.compareAndSet(null, failed);
-                } else if (completes != null && failure.get() == null) {
-                    complete = completes;
-                }
-            });
-        } catch (KafkaException e) {
-            throw KafkaFailures.explained("writing to topic " + options.topic(), e);
-        }
-    }
-
-    /** Records of one partition are acknowledged in order: after the last, all are. */
-    private void awaitAcknowledgement() {
-        Future<RecordMetadata> last = lastSent;
-        if (last != null) {
-            await("writing to topic " + options.topic(), last);
-            lastSent = null;
-        }
-        requireHealthy();
+        writer().send(record, completes);
     }
 
     private void store(Checkpoint next) {
-        ProducerRecord<byte[], byte[]> record = new ProducerRecord<>(
-                options.checkpointTopic(),
-                0,
-                mirror.getBytes(StandardCharsets.UTF_8),
-                CheckpointCodec.encode(next).toByteArray());
-        try {
-            await("storing the checkpoint at " + where(), openProducer().send(record));
-        } catch (KafkaException e) {
-            throw KafkaFailures.explained("storing the checkpoint at " + where(), e);
-        }
+        writer().awaitAcknowledgement(options.topic());
+        writer().send(checkpoints.record(next), null);
+        writer().awaitAcknowledgement(checkpoints.name());
         checkpoint = next;
         storedNanos = System.nanoTime();
         schedule.stored();
     }
 
-    private void await(String doing, Future<?> future) {
-        try {
-            Object unused = future.get(options.timeout().toMillis(), TimeUnit.MILLISECONDS);
-        } catch (ExecutionException | TimeoutException | InterruptedException e) {
-            throw KafkaFailures.explained(doing, e);
-        }
-    }
-
-    private void requireHealthy() {
-        Exception failed = failure.get();
-        if (failed != null) {
-            throw KafkaFailures.explained("writing to topic " + options.topic(), failed);
-        }
-    }
-
-    private Producer<byte[], byte[]> openProducer() {
-        Producer<byte[], byte[]> open = producer;
+    private TopicWriter writer() {
+        TopicWriter open = writer;
         if (open == null) {
             throw new IllegalStateException("the sink is not open");
         }
@@ -323,32 +264,10 @@ public final class KafkaSink implements Sink {
         return current;
     }
 
-    private @Nullable Checkpoint readCheckpoint() {
-        AtomicReference<byte @Nullable []> last = new AtomicReference<>();
-        clients.readAll(options.checkpointTopic(), record -> {
-            if (record.key() != null && new String(record.key(), StandardCharsets.UTF_8).equals(mirror)) {
-                last.set(record.value());
-            }
-        });
-        byte[] found = last.get();
-        if (found == null) {
-            return null;
-        }
-        try {
-            return CheckpointCodec.decode(where(), ByteString.copyFrom(found));
-        } catch (CorruptCheckpointException e) {
-            throw new SinkException.Refused(String.valueOf(e.getMessage()), e);
-        }
-    }
-
     private void requireEmptyTopic() {
         clients.readAll(options.topic(), record -> {
             throw new SinkException.Refused("topic " + options.topic() + " holds records, but no checkpoint of mirror "
-                    + mirror + " is at " + where() + ". Mirror to another topic");
+                    + mirror + " is at " + checkpoints.where() + ". Mirror to another topic");
         });
-    }
-
-    private String where() {
-        return "key \"" + mirror + "\" of topic " + options.checkpointTopic();
     }
 }

@@ -1,0 +1,93 @@
+package io.understudy.mirror.etcd;
+
+import com.google.protobuf.ByteString;
+import com.google.protobuf.TextFormat;
+import io.etcd.jetcd.api.RangeRequest;
+import io.understudy.mirror.checkpoint.Checkpoint;
+import io.understudy.mirror.sink.ReservedKeys;
+import io.understudy.mirror.sink.SinkException;
+import io.understudy.vocabulary.ClusterId;
+import io.understudy.vocabulary.KeyRange;
+import io.understudy.vocabulary.Revision;
+import java.util.ArrayList;
+import java.util.List;
+
+/** What must hold before a mirror writes; each failure is explained and needs an operator. */
+final class TargetChecks {
+
+    private static final int FOREIGN_KEYS_SHOWN = 10;
+
+    private final String mirror;
+    private final KeyRange range;
+    private final TargetCalls calls;
+    private final FencedWriter writer;
+
+    TargetChecks(String mirror, KeyRange range, TargetCalls calls, FencedWriter writer) {
+        this.mirror = mirror;
+        this.range = range;
+        this.calls = calls;
+        this.writer = writer;
+    }
+
+    /** A checkpoint is only gone on from in the range that it is of. */
+    void requireOurs(Checkpoint found) {
+        if (!found.range().equals(range)) {
+            throw new SinkException.Refused("the checkpoint at " + writer.shownKey() + " is of another range: "
+                    + shown(found.range()) + ", configured is " + shown(range)
+                    + ". Give the mirror another name, or delete the checkpoint to begin anew");
+        }
+        requireAnotherCluster(found.source());
+    }
+
+    /** … and only by the source that it is of. */
+    void requireSource(Checkpoint found, ClusterId source) {
+        if (!found.source().equals(source)) {
+            throw new SinkException.Refused("the checkpoint at " + writer.shownKey() + " is of source cluster "
+                    + found.source() + ", but the source's id is " + source
+                    + ". Point the mirror at the right source, or delete the checkpoint to begin anew");
+        }
+    }
+
+    /** A cluster copied onto itself would never come to rest. */
+    void requireAnotherCluster(ClusterId source) {
+        if (source.value() == writer.targetClusterId()) {
+            throw new SinkException.Refused(
+                    "source and target are the same cluster, " + source + ": a mirror needs two");
+        }
+    }
+
+    /** A snapshot at {@code revision} must not take back what was mirrored. */
+    void requireNotBehind(Checkpoint found, Revision revision) {
+        if (revision.isBefore(found.revision())) {
+            throw new SinkException.Refused("cluster " + found.source() + " is at revision " + revision
+                    + ", but revision " + found.revision() + " was mirrored: it was restored from a backup or wiped."
+                    + " The checkpoint at " + writer.shownKey() + " must be deleted to mirror the new history");
+        }
+    }
+
+    /** A range without a checkpoint must hold nothing. */
+    void requireNoForeignKeys() {
+        List<String> found = new ArrayList<>();
+        for (KeyRange part : ReservedKeys.outside(range)) {
+            calls.range(RangeRequest.newBuilder()
+                            .setKey(part.etcdKey())
+                            .setRangeEnd(part.etcdRangeEnd())
+                            .setKeysOnly(true)
+                            .setLimit(FOREIGN_KEYS_SHOWN)
+                            .build())
+                    .getKvsList()
+                    .forEach(kv -> found.add("\"" + TextFormat.escapeBytes(kv.getKey()) + "\""));
+        }
+        if (!found.isEmpty()) {
+            throw new SinkException.Refused("the target range holds keys but no checkpoint of mirror " + mirror
+                    + ", such as " + String.join(", ", found)
+                    + ". Set onForeignKeys to delete or keep if that is meant");
+        }
+    }
+
+    private static String shown(KeyRange range) {
+        ByteString to = range.to();
+        return "from \"" + TextFormat.escapeBytes(range.from()) + "\" to "
+                + (to == null ? "the end" : "\"" + TextFormat.escapeBytes(to) + "\"");
+    }
+}
