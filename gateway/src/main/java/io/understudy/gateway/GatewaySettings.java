@@ -55,8 +55,7 @@ public record GatewaySettings(
             .optionally()
             .example("/registry/");
     private static final Setting<Duration> MAX_SILENCE = Setting.duration(
-                    "maxSilence",
-                    "How long the source may tell nothing, though asked, before /readyz is red.")
+                    "maxSilence", "How long the source may tell nothing, though asked, before /readyz is red.")
             .defaultsTo(Duration.ofSeconds(15))
             .between(Duration.ofSeconds(1), Duration.ofHours(1));
     private static final Setting<Duration> CLOSE_TIMEOUT = Setting.duration(
