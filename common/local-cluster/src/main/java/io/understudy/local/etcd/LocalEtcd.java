@@ -85,7 +85,8 @@ public final class LocalEtcd implements AutoCloseable {
      * Starts all members at once and waits until each serves and knows a leader; the first time, learners join after
      * the voters. Undoes itself on failure.
      *
-     * @throws IllegalStateException a member ended or is not healthy in time; the message has the end of its log
+     * @throws IllegalStateException a port is in use, or a member ended or is not healthy in time; the message says
+     *     which, with the end of its log
      */
     public void start() {
         try {
@@ -186,7 +187,8 @@ public final class LocalEtcd implements AutoCloseable {
     /**
      * Puts the cluster back to a snapshot and starts it: all members are killed and lose their data, and the voters begin
      * from the file. The cluster id stays if the voters are still those declared, the ids of those never wiped stay too,
-     * so that to clients it is the same cluster with another history. Learners join anew.
+     * so that to clients it is the same cluster with another history. Learners join anew; etcd takes 7 s
+     * longer for a member that begins from its leader's snapshot.
      */
     public void restore(Path file) {
         members().forEach(EtcdMember::wipe);

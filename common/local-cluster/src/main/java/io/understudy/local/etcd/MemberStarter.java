@@ -1,6 +1,7 @@
 package io.understudy.local.etcd;
 
 import io.understudy.local.process.Folders;
+import io.understudy.local.process.FreePorts;
 import io.understudy.local.process.ServerCommand;
 import io.understudy.local.process.ServerHost;
 import io.understudy.local.process.ServerProcess;
@@ -75,6 +76,8 @@ final class MemberStarter {
         if (member.isAlive()) {
             throw new IllegalStateException("member " + member + " runs already");
         }
+        FreePorts.requireFree(member.addresses().client().getPort(), "member " + member + " for clients");
+        FreePorts.requireFree(member.addresses().peer().getPort(), "member " + member + " for peers");
         ServerProcess server = host.prepare(new ServerCommand(
                 member.name(),
                 program,

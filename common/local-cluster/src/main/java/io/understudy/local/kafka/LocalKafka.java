@@ -74,12 +74,15 @@ public final class LocalKafka implements AutoCloseable {
     /**
      * Starts it with the data it has and waits until it takes requests.
      *
-     * @throws IllegalStateException it runs, ended at once, or takes none in time; the message has the end of its log
+     * @throws IllegalStateException it runs, a port is in use, it ended at once, or takes no requests in time; the
+     *     message says which, with the end of its log
      */
     public synchronized void start() {
         if (isAlive()) {
             throw new IllegalStateException("the Kafka broker runs already");
         }
+        FreePorts.requireFree(port, "the Kafka broker");
+        FreePorts.requireFree(controllerPort, "the Kafka broker's controller");
         files.write(port, advertisedPort(), controllerPort);
         if (!files.isFormatted()) {
             format();

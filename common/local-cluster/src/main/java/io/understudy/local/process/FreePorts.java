@@ -87,6 +87,19 @@ public final class FreePorts implements AutoCloseable {
         }
     }
 
+    /**
+     * Refuses a port that a server could not listen on now. Asked before a server starts: whoever else listens there
+     * might be taken for it.
+     *
+     * @param purpose whose port it is, for the message
+     * @throws IllegalStateException it is in use
+     */
+    public static void requireFree(int port, String purpose) {
+        if (!isFree(port)) {
+            throw new IllegalStateException("port " + port + " of " + purpose + " is in use by another process");
+        }
+    }
+
     /** The port of that index, from 0. */
     public int get(int index) {
         return ports.get(index);

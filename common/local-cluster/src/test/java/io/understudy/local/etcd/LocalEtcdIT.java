@@ -6,12 +6,10 @@ import static org.awaitility.Awaitility.await;
 
 import io.understudy.local.junit.EtcdExtension;
 import io.understudy.local.process.CommandFailedException;
-import java.nio.file.Path;
 import java.time.Duration;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
-import org.junit.jupiter.api.io.TempDir;
 
 class LocalEtcdIT {
 
@@ -98,24 +96,6 @@ class LocalEtcdIT {
         follower.restart();
         assertThat(follower.log().from(0)).contains("\"--max-txn-ops=7\"");
         follower.arguments();
-    }
-
-    @Test
-    void aRestoredSnapshotIsAnotherHistoryUnderTheSameClusterId(@TempDir Path folder) {
-        Path snapshot = folder.resolve("backup.db");
-        cluster.etcdctl("put", "history", "first");
-        MemberStatus before = cluster.leader().status();
-        cluster.snapshot(snapshot);
-        cluster.etcdctl("put", "history", "lost");
-
-        cluster.restore(snapshot);
-
-        MemberStatus after = cluster.leader().status();
-        assertThat(cluster.etcdctl("get", "--print-value-only", "history").strip())
-                .isEqualTo("first");
-        assertThat(after.revision()).isEqualTo(before.revision());
-        assertThat(after.clusterId()).isEqualTo(before.clusterId());
-        awaitValue(cluster.learners().get(0), "history", "first");
     }
 
     @Test

@@ -9,6 +9,7 @@ import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -23,6 +24,7 @@ class LocalEtcdStartIT {
             LocalEtcdBuilder same = LocalEtcd.builder()
                     .name("core")
                     .dataDirectory(folder)
+                    .fsync(false)
                     .learners(1)
                     .clientPorts(ports.get(0), ports.get(1))
                     .peerPorts(ports.get(2), ports.get(3));
@@ -57,6 +59,32 @@ class LocalEtcdStartIT {
     }
 
     @Test
+    void aRestoredSnapshotIsAnotherHistoryUnderTheSameIds() {
+        try (LocalEtcd cluster = LocalEtcd.builder()
+                .dataDirectory(folder.resolve("cluster"))
+                .voters(2)
+                .fsync(false)
+                .build()) {
+            cluster.start();
+            cluster.etcdctl("put", "history", "first");
+            MemberStatus before = cluster.leader().status();
+            List<Long> ids = cluster.voters().stream().map(EtcdMember::id).toList();
+            Path snapshot = folder.resolve("backup.db");
+            cluster.snapshot(snapshot);
+            cluster.etcdctl("put", "history", "lost");
+
+            cluster.restore(snapshot);
+
+            MemberStatus after = cluster.leader().status();
+            assertThat(cluster.etcdctl("get", "--print-value-only", "history").strip())
+                    .isEqualTo("first");
+            assertThat(after.revision()).isEqualTo(before.revision());
+            assertThat(after.clusterId()).isEqualTo(before.clusterId());
+            assertThat(cluster.voters().stream().map(EtcdMember::id)).isEqualTo(ids);
+        }
+    }
+
+    @Test
     void aSecondLearnerIsRefusedBeforeAnythingStarts() {
         LocalEtcdBuilder tooMany =
                 LocalEtcd.builder().dataDirectory(folder).learners(9).name("greedy");
@@ -67,7 +95,7 @@ class LocalEtcdStartIT {
     }
 
     @Test
-    void aPortInUseIsNamedAndNothingIsLeftRunning() throws IOException {
+    void aPortInUseIsNamedBeforeAnythingStarts() throws IOException {
         try (ServerSocket taken = new ServerSocket(0, 1, InetAddress.getLoopbackAddress());
                 FreePorts peers = FreePorts.take(1);
                 LocalEtcd cluster = LocalEtcd.builder()
@@ -77,8 +105,24 @@ class LocalEtcdStartIT {
                         .build()) {
             assertThatThrownBy(cluster::start)
                     .isInstanceOf(IllegalStateException.class)
-                    .hasMessageContaining("etcd-1")
-                    .hasMessageContaining(taken.getLocalPort() + ": bind: address already in use");
+                    .hasMessage("port " + taken.getLocalPort()
+                            + " of member etcd-1 for clients is in use by another process");
+            assertThat(cluster.members()).noneMatch(EtcdMember::isAlive);
+        }
+    }
+
+    @Test
+    void aMemberThatEndsWhileStartingIsNamedWithTheEndOfItsLogAndNothingIsLeftRunning() {
+        try (LocalEtcd cluster = LocalEtcd.builder()
+                .dataDirectory(folder)
+                .voters(2)
+                .fsync(false)
+                .extraArguments("--heartbeat-interval=1000")
+                .build()) {
+            assertThatThrownBy(cluster::start)
+                    .isInstanceOf(IllegalStateException.class)
+                    .hasMessageContaining("member etcd-1 ended with status 1")
+                    .hasMessageContaining("should be at least as 5 times as --heartbeat-interval");
             assertThat(cluster.members()).noneMatch(EtcdMember::isAlive);
         }
     }
