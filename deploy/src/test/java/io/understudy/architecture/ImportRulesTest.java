@@ -34,8 +34,8 @@ final class ImportRulesTest {
             .etcd           .vocabulary .tls .config com.google.common com.google.protobuf io.etcd.jetcd.api io.grpc io.netty
             .etcd           com.fasterxml.jackson io.micrometer org.slf4j
             .feed           .vocabulary
-            .feed.etcd      .vocabulary .feed .etcd com.google.common com.google.protobuf io.etcd.jetcd.api io.grpc
-            .feed.etcd      io.micrometer org.slf4j
+            .feed.etcd      .vocabulary .feed .etcd .config com.google.common com.google.protobuf io.etcd.jetcd.api
+            .feed.etcd      io.grpc io.micrometer org.slf4j
             .config         com.fasterxml.jackson org.yaml
             .metrics        io.micrometer
             .tls            .config io.netty javax.net.ssl

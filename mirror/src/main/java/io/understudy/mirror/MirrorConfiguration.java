@@ -32,16 +32,6 @@ public final class MirrorConfiguration {
                     "prefix", "Only keys that begin with this are copied; by default all keys are.")
             .optionally()
             .example("/registry/");
-    private static final Setting<Integer> CATCH_UP_REVISIONS = Setting.integer(
-                    "feed.catchUpRevisions",
-                    "A mirror into etcd that is further behind compares the two sides instead of replaying.")
-            .defaultsTo((int) EtcdFeedOptions.DEFAULTS.catchUpRevisions())
-            .between(1, Integer.MAX_VALUE);
-    private static final Setting<Long> MAX_COMMIT_BYTES = Setting.bytes(
-                    "feed.maxCommitBytes", "A commit of more keys and values ends the mirror; it is held in memory.")
-            .defaultsTo(EtcdFeedOptions.DEFAULTS.maxCommitBytes())
-            .between(1L << 20, 1L << 30);
-
     private static final Setting<?> ENDPOINTS = EtcdSettings.ROWS.stream()
             .filter(row -> row.key().equals("endpoints"))
             .findFirst()
@@ -51,7 +41,8 @@ public final class MirrorConfiguration {
     public static final List<Setting<?>> ROWS = Stream.of(
                     List.<Setting<?>>of(LISTEN),
                     Setting.under(EACH + ".source", EtcdSettings.ROWS),
-                    Setting.under(EACH, List.of(PREFIX, CATCH_UP_REVISIONS, MAX_COMMIT_BYTES)),
+                    Setting.under(EACH, List.of(PREFIX)),
+                    Setting.under(EACH + ".feed", EtcdFeedOptions.ROWS),
                     Setting.under(EACH + ".target.etcd", optional(EtcdSettings.ROWS)),
                     Setting.under(EACH + ".target.etcd", EtcdSinkOptions.ROWS),
                     Setting.under(EACH + ".target.kafka", KafkaSinkOptions.ROWS))
@@ -90,14 +81,15 @@ public final class MirrorConfiguration {
     }
 
     private static MirrorSettings.Mirror mirror(String name, Configuration mirror) {
-        EtcdFeedOptions feed = EtcdFeedOptions.DEFAULTS
-                .withCatchUpRevisions(mirror.get(CATCH_UP_REVISIONS))
-                .withMaxCommitBytes(mirror.get(MAX_COMMIT_BYTES));
         KeyRange range = mirror.find(PREFIX)
                 .map(prefix -> KeyRange.prefix(ByteString.copyFromUtf8(prefix)))
                 .orElseGet(KeyRange::all);
         return new MirrorSettings.Mirror(
-                name, EtcdSettings.from(name + "-source", mirror.at("source")), feed, range, target(name, mirror));
+                name,
+                EtcdSettings.from(name + "-source", mirror.at("source")),
+                EtcdFeedOptions.from(mirror.at("feed")),
+                range,
+                target(name, mirror));
     }
 
     private static MirrorSettings.Target target(String name, Configuration mirror) {
