@@ -1,28 +1,19 @@
 package io.understudy.feed.etcd;
 
-import io.understudy.etcd.ClusterView;
-import io.understudy.etcd.Duty;
-import io.understudy.etcd.Endpoint;
 import io.understudy.etcd.EtcdCluster;
-import io.understudy.etcd.EtcdVersion;
-import io.understudy.etcd.Member;
 import io.understudy.etcd.ReadIndex;
 import io.understudy.feed.Feed;
 import io.understudy.feed.FeedConsumer;
 import io.understudy.feed.FeedEndedException;
-import io.understudy.feed.FeedEndedException.AnotherCluster;
 import io.understudy.feed.FeedEndedException.Gap;
-import io.understudy.feed.FeedEndedException.Unexplained;
 import io.understudy.feed.FeedKind;
 import io.understudy.vocabulary.KeyRange;
 import io.understudy.vocabulary.Position;
 import io.understudy.vocabulary.Revision;
 import java.time.Duration;
-import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutionException;
-import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import org.jspecify.annotations.Nullable;
@@ -49,15 +40,13 @@ final class EtcdFeed implements Feed {
 
     private static final Logger LOG = LoggerFactory.getLogger(EtcdFeed.class);
 
-    private static final long FIRST_PAUSE_MILLIS = 20;
-    private static final long MAX_PAUSE_MILLIS = 1_000;
-
     private final EtcdCluster cluster;
     private final KeyRange range;
     private final FeedKind kind;
     private final EtcdFeedOptions options;
     private final FeedMetrics metrics;
-    private final SourceFacts facts;
+    private final Backoff backoff = new Backoff();
+    private final TailKeeper tail;
     private final CountDownLatch closing = new CountDownLatch(1);
 
     /** Where the consumer stands; while a snapshot is given, where it will. Null before the first pinned revision. */
@@ -66,17 +55,11 @@ final class EtcdFeed implements Feed {
     private boolean snapshotDue;
 
     private volatile @Nullable SnapshotReader snapshot;
-    private volatile @Nullable Tail tail;
-    private @Nullable Endpoint tailMember;
     private @Nullable FeedEndedException end;
 
     private @Nullable CompletableFuture<ReadIndex> pinning;
     /** How far before a snapshot's revision its newest entry is looked for, as an anchor. */
     private long anchorSpan;
-
-    private int failures;
-    private Patience patience;
-    private long pauseUntilNanos;
 
     EtcdFeed(
             EtcdCluster cluster,
@@ -92,9 +75,7 @@ final class EtcdFeed implements Feed {
         this.snapshotDue = resumeAt == null;
         this.options = options;
         this.metrics = metrics;
-        this.patience = Patience.initial(options.stallTimeout());
-        this.facts = new SourceFacts(cluster, options.requestTimeout());
-        this.pauseUntilNanos = System.nanoTime();
+        this.tail = new TailKeeper(cluster, range, options, metrics, backoff);
     }
 
     @Override
@@ -129,10 +110,7 @@ final class EtcdFeed implements Feed {
         if (reader != null) {
             reader.close();
         }
-        Tail open = tail;
-        if (open != null) {
-            open.close();
-        }
+        tail.close();
     }
 
     /** Takes the feed one step on. Returns whether the consumer was called. */
@@ -142,7 +120,7 @@ final class EtcdFeed implements Feed {
         }
         Position standing = position;
         SnapshotReader reader = snapshot;
-        if (tail == null && !snapshotDue && standing != null && standing.anchor() == null) {
+        if (!tail.isOpen() && !snapshotDue && standing != null && standing.anchor() == null) {
             resumeWithoutAnchor(standing);
         }
         if (snapshotDue && reader == null) {
@@ -155,15 +133,8 @@ final class EtcdFeed implements Feed {
             throw new IllegalStateException("no position without a snapshot due");
         }
         try {
-            Tail open = tail;
-            if (open == null) {
-                open = openTail(standing);
-            }
-            TailEvent event = open == null ? null : open.next(remaining(deadline));
+            TailEvent event = tail.next(standing, this::recognition, remaining(deadline));
             return event != null && deliver(event, consumer);
-        } catch (TailLostException e) {
-            lose(e);
-            return false;
         } catch (Gap e) {
             if (!snapshotDue) {
                 throw e;
@@ -171,6 +142,13 @@ final class EtcdFeed implements Feed {
             afterCompactedOpening(standing);
             return false;
         }
+    }
+
+    private Recognition recognition(Position standing) {
+        SnapshotReader reader = snapshot;
+        return reader == null
+                ? Recognition.resuming(standing)
+                : Recognition.afterSnapshot(standing, reader.newest(), anchorSpan);
     }
 
     /** A history that could not be recognised must not be gone on with: what is held is compared instead. */
@@ -190,7 +168,7 @@ final class EtcdFeed implements Feed {
     /** Compacted before the tail was open: the consumer does not stand at the snapshot yet. */
     private void afterCompactedOpening(Position standing) {
         if (anchorSpan > 0) {
-            closeTail();
+            tail.drop();
             anchorSpan = 0;
         } else {
             restartSnapshot("revision " + standing.revision() + " was compacted before the tail was open");
@@ -212,15 +190,15 @@ final class EtcdFeed implements Feed {
             return false;
         } catch (ExecutionException e) {
             pinning = null;
-            LOG.atLevel(failures == 0 ? Level.INFO : Level.DEBUG)
+            LOG.atLevel(backoff.isFirst() ? Level.INFO : Level.DEBUG)
                     .log("snapshot waits, cause=\"{}\"", String.valueOf(e.getCause()));
-            pause();
+            backoff.failed();
             return false;
         }
         if (standing != null) {
             SourceFacts.requireReached(standing, index);
         }
-        failures = 0;
+        backoff.succeeded();
         anchorSpan = options.catchUpRevisions();
         position = new Position(index.clusterId(), index.revision(), null);
         snapshot = new SnapshotReader(cluster, index.clusterId(), range, index.revision(), options);
@@ -246,49 +224,7 @@ final class EtcdFeed implements Feed {
         }
     }
 
-    /** Opens a tail at {@code standing}; null when there is nobody to open it on. */
-    private @Nullable Tail openTail(Position standing) throws FeedEndedException {
-        List<Endpoint> candidates = cluster.endpointsFor(Duty.WATCH);
-        if (candidates.isEmpty()) {
-            requireOwnCluster(standing);
-            pause();
-            return null;
-        }
-        Endpoint member = candidates.get(0);
-        requireOrderedProgress(member);
-        tailMember = member;
-        SnapshotReader reader = snapshot;
-        Recognition recognition = reader == null
-                ? Recognition.resuming(standing)
-                : Recognition.afterSnapshot(standing, reader.newest(), anchorSpan);
-        Tail open = new Tail(
-                member.toString(), cluster.channel(member), range, standing, recognition, options, patience, facts);
-        tail = open;
-        requireOpen();
-        return open;
-    }
-
-    private void requireOwnCluster(Position standing) throws AnotherCluster {
-        for (ClusterView.Foreign foreign : cluster.view().foreign()) {
-            if (!foreign.clusterId().equals(standing.cluster())) {
-                throw new AnotherCluster(foreign.endpoint().toString(), standing.cluster(), foreign.clusterId());
-            }
-        }
-    }
-
-    /** On an etcd whose progress marks may overtake events, completeness could only be guessed. */
-    private void requireOrderedProgress(Endpoint endpoint) throws Unexplained {
-        EtcdVersion version =
-                cluster.view().memberAt(endpoint).map(Member::version).orElse(EtcdVersion.UNKNOWN);
-        if (!version.equals(EtcdVersion.UNKNOWN) && !version.progressIsOrdered()) {
-            throw new Unexplained(endpoint + " runs etcd " + version
-                    + ", whose progress marks may overtake events (etcd #15220); 3.5.8 or later is needed");
-        }
-    }
-
     private boolean deliver(TailEvent event, FeedConsumer consumer) {
-        failures = 0;
-        patience = Patience.initial(options.stallTimeout());
         if (event instanceof TailEvent.Opened opened) {
             return opened(opened, consumer);
         }
@@ -306,7 +242,6 @@ final class EtcdFeed implements Feed {
 
     private boolean opened(TailEvent.Opened opened, FeedConsumer consumer) {
         position = opened.position();
-        LOG.info("tail open, member={} revision={} head={}", tailMember, position.revision(), opened.head());
         if (snapshotDue) {
             snapshotDue = false;
             snapshot = null;
@@ -317,39 +252,15 @@ final class EtcdFeed implements Feed {
         long behind = opened.head().value() - position.revision().value();
         if (kind == FeedKind.STATE && behind > options.catchUpRevisions()) {
             LOG.info("tail too far behind to replay, revisions={} limit={}", behind, options.catchUpRevisions());
-            closeTail();
+            tail.drop();
             snapshotDue = true;
         }
         return false;
     }
 
-    private void lose(TailLostException lost) {
-        requireOpen();
-        // Once per loss; attempts that fail after it are no change.
-        LOG.atLevel(failures == 0 ? Level.INFO : Level.DEBUG)
-                .log("tail lost, member={} reason={} cause=\"{}\"", tailMember, lost.reason(), lost.getMessage());
-        metrics.reopened(lost.reason());
-        patience = patience.after(lost.reason());
-        Endpoint member = tailMember;
-        if (member != null) {
-            cluster.reportFailure(member, Duty.WATCH, lost);
-        }
-        closeTail();
-        pause();
-    }
-
-    private void closeTail() {
-        Tail open = tail;
-        if (open != null) {
-            open.close();
-        }
-        tail = null;
-        tailMember = null;
-    }
-
     private void restartSnapshot(String why) {
         LOG.info("snapshot starts anew, cause=\"{}\"", why);
-        closeTail();
+        tail.drop();
         SnapshotReader reader = snapshot;
         if (reader != null) {
             reader.close();
@@ -358,25 +269,18 @@ final class EtcdFeed implements Feed {
         snapshotDue = true;
     }
 
-    /** Backs off, with jitter, the longer the more often nothing was heard in between. */
-    private void pause() {
-        long most = Math.min(MAX_PAUSE_MILLIS, FIRST_PAUSE_MILLIS << Math.min(failures++, 10));
-        long millis = ThreadLocalRandom.current().nextLong(most / 2, most + 1);
-        pauseUntilNanos = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(millis);
-    }
-
     private boolean pauseIsOver(long deadline) throws InterruptedException {
         long now = System.nanoTime();
-        long wait = Math.min(pauseUntilNanos, deadline) - now;
+        long wait = Math.min(backoff.untilNanos(), deadline) - now;
         if (wait > 0 && closing.await(wait, TimeUnit.NANOSECONDS)) {
             requireOpen();
         }
-        return System.nanoTime() >= pauseUntilNanos;
+        return System.nanoTime() >= backoff.untilNanos();
     }
 
     private void requireOpen() {
         if (closing.getCount() == 0) {
-            closeTail();
+            tail.drop();
             throw new IllegalStateException("the feed is closed");
         }
     }

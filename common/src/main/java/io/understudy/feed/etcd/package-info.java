@@ -2,8 +2,10 @@
  * The feed of an etcd cluster.
  *
  * <p>In reading order: {@link io.understudy.feed.etcd.EtcdFeed} is the life of a feed; {@code SnapshotReader} reads
- * pinned pages, sized by {@code PageSize}; {@code Tail} is one watch from opening to loss, on a {@code WatchStream};
- * {@code CommitAssembler} makes whole commits of its responses, {@code WatchMessages} knows the wire.
+ * pinned pages, sized by {@code PageSize}; {@code TailKeeper} opens one {@code Tail} after the other, with {@code Backoff}
+ * and {@code Patience}; a tail is one watch from opening to loss, on a {@code WatchStream}: {@code Recognition} makes sure
+ * of its history, {@code CommitAssembler} makes whole commits of its responses, {@code WatchMessages} knows the wire.
+ * {@code SourceFacts} settles suspicions before a feed is ended for them.
  */
 @NullMarked
 package io.understudy.feed.etcd;

@@ -1,0 +1,39 @@
+package io.understudy.feed.etcd;
+
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * How long to leave a failing source alone: longer with each failure in a row, with jitter, so that the feeds of many
+ * processes don't come back together. Owned by the feed's thread.
+ */
+final class Backoff {
+
+    private static final long FIRST_MILLIS = 20;
+    private static final long MAX_MILLIS = 1_000;
+    private static final int MAX_DOUBLINGS = 10;
+
+    private int failures;
+    private long untilNanos = System.nanoTime();
+
+    void failed() {
+        long most = Math.min(MAX_MILLIS, FIRST_MILLIS << Math.min(failures, MAX_DOUBLINGS));
+        long millis = ThreadLocalRandom.current().nextLong(most / 2, most + 1);
+        failures++;
+        untilNanos = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(millis);
+    }
+
+    void succeeded() {
+        failures = 0;
+    }
+
+    /** Whether the next failure would be the first in a row: a change of state, that is, and worth a line in the log. */
+    boolean isFirst() {
+        return failures == 0;
+    }
+
+    /** When to go on, in the time of {@link System#nanoTime}. */
+    long untilNanos() {
+        return untilNanos;
+    }
+}

@@ -1,0 +1,179 @@
+package io.understudy.feed.etcd;
+
+import io.understudy.etcd.ClusterView;
+import io.understudy.etcd.Duty;
+import io.understudy.etcd.Endpoint;
+import io.understudy.etcd.EtcdCluster;
+import io.understudy.etcd.EtcdVersion;
+import io.understudy.etcd.Member;
+import io.understudy.feed.FeedEndedException;
+import io.understudy.feed.FeedEndedException.AnotherCluster;
+import io.understudy.feed.FeedEndedException.Unexplained;
+import io.understudy.vocabulary.KeyRange;
+import io.understudy.vocabulary.Position;
+import java.time.Duration;
+import java.util.List;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.slf4j.event.Level;
+
+/**
+ * Keeps one tail open: chooses its member, and after a loss another one, with back-off and growing {@link Patience}. Used
+ * by the feed's thread; {@link #close} from any.
+ */
+final class TailKeeper implements AutoCloseable {
+
+    private static final Logger LOG = LoggerFactory.getLogger(EtcdFeed.class);
+
+    private final EtcdCluster cluster;
+    private final KeyRange range;
+    private final EtcdFeedOptions options;
+    private final SourceFacts facts;
+    private final FeedMetrics metrics;
+    private final Backoff backoff;
+
+    private Patience patience;
+    private @Nullable Endpoint member;
+    private volatile @Nullable Tail tail;
+    private volatile boolean closed;
+
+    TailKeeper(EtcdCluster cluster, KeyRange range, EtcdFeedOptions options, FeedMetrics metrics, Backoff backoff) {
+        this.cluster = cluster;
+        this.range = range;
+        this.options = options;
+        this.metrics = metrics;
+        this.backoff = backoff;
+        this.facts = new SourceFacts(cluster, options.requestTimeout());
+        this.patience = Patience.initial(options.stallTimeout());
+    }
+
+    boolean isOpen() {
+        return tail != null;
+    }
+
+    /**
+     * The tail's next event, or null if none came in time or the tail was lost.
+     *
+     * @param standing where the consumer stands, used if a tail has to be opened
+     * @param recognition how the history is recognised at {@code standing}, likewise
+     */
+    @Nullable TailEvent next(Position standing, Function<Position, Recognition> recognition, Duration timeout)
+            throws FeedEndedException, InterruptedException {
+        try {
+            Tail open = tail;
+            if (open == null) {
+                open = open(standing, recognition);
+            }
+            TailEvent event = open == null ? null : open.next(timeout);
+            if (event != null) {
+                heard(event);
+            }
+            return event;
+        } catch (TailLostException e) {
+            lost(e);
+            return null;
+        }
+    }
+
+    /** Ends the tail, if one is open; the next event opens another. */
+    void drop() {
+        Tail open = tail;
+        if (open != null) {
+            open.close();
+        }
+        tail = null;
+        member = null;
+    }
+
+    @Override
+    public void close() {
+        closed = true;
+        Tail open = tail;
+        if (open != null) {
+            open.close();
+        }
+    }
+
+    private @Nullable Tail open(Position standing, Function<Position, Recognition> recognition)
+            throws FeedEndedException {
+        List<Endpoint> candidates = cluster.endpointsFor(Duty.WATCH);
+        if (candidates.isEmpty()) {
+            requireOwnCluster(standing);
+            backoff.failed();
+            return null;
+        }
+        Endpoint chosen = candidates.get(0);
+        requireOrderedProgress(chosen);
+        member = chosen;
+        Tail open = new Tail(
+                chosen.toString(),
+                cluster.channel(chosen),
+                range,
+                standing,
+                recognition.apply(standing),
+                options,
+                patience,
+                facts);
+        tail = open;
+        if (closed) {
+            open.close();
+        }
+        return open;
+    }
+
+    private void heard(TailEvent event) {
+        if (event instanceof TailEvent.Opened opened) {
+            LOG.info(
+                    "tail open, member={} revision={} head={}",
+                    member,
+                    opened.position().revision(),
+                    opened.head());
+            return;
+        }
+        // Only what comes after the opening proves that the member serves.
+        if (!backoff.isFirst() || patience.stallsInARow() > 0) {
+            backoff.succeeded();
+            patience = Patience.initial(options.stallTimeout());
+        }
+        Endpoint serving = member;
+        if (serving != null && event instanceof TailEvent.Marked) {
+            cluster.reportSuccess(serving, Duty.WATCH);
+        }
+    }
+
+    private void lost(TailLostException loss) {
+        if (closed) {
+            return;
+        }
+        LOG.atLevel(backoff.isFirst() ? Level.INFO : Level.DEBUG)
+                .log("tail lost, member={} reason={} cause=\"{}\"", member, loss.reason(), loss.getMessage());
+        metrics.reopened(loss.reason());
+        patience = patience.after(loss.reason());
+        Endpoint failed = member;
+        if (failed != null) {
+            cluster.reportFailure(failed, Duty.WATCH, loss);
+        }
+        drop();
+        backoff.failed();
+    }
+
+    private void requireOwnCluster(Position standing) throws AnotherCluster {
+        for (ClusterView.Foreign foreign : cluster.view().foreign()) {
+            if (!foreign.clusterId().equals(standing.cluster())) {
+                throw new AnotherCluster(foreign.endpoint().toString(), standing.cluster(), foreign.clusterId());
+            }
+        }
+    }
+
+    /** On an etcd whose progress marks may overtake events, completeness could only be guessed. */
+    private void requireOrderedProgress(Endpoint endpoint) throws Unexplained {
+        EtcdVersion version =
+                cluster.view().memberAt(endpoint).map(Member::version).orElse(EtcdVersion.UNKNOWN);
+        if (!version.equals(EtcdVersion.UNKNOWN) && !version.progressIsOrdered()) {
+            throw new Unexplained(endpoint + " runs etcd " + version
+                    + ", whose progress marks may overtake events (etcd #15220); 3.5.8 or later is needed");
+        }
+    }
+}
