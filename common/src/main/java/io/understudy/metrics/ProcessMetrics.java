@@ -1,0 +1,73 @@
+package io.understudy.metrics;
+
+import io.micrometer.core.instrument.Gauge;
+import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.binder.jvm.ClassLoaderMetrics;
+import io.micrometer.core.instrument.binder.jvm.JvmGcMetrics;
+import io.micrometer.core.instrument.binder.jvm.JvmMemoryMetrics;
+import io.micrometer.core.instrument.binder.jvm.JvmThreadMetrics;
+import io.micrometer.core.instrument.binder.system.FileDescriptorMetrics;
+import io.micrometer.core.instrument.binder.system.ProcessorMetrics;
+import io.micrometer.core.instrument.binder.system.UptimeMetrics;
+import io.micrometer.prometheusmetrics.PrometheusConfig;
+import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The registry of a process, with the JVM's own meters in it. Every meter has the tag {@code process}.
+ *
+ * <p>{@code understudy.build} (gauge, always 1) has the tag {@code version}.
+ */
+public final class ProcessMetrics implements AutoCloseable {
+
+    private static final String PROMETHEUS = "text/plain; version=0.0.4; charset=utf-8";
+    private static final String OPEN_METRICS = "application/openmetrics-text; version=1.0.0; charset=utf-8";
+
+    private final PrometheusMeterRegistry registry = new PrometheusMeterRegistry(PrometheusConfig.DEFAULT);
+    private final JvmGcMetrics collections = new JvmGcMetrics();
+
+    /**
+     * Begins to measure.
+     *
+     * @param process what kind of process this is, such as {@code gateway}
+     * @param version of this build
+     */
+    public ProcessMetrics(String process, String version) {
+        registry.config().commonTags("process", process);
+        new ClassLoaderMetrics().bindTo(registry);
+        new JvmMemoryMetrics().bindTo(registry);
+        collections.bindTo(registry);
+        new JvmThreadMetrics().bindTo(registry);
+        new ProcessorMetrics().bindTo(registry);
+        new FileDescriptorMetrics().bindTo(registry);
+        new UptimeMetrics().bindTo(registry);
+        Gauge.builder("understudy.build", () -> 1)
+                .description("Always 1; the tag tells the version that runs")
+                .tag("version", version)
+                .register(registry);
+    }
+
+    /** A page of metrics. */
+    public record Scrape(String contentType, String body) {}
+
+    public MeterRegistry registry() {
+        return registry;
+    }
+
+    /**
+     * All meters as text.
+     *
+     * @param accept the request's header of that name; OpenMetrics is answered only to those who ask for it
+     */
+    public Scrape scrape(@Nullable String accept) {
+        boolean open = accept != null && accept.contains("application/openmetrics-text");
+        String contentType = open ? OPEN_METRICS : PROMETHEUS;
+        return new Scrape(contentType, registry.scrape(contentType));
+    }
+
+    @Override
+    public void close() {
+        collections.close();
+        registry.close();
+    }
+}

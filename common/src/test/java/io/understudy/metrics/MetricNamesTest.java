@@ -1,0 +1,34 @@
+package io.understudy.metrics;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+final class MetricNamesTest {
+
+    private final SimpleMeterRegistry registry = new SimpleMeterRegistry();
+
+    @Test
+    void namesOfOursAndOfKnownLibrariesAreFine() {
+        registry.counter("understudy.etcd.requests", "duty", "watch");
+        registry.counter("jvm.Whatever");
+
+        assertThat(MetricNames.faults(registry)).isEmpty();
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "etcd.requests,duty,not of the form",
+        "understudy.etcd.readIndex,duty,not of the form",
+        "understudy.etcd.lag.seconds,duty,ends in a unit",
+        "understudy.etcd.requests,Duty,not in lower case"
+    })
+    void othersAreTold(String name, String tag, String fault) {
+        registry.counter(name, tag, "x");
+
+        assertThat(MetricNames.faults(registry)).singleElement().asString().contains(name, fault);
+    }
+}

@@ -1,0 +1,44 @@
+package io.understudy.metrics;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import org.junit.jupiter.api.Test;
+
+final class ProcessMetricsTest {
+
+    @Test
+    void aPageHasTheJvmAndEveryMeterOfTheProcessWithItsTag() {
+        try (ProcessMetrics metrics = new ProcessMetrics("gateway", "1.2.3")) {
+            metrics.registry()
+                    .counter("understudy.gateway.requests", "outcome", "ok")
+                    .increment();
+
+            ProcessMetrics.Scrape page = metrics.scrape(null);
+
+            assertThat(page.contentType()).isEqualTo("text/plain; version=0.0.4; charset=utf-8");
+            assertThat(page.body())
+                    .contains("understudy_gateway_requests_total{outcome=\"ok\",process=\"gateway\"} 1.0")
+                    .contains("understudy_build{process=\"gateway\",version=\"1.2.3\"} 1.0")
+                    .contains("jvm_memory_used_bytes{")
+                    .contains("process_uptime_seconds{");
+        }
+    }
+
+    @Test
+    void openMetricsIsForThoseWhoAskForIt() {
+        try (ProcessMetrics metrics = new ProcessMetrics("mirror", "1")) {
+            ProcessMetrics.Scrape page =
+                    metrics.scrape("application/openmetrics-text;version=1.0.0;q=0.5,text/plain;version=0.0.4;q=0.3");
+
+            assertThat(page.contentType()).startsWith("application/openmetrics-text; version=1.0.0");
+            assertThat(page.body()).endsWith("# EOF\n");
+        }
+    }
+
+    @Test
+    void theNamesOfTheProcessItselfAreWellFormed() {
+        try (ProcessMetrics metrics = new ProcessMetrics("mirror", "1")) {
+            assertThat(MetricNames.faults(metrics.registry())).isEmpty();
+        }
+    }
+}
