@@ -1,0 +1,101 @@
+package io.understudy.etcd;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.etcd.jetcd.api.KVGrpc;
+import io.etcd.jetcd.api.RangeRequest;
+import io.etcd.jetcd.api.RangeResponse;
+import io.grpc.Server;
+import io.grpc.Status;
+import io.grpc.StatusRuntimeException;
+import io.grpc.netty.GrpcSslContexts;
+import io.grpc.netty.NettyServerBuilder;
+import io.grpc.stub.StreamObserver;
+import io.netty.handler.ssl.ClientAuth;
+import io.understudy.tls.Certificates;
+import io.understudy.tls.TlsContext;
+import io.understudy.tls.TlsFiles;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Connections to a server that shows its certificate and asks for ours. */
+@Timeout(value = 1, unit = TimeUnit.MINUTES)
+final class TlsConnectionTest {
+
+    @TempDir
+    static Path folder;
+
+    private static Certificates.Pair theirs;
+    private static Certificates.Pair ours;
+    private static Server server;
+    private static Endpoint endpoint;
+
+    @BeforeAll
+    static void serve() throws Exception {
+        Certificates certificates = new Certificates(folder);
+        theirs = certificates.make("server", "EC");
+        ours = certificates.make("client", "EC");
+        server = NettyServerBuilder.forAddress(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0))
+                .sslContext(GrpcSslContexts.forServer(
+                                theirs.certificate().toFile(), theirs.key().toFile())
+                        .trustManager(ours.certificate().toFile())
+                        .clientAuth(ClientAuth.REQUIRE)
+                        .build())
+                .addService(new KVGrpc.KVImplBase() {
+                    @Override
+                    public void range(RangeRequest request, StreamObserver<RangeResponse> answer) {
+                        answer.onNext(RangeResponse.newBuilder().setCount(42).build());
+                        answer.onCompleted();
+                    }
+                })
+                .build()
+                .start();
+        endpoint = new Endpoint("127.0.0.1", server.getPort(), true);
+    }
+
+    @AfterAll
+    static void stop() {
+        server.shutdownNow();
+    }
+
+    @Test
+    void bothSidesTrustEachOther() {
+        assertThat(range(new TlsFiles(theirs.certificate(), ours.certificate(), ours.key()))
+                        .getCount())
+                .isEqualTo(42);
+    }
+
+    @Test
+    void aServerThatIsNotTrustedIsNotTalkedTo() {
+        assertUnavailable(new TlsFiles(ours.certificate(), ours.certificate(), ours.key()));
+    }
+
+    @Test
+    void withoutACertificateOfOursTheServerDoesNotTalkToUs() {
+        assertUnavailable(new TlsFiles(theirs.certificate(), null, null));
+    }
+
+    private static void assertUnavailable(TlsFiles files) {
+        assertThatThrownBy(() -> range(files))
+                .isInstanceOfSatisfying(
+                        StatusRuntimeException.class,
+                        failure -> assertThat(failure.getStatus().getCode()).isEqualTo(Status.Code.UNAVAILABLE));
+    }
+
+    private static RangeResponse range(TlsFiles files) {
+        try (Channels channels = new Channels(Duration.ofSeconds(5), TlsContext.of(files))) {
+            return KVGrpc.newBlockingStub(channels.get(endpoint))
+                    .withDeadlineAfter(30, TimeUnit.SECONDS)
+                    .range(RangeRequest.getDefaultInstance());
+        }
+    }
+}

@@ -1,0 +1,130 @@
+package io.understudy.tls;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.io.IOException;
+import java.net.http.HttpClient;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+final class TlsContextTest {
+
+    @TempDir
+    static Path folder;
+
+    private static Certificates certificates;
+    private static final Map<String, Certificates.Pair> MADE = new HashMap<>();
+
+    /** Once for all tests: making a key takes a second. */
+    @BeforeAll
+    static void make() throws Exception {
+        certificates = new Certificates(folder);
+        for (String algorithm : List.of("RSA", "EC", "Ed25519")) {
+            MADE.put(algorithm, certificates.make("own-" + algorithm, algorithm));
+            MADE.put("other " + algorithm, certificates.make("other-" + algorithm, algorithm));
+        }
+    }
+
+    @Test
+    void withoutFilesThePlatformsTrustCounts() {
+        assertThat(TlsContext.of(null).forGrpc().isClient()).isTrue();
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"RSA", "EC", "Ed25519"})
+    void readsCertificatesAndKeysOfEveryUsualKind(String algorithm) {
+        Certificates.Pair own = MADE.get(algorithm);
+
+        TlsContext context = TlsContext.of(new TlsFiles(own.certificate(), own.certificate(), own.key()));
+
+        assertThat(context.forGrpc().applicationProtocolNegotiator().protocols())
+                .containsExactly("h2");
+        assertThat(context.applyTo(HttpClient.newBuilder()).build().sslContext().getProtocol())
+                .isEqualTo("TLS");
+    }
+
+    @Test
+    void aMissingFileIsNamed() {
+        Path none = folder.resolve("none.crt");
+
+        assertThatThrownBy(() -> TlsContext.of(new TlsFiles(none, null, null)))
+                .isInstanceOf(TlsFileException.class)
+                .hasMessage(none + ": there is no such file");
+    }
+
+    @Test
+    void aFileWithoutACertificateIsNamed() {
+        Certificates.Pair own = MADE.get("EC");
+
+        assertThatThrownBy(() -> TlsContext.of(new TlsFiles(own.key(), null, null)))
+                .isInstanceOf(TlsFileException.class)
+                .hasMessage(own.key() + ": has no certificate in PEM form");
+    }
+
+    @Test
+    void aDamagedCertificateIsNamed() throws IOException {
+        Path damaged = certificates.write("damaged.crt", "CERTIFICATE", new byte[] {1, 2, 3});
+
+        assertThatThrownBy(() -> TlsContext.of(new TlsFiles(damaged, null, null)))
+                .isInstanceOf(TlsFileException.class)
+                .hasMessageStartingWith(damaged + ": has a certificate that can't be read");
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"RSA", "EC"})
+    void theKeyOfAnotherCertificateIsNamedWithBothFiles(String algorithm) {
+        Certificates.Pair own = MADE.get(algorithm);
+        Certificates.Pair other = MADE.get("other " + algorithm);
+
+        assertThatThrownBy(() -> TlsContext.of(new TlsFiles(null, own.certificate(), other.key())))
+                .isInstanceOf(TlsFileException.class)
+                .hasMessage(other.key() + ": is not the key of the certificate in " + own.certificate());
+    }
+
+    @Test
+    void aKeyOfAnotherKindThanItsCertificateIsNamed() {
+        Certificates.Pair own = MADE.get("RSA");
+        Certificates.Pair other = MADE.get("other EC");
+
+        assertThatThrownBy(() -> TlsContext.of(new TlsFiles(null, own.certificate(), other.key())))
+                .isInstanceOf(TlsFileException.class)
+                .hasMessage(other.key() + ": has no RSA key, which its certificate asks for");
+    }
+
+    @Test
+    void aKeyInAnotherFormIsNamedWithTheCommandThatConvertsIt() throws IOException {
+        Certificates.Pair own = MADE.get("EC");
+        Path old = certificates.write("old.key", "EC PRIVATE KEY", new byte[] {1});
+
+        assertThatThrownBy(() -> TlsContext.of(new TlsFiles(null, own.certificate(), old)))
+                .isInstanceOf(TlsFileException.class)
+                .hasMessageContaining(old + ": has 'EC PRIVATE KEY' where 'PRIVATE KEY'")
+                .hasMessageContaining("openssl pkcs8 -topk8 -nocrypt -in " + old);
+    }
+
+    @Test
+    void aFileWithoutAKeyIsNamed() throws IOException {
+        Certificates.Pair own = MADE.get("EC");
+        Path empty = Files.writeString(folder.resolve("empty.key"), "");
+
+        assertThatThrownBy(() -> TlsContext.of(new TlsFiles(null, own.certificate(), empty)))
+                .hasMessage(empty + ": has no private key in PEM form");
+    }
+
+    @Test
+    void aCertificateAndItsKeyGoTogether() {
+        Path file = folder.resolve("x");
+
+        assertThatThrownBy(() -> new TlsFiles(null, file, null)).hasMessageContaining("key is not given");
+        assertThatThrownBy(() -> new TlsFiles(null, null, file)).hasMessageContaining("certificate is not given");
+    }
+}
