@@ -19,18 +19,39 @@ final class Configurations {
     static String gateway(LabPorts ports) {
         return """
                 # Written by 'understudy lab' at each start.
+                name: lab-gateway
+                listen: %s
                 source:
                   endpoints: [%s]
-                listen:
-                  host: %s
-                  apiPort: %d
-                  webPort: %d
-                """.formatted(
-                        urls(ports), LabPorts.HOST, ports.number(LabPort.GATEWAY), ports.number(LabPort.GATEWAY_WEB));
+                """.formatted(ports.address(LabPort.GATEWAY), urls(ports));
     }
 
     static String mirror(LabPorts ports, boolean kafka) {
-        return "";
+        String dr = """
+                # Written by 'understudy lab' at each start.
+                status:
+                  listen: %s
+                mirrors:
+                  dr:
+                    source:
+                      endpoints: [%s]
+                    target:
+                      etcd:
+                        endpoints: [%s]
+                """.formatted(ports.address(LabPort.MIRROR), urls(ports), ports.url(LabPort.DR));
+        return kafka ? dr + mirrorToKafka(ports) : dr;
+    }
+
+    private static String mirrorToKafka(LabPorts ports) {
+        return """
+                  kafka:
+                    source:
+                      endpoints: [%s]
+                    target:
+                      kafka:
+                        bootstrapServers: %s
+                        topic: %s
+                """.formatted(urls(ports), ports.address(LabPort.KAFKA), TOPIC);
     }
 
     private static String urls(LabPorts ports) {

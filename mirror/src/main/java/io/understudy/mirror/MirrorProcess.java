@@ -24,7 +24,6 @@ import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
@@ -43,12 +42,14 @@ public final class MirrorProcess implements AutoCloseable {
     private static final Duration LAG_INTERVAL = Duration.ofSeconds(1);
 
     private final PrometheusMeterRegistry meters = new PrometheusMeterRegistry(PrometheusConfig.DEFAULT);
-    private final List<Pipeline> pipelines = new CopyOnWriteArrayList<>();
     private final CompletableFuture<MirrorFailedException> failure = new CompletableFuture<>();
     /** What was opened, the last first. */
     private final Deque<AutoCloseable> open = new ArrayDeque<>();
 
     private final StatusServer status;
+
+    /** Empty until all have been started. */
+    private volatile List<Pipeline> pipelines = List.of();
 
     private MirrorProcess(MirrorSettings settings) throws IOException {
         status = StatusServer.start(settings.status(), this::reports, meters::scrape);
@@ -107,9 +108,10 @@ public final class MirrorProcess implements AutoCloseable {
         new JvmMemoryMetrics().bindTo(meters);
         new ProcessorMetrics().bindTo(meters);
         String writer = WriterName.ofThisProcess();
-        for (MirrorSettings.Mirror mirror : settings.mirrors()) {
-            startMirror(mirror, writer);
-        }
+        // Shown all at once: to be ready means that each of them is.
+        pipelines = settings.mirrors().stream()
+                .map(mirror -> startMirror(mirror, writer))
+                .toList();
         ScheduledExecutorService clock = Executors.newSingleThreadScheduledExecutor(work -> {
             Thread thread = new Thread(work, "mirror-lag");
             thread.setDaemon(true);
@@ -120,7 +122,7 @@ public final class MirrorProcess implements AutoCloseable {
                 () -> pipelines.forEach(Pipeline::measureLag), 0, LAG_INTERVAL.toMillis(), TimeUnit.MILLISECONDS);
     }
 
-    private void startMirror(MirrorSettings.Mirror mirror, String writer) {
+    private Pipeline startMirror(MirrorSettings.Mirror mirror, String writer) {
         EtcdCluster source = connect(mirror.source(), mirror.name() + "-source");
         EtcdFeedSource feeds = new EtcdFeedSource(mirror.name(), source, mirror.feed(), meters);
         Supplier<CompletableFuture<ReadIndex>> head =
@@ -153,10 +155,10 @@ public final class MirrorProcess implements AutoCloseable {
                     listener -> new KafkaSink(mirror.name(), mirror.range(), writer, options, listener));
         }
         Pipeline pipeline = Pipeline.start(plan, meters);
-        pipelines.add(pipeline);
         open.push(pipeline);
         var unused = pipeline.failure().thenAccept(failure::complete);
         LOG.info("mirror={} started, source=\"{}\" target=\"{}\"", mirror.name(), plan.sourceName(), plan.targetName());
+        return pipeline;
     }
 
     private EtcdCluster connect(EtcdSettings settings, String name) {

@@ -48,7 +48,8 @@ public final class EtcdViewpoint implements Viewpoint {
                 }
                 seen = found.isPresent() ? "its value is '" + found.get().toStringUtf8() + "'" : "it is not there";
             } catch (StatusRuntimeException e) {
-                seen = "reading it fails with " + e.getStatus();
+                seen = "reading it fails with " + e.getStatus().getCode() + ", "
+                        + e.getStatus().getDescription();
             }
             TimeUnit.MICROSECONDS.sleep(PAUSE_MICROS);
         } while (System.nanoTime() < end);

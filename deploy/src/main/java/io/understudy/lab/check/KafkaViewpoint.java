@@ -41,6 +41,9 @@ public final class KafkaViewpoint implements Viewpoint {
                         // Only what can't be taken back any more.
                         ConsumerConfig.ISOLATION_LEVEL_CONFIG,
                         "read_committed",
+                        // Asking for the topic must not make it: its settings are the mirror's business.
+                        ConsumerConfig.ALLOW_AUTO_CREATE_TOPICS_CONFIG,
+                        false,
                         ConsumerConfig.FETCH_MAX_WAIT_MS_CONFIG,
                         100,
                         ConsumerConfig.ENABLE_AUTO_COMMIT_CONFIG,

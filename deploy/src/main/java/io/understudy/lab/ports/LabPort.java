@@ -11,7 +11,6 @@ import java.util.List;
  */
 public enum LabPort {
     GATEWAY("gateway", "--gateway-port", 2379, false, "etcd v3 API over gRPC, /readyz, /metrics"),
-    GATEWAY_WEB("gateway", "--gateway-web-port", 8080, false, "REST, events, dashboard"),
     VOTER_1("voter-1", "--voter-1-port", 23791, false, "etcd, client"),
     VOTER_2("voter-2", "--voter-2-port", 23792, false, "etcd, client"),
     VOTER_3("voter-3", "--voter-3-port", 23793, false, "etcd, client"),

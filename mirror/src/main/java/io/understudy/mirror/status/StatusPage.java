@@ -34,6 +34,9 @@ final class StatusPage {
 
     /** One line for each mirror whose target is not known to be the source's state at a revision. */
     static List<String> notReady(List<MirrorReport> reports) {
+        if (reports.isEmpty()) {
+            return List.of("the mirrors are being started");
+        }
         return reports.stream()
                 .filter(report -> report.state() != MirrorState.SYNCED)
                 .map(StatusPage::line)

@@ -1,0 +1,177 @@
+package io.understudy.lab;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import io.understudy.lab.ports.LabPort;
+import io.understudy.lab.ports.LabPorts;
+import io.understudy.local.process.FreePorts;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.net.URI;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.EnumMap;
+import java.util.List;
+import java.util.Map;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.MethodOrderer;
+import org.junit.jupiter.api.Order;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestMethodOrder;
+import org.junit.jupiter.api.io.TempDir;
+
+/**
+ * One data directory through several runs of the lab, in order: each begins with what the one before left. With {@code
+ * -Plong} the first run writes 10,000 keys in place of 2,000.
+ */
+@TestMethodOrder(MethodOrderer.OrderAnnotation.class)
+final class LabIT {
+
+    private static final boolean LONG = "long".equals(System.getProperty("understudy.schedule"));
+    private static final int KEYS = LONG ? 10_000 : 2_000;
+    private static final int KEYS_PER_COMMIT = 100;
+    private static final Duration CATCH_UP = Duration.ofSeconds(90);
+
+    @TempDir
+    private static Path folder;
+
+    private static FreePorts reserved;
+    private static LabPorts ports;
+
+    @BeforeAll
+    static void choosePorts() {
+        reserved = FreePorts.take(LabPort.values().length);
+        Map<LabPort, Integer> chosen = new EnumMap<>(LabPort.class);
+        for (LabPort port : LabPort.values()) {
+            chosen.put(port, reserved.get(chosen.size()));
+        }
+        ports = new LabPorts(chosen);
+    }
+
+    @AfterAll
+    static void freePorts() {
+        reserved.close();
+    }
+
+    @Test
+    @Order(1)
+    void everyCopyEqualsTheCoreThoughMirrorAndVoterAreKilledMeanwhile() throws Exception {
+        try (RunningLab lab = RunningLab.start("first", data(), ports)) {
+            JsonNode check = lab.report().path("check");
+            assertThat(check).hasSize(4).allSatisfy(path -> {
+                assertThat(path.path("putMillis").asDouble()).isPositive();
+                assertThat(path.path("deleteMillis").asDouble()).isPositive();
+            });
+
+            writeWhileKilling(lab);
+
+            Map<String, String> core = Copies.ofCluster(lab.url(LabPort.VOTER_2));
+            assertThat(core).hasSize(KEYS - KEYS / 10);
+            await().atMost(CATCH_UP).untilAsserted(() -> assertThat(Copies.ofServer(lab.url(LabPort.GATEWAY)))
+                    .isEqualTo(core));
+            await().atMost(CATCH_UP).untilAsserted(() -> assertThat(Copies.ofServer(lab.url(LabPort.DR)))
+                    .isEqualTo(core));
+            await().atMost(CATCH_UP)
+                    .untilAsserted(() -> assertThat(Copies.ofTopic(ports.address(LabPort.KAFKA), Configurations.TOPIC))
+                            .isEqualTo(core));
+
+            long asked = System.nanoTime();
+            lab.interrupt();
+            assertThat(lab.awaitExit()).as(lab.output()).isZero();
+            assertThat(Duration.ofNanos(System.nanoTime() - asked)).isLessThan(Duration.ofSeconds(12));
+            lab.assertNothingIsLeft();
+        }
+    }
+
+    @Test
+    @Order(2)
+    void theNextRunResumesAndIfKilledLeavesNothingBehind() throws Exception {
+        try (RunningLab lab = RunningLab.start("second", data(), ports)) {
+            lab.report();
+            try (RunningLab other = RunningLab.start("other", data(), ports)) {
+                assertThat(other.awaitExit()).isEqualTo(1);
+                assertThat(other.output()).contains("is running already, as process ");
+            }
+
+            for (String mirror : List.of("dr", "kafka")) {
+                assertThat(lab.mirror(mirror).path("changes").asInt())
+                        .as("changes that mirror %s wrote in this run", mirror)
+                        .isLessThan(KEYS / 2);
+            }
+
+            lab.killLab();
+            lab.assertNothingIsLeft();
+        }
+    }
+
+    @Test
+    @Order(3)
+    void theRunAfterAKillTakesOverAndExitsAfterItsCheck() throws Exception {
+        try (RunningLab lab = RunningLab.start("third", data(), ports, "--exit-after-check")) {
+            assertThat(lab.awaitExit()).as(lab.output()).isZero();
+            assertThat(lab.output()).contains("taking over " + data());
+            assertThat(lab.report().path("endpoints")).isNotEmpty();
+            lab.assertNothingIsLeft();
+        }
+    }
+
+    @Test
+    @Order(4)
+    void aPortInUseIsNamedAndNothingStarts() throws IOException {
+        try (ServerSocket taken = new ServerSocket(ports.number(LabPort.DR), 1, InetAddress.getLoopbackAddress());
+                RunningLab lab = RunningLab.start("fourth", data(), ports)) {
+            assertThat(lab.awaitExit()).isEqualTo(1);
+            assertThat(lab.output())
+                    .contains(
+                            "port " + taken.getLocalPort() + " (dr-1",
+                            "--dr-port",
+                            "process " + ProcessHandle.current().pid())
+                    .hasLineCount(1);
+        }
+    }
+
+    private static void writeWhileKilling(RunningLab lab) throws IOException, InterruptedException {
+        List<URI> voters = List.of(lab.url(LabPort.VOTER_1), lab.url(LabPort.VOTER_2), lab.url(LabPort.VOTER_3));
+        Etcdctl etcdctl = new Etcdctl(voters);
+        for (int first = 0; first < KEYS; first += KEYS_PER_COMMIT) {
+            if (first == KEYS / 4) {
+                lab.kill("mirror");
+            }
+            if (first == KEYS / 2) {
+                lab.kill("voter-1");
+            }
+            etcdctl.transact(puts(first));
+            etcdctl.transact(changes(first));
+        }
+        lab.awaitOutput("mirror (pid " + lab.pid("mirror") + ") was killed by SIGKILL; started it again");
+        lab.awaitOutput("voter-1 (pid " + lab.pid("voter-1") + ") was killed by SIGKILL; started it again");
+    }
+
+    private static List<String> puts(int first) {
+        return IntStream.range(first, first + KEYS_PER_COMMIT)
+                .mapToObj(key -> "put " + name(key) + " first-" + key)
+                .toList();
+    }
+
+    /** Of ten keys one is deleted and one changed. */
+    private static List<String> changes(int first) {
+        return IntStream.iterate(first, key -> key < first + KEYS_PER_COMMIT, key -> key + 10)
+                .boxed()
+                .flatMap(key -> Stream.of("del " + name(key), "put " + name(key + 5) + " second-" + key))
+                .toList();
+    }
+
+    private static String name(int key) {
+        return String.format("lab/key-%05d", key);
+    }
+
+    private static Path data() {
+        return folder.resolve("data");
+    }
+}
