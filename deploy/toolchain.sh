@@ -21,6 +21,15 @@ find_jdk() { # prints the first of: JAVA_HOME, an installed 17, the javac on PAT
   [ "${release:-0}" -ge 17 ] && echo "$candidate"
 }
 
+install_packages() { # tells what apt says only if it fails
+  local output
+  if ! output=$(apt-get update -qq 2>&1 &&
+    DEBIAN_FRONTEND=noninteractive apt-get install -qq -y --no-install-recommends "$@" 2>&1); then
+    printf '%s\nunderstudy: apt-get could not install %s\n' "$output" "$*" >&2
+    return 1
+  fi
+}
+
 require_toolchain() {
   local missing=() jdk
   jdk=$(find_jdk) || jdk=
@@ -36,8 +45,7 @@ require_toolchain() {
       return 1
     fi
     echo "understudy: installing ${missing[*]}" >&2
-    { apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -qq -y --no-install-recommends "${missing[@]}"; } \
-      >/dev/null || { echo "understudy: apt-get could not install ${missing[*]}" >&2; return 1; }
+    install_packages "${missing[@]}" || return 1
     jdk=$(find_jdk) || { echo "understudy: still no JDK after installing ${missing[*]}" >&2; return 1; }
   fi
   export JAVA_HOME=$jdk
