@@ -13,20 +13,23 @@ public final class SettingsText {
     private SettingsText() {}
 
     /**
-     * A YAML file with every setting: required ones with an example, the others commented out with their defaults.
+     * A YAML file with every setting: required ones with an example, the others commented out with their defaults, and so
+     * the groups that hold no required one.
      *
      * @param name what stands in the place of each {@code *}
      */
     public static String sample(Collection<Setting<?>> settings, String name) {
         StringBuilder text = new StringBuilder();
         List<String> open = List.of();
-        for (Setting<?> row : new Schema(settings).settings()) {
+        Collection<Setting<?>> rows = new Schema(settings).settings();
+        for (Setting<?> row : rows) {
             List<String> path = List.of(row.key().replace("*", name).split("\\."));
             List<String> groups = path.subList(0, path.size() - 1);
             int shared = shared(open, groups);
             for (int depth = shared; depth < groups.size(); depth++) {
                 text.append(depth == 0 && !text.isEmpty() ? "\n" : "")
                         .append("  ".repeat(depth))
+                        .append(holdsRequired(rows, row, depth) ? "" : "# ")
                         .append(groups.get(depth))
                         .append(":\n");
             }
@@ -70,6 +73,13 @@ public final class SettingsText {
     private static String shown(Setting<?> row) {
         String example = row.example();
         return row.defaultText().orElse(example == null ? "<" + row.type().name() + ">" : example);
+    }
+
+    /** Whether a row that must be given is in the same group as {@code row}, at the given depth. */
+    private static boolean holdsRequired(Collection<Setting<?>> rows, Setting<?> row, int depth) {
+        List<String> segments = List.of(row.key().split("\\."));
+        String group = String.join(".", segments.subList(0, depth + 1)) + ".";
+        return rows.stream().anyMatch(other -> other.isRequired() && other.key().startsWith(group));
     }
 
     private static int shared(List<String> one, List<String> other) {

@@ -1,5 +1,6 @@
 package io.understudy.cli;
 
+import io.understudy.config.ConfigurationException;
 import java.io.PrintWriter;
 import java.util.LinkedHashSet;
 import java.util.Set;
@@ -8,7 +9,10 @@ import picocli.CommandLine.ExitCode;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.ParseResult;
 
-/** What the user reads when a command fails: one line that names the command and the reason, never a stack trace. */
+/**
+ * What the user reads when a command fails: one line that names the command and the reason, never a stack trace; a line
+ * more for each problem of a configuration.
+ */
 final class Failures {
 
     private Failures() {}
@@ -29,7 +33,7 @@ final class Failures {
             failure.printStackTrace(err);
         }
         err.flush();
-        return ExitCode.SOFTWARE;
+        return failure instanceof ConfigurationException ? ExitCode.USAGE : ExitCode.SOFTWARE;
     }
 
     /** The messages of the failure and of its causes, outermost first, those that add nothing left out. */

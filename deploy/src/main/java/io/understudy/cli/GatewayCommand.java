@@ -2,12 +2,10 @@ package io.understudy.cli;
 
 import io.understudy.gateway.Gateway;
 import io.understudy.gateway.GatewaySettings;
-import java.nio.file.Path;
 import java.time.Duration;
-import java.util.Map;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
-import picocli.CommandLine.Option;
+import picocli.CommandLine.Mixin;
 
 /** {@code understudy gateway}: runs one gateway until it is told to stop. */
 @Command(
@@ -15,14 +13,16 @@ import picocli.CommandLine.Option;
         description = "Run a gateway: serve the etcd v3 API from a read-only replica until told to stop.")
 final class GatewayCommand implements Callable<Integer> {
 
+    /** Above what closing takes with the connections' own deadlines. */
     private static final Duration CLOSE_DEADLINE = Duration.ofSeconds(20);
 
-    @Option(names = "--config", required = true, paramLabel = "FILE", description = "Its YAML configuration.")
-    private Path config;
+    @Mixin
+    private ConfigurationFlags configuration;
 
     @Override
     public Integer call() throws Exception {
-        Gateway gateway = Gateway.start(GatewaySettings.load(config, System.getenv(), Map.of()));
-        return Foreground.hold(gateway, CLOSE_DEADLINE, gateway.failure());
+        Gateway running =
+                Gateway.start(GatewaySettings.load(configuration.file(), System.getenv(), configuration.values()));
+        return Foreground.hold(running, CLOSE_DEADLINE, running.failure());
     }
 }

@@ -2,12 +2,11 @@ package io.understudy.cli;
 
 import io.understudy.mirror.MirrorConfiguration;
 import io.understudy.mirror.MirrorProcess;
-import java.nio.file.Path;
 import java.time.Duration;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
 import picocli.CommandLine.Command;
-import picocli.CommandLine.Option;
+import picocli.CommandLine.Mixin;
 
 /** {@code understudy mirror}: runs one mirror process until it is told to stop. */
 @Command(
@@ -15,14 +14,16 @@ import picocli.CommandLine.Option;
         description = "Run a mirror: relay a cluster's commits to another etcd cluster or to Kafka until told to stop.")
 final class MirrorCommand implements Callable<Integer> {
 
+    /** Above what closing takes with the connections' own deadlines. */
     private static final Duration CLOSE_DEADLINE = Duration.ofSeconds(20);
 
-    @Option(names = "--config", required = true, paramLabel = "FILE", description = "Its YAML configuration.")
-    private Path config;
+    @Mixin
+    private ConfigurationFlags configuration;
 
     @Override
     public Integer call() throws Exception {
-        MirrorProcess mirrors = MirrorProcess.start(MirrorConfiguration.load(config, System.getenv()));
-        return Foreground.hold(mirrors, CLOSE_DEADLINE, mirrors.failure().thenCompose(CompletableFuture::failedFuture));
+        MirrorProcess running = MirrorProcess.start(
+                MirrorConfiguration.load(configuration.file(), System.getenv(), configuration.values()));
+        return Foreground.hold(running, CLOSE_DEADLINE, running.failure().thenCompose(CompletableFuture::failedFuture));
     }
 }

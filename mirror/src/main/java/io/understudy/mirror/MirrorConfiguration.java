@@ -56,13 +56,14 @@ public final class MirrorConfiguration {
      *
      * @param file null for none
      * @param environment of the process
+     * @param flags values by key
      * @throws io.understudy.config.ConfigurationException something is
      */
-    public static MirrorSettings load(@Nullable Path file, Map<String, String> environment) {
+    public static MirrorSettings load(@Nullable Path file, Map<String, String> environment, Map<String, String> flags) {
         Configuration configuration = Configuration.load(
                 file,
                 environment,
-                Map.of(),
+                flags,
                 ROWS,
                 MirrorConfiguration::requireMirrors,
                 MirrorConfiguration::requireOneTargetEach,

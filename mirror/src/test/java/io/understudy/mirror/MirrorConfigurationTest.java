@@ -135,6 +135,6 @@ final class MirrorConfigurationTest {
 
     private MirrorSettings load(String yaml) throws IOException {
         Path file = Files.writeString(folder.resolve("mirror.yaml"), yaml);
-        return MirrorConfiguration.load(file, Map.of());
+        return MirrorConfiguration.load(file, Map.of(), Map.of());
     }
 }

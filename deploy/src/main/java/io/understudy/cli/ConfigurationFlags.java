@@ -1,0 +1,31 @@
+package io.understudy.cli;
+
+import java.nio.file.Path;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import picocli.CommandLine.Option;
+
+/** How a process is told its configuration; flags win over the environment, which wins over the file. */
+final class ConfigurationFlags {
+
+    @Option(
+            names = "--config",
+            required = true,
+            paramLabel = "FILE",
+            description = "The YAML file; UNDERSTUDY_... variables override it.")
+    private Path file;
+
+    @Option(
+            names = "--set",
+            paramLabel = "KEY=VALUE",
+            description = "Override one setting, such as source.requestTimeout=2s. May be repeated.")
+    private final Map<String, String> values = new LinkedHashMap<>();
+
+    Path file() {
+        return file;
+    }
+
+    Map<String, String> values() {
+        return values;
+    }
+}

@@ -1,0 +1,68 @@
+package io.understudy.cli;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.understudy.config.Setting;
+import io.understudy.config.SettingsText;
+import io.understudy.gateway.GatewaySettings;
+import io.understudy.mirror.MirrorConfiguration;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Collection;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+
+/** The samples in the distribution are what the settings say of themselves, and start as they are. */
+final class ConfigurationSamplesTest {
+
+    private static final Path FOLDER = Path.of("src/main/dist/conf");
+
+    @Test
+    void theGatewaysSampleIsCurrentAndValid() throws Exception {
+        Path sample = current("gateway.yaml", GatewaySettings.ROWS);
+        assertThat(GatewaySettings.load(sample, Map.of(), Map.of()).listen().port())
+                .isEqualTo(2379);
+    }
+
+    @Test
+    void theMirrorsSampleIsCurrentAndValid() throws Exception {
+        Path sample = current("mirror.yaml", withTarget("mirrors.*.target.etcd.endpoints"));
+        assertThat(MirrorConfiguration.load(sample, Map.of(), Map.of()).mirrors())
+                .hasSize(1);
+    }
+
+    /** A mirror has one target of several kinds; the sample shows this one. */
+    private static List<Setting<?>> withTarget(String key) {
+        return MirrorConfiguration.ROWS.stream()
+                .<Setting<?>>map(row -> row.key().equals(key) ? required(row) : row)
+                .toList();
+    }
+
+    private static <T> Setting<T> required(Setting<T> row) {
+        return new Setting<>(
+                row.key(),
+                row.type(),
+                row.doc(),
+                false,
+                row.secret(),
+                row.defaultValue(),
+                row.least(),
+                row.most(),
+                "http://127.0.0.1:12379",
+                row.check());
+    }
+
+    /** The sample, written anew if {@code -Dunderstudy.samples=write} is given. */
+    private static Path current(String name, Collection<Setting<?>> rows) throws Exception {
+        Path sample = FOLDER.resolve(name);
+        String text = SettingsText.sample(rows, "dr");
+        if ("write".equals(System.getProperty("understudy.samples"))) {
+            Files.writeString(sample, text);
+        }
+        assertThat(sample)
+                .as("out of date: run with -Dunderstudy.samples=write")
+                .hasContent(text);
+        return sample;
+    }
+}
