@@ -6,6 +6,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Function;
 import picocli.CommandLine.ExitCode;
 
 /** Holds a started process in the foreground until SIGTERM or SIGINT, then closes it. */
@@ -20,20 +21,28 @@ final class Foreground {
     }
 
     /**
-     * Blocks until the JVM is told to stop, which then ends with status 0 if {@code process} closed within the deadline
-     * and with 1 otherwise; or until the process fails by itself, which closes it too.
+     * Starts a process and blocks until the JVM is told to stop, which then ends with status 0 if the process closed
+     * within the deadline and with 1 otherwise; or until the process fails by itself, which closes it too.
      *
      * @param failure completes exceptionally if the process fails, and never otherwise
-     * @throws Exception what {@code failure} completed with
+     * @throws Exception why the process couldn't start, or what {@code failure} completed with
      */
-    static int hold(AutoCloseable process, Duration closeDeadline, CompletableFuture<?> failure) throws Exception {
+    static <P extends AutoCloseable> int hold(
+            Callable<P> start, Function<P, CompletableFuture<?>> failure, Duration closeDeadline) throws Exception {
+        CompletableFuture<P> started = new CompletableFuture<>();
+        // Told to stop while it starts, it is closed once it has.
+        AutoCloseable process = () -> started.get().close();
         return during(process, closeDeadline, () -> {
             try {
-                failure.get();
+                P running = start.call();
+                started.complete(running);
+                failure.apply(running).get();
                 throw new IllegalStateException("ended without being told to");
             } catch (ExecutionException e) {
                 new Foreground(process, closeDeadline).closedInTime();
                 throw e.getCause() instanceof Exception cause ? cause : e;
+            } finally {
+                started.cancel(false);
             }
         });
     }

@@ -21,8 +21,10 @@ final class GatewayCommand implements Callable<Integer> {
 
     @Override
     public Integer call() throws Exception {
-        Gateway running =
-                Gateway.start(GatewaySettings.load(configuration.file(), System.getenv(), configuration.values()));
-        return Foreground.hold(running, CLOSE_DEADLINE, running.failure());
+        return Foreground.hold(
+                () -> Gateway.start(
+                        GatewaySettings.load(configuration.file(), System.getenv(), configuration.values())),
+                Gateway::failure,
+                CLOSE_DEADLINE);
     }
 }

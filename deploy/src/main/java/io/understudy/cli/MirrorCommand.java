@@ -22,8 +22,10 @@ final class MirrorCommand implements Callable<Integer> {
 
     @Override
     public Integer call() throws Exception {
-        MirrorProcess running = MirrorProcess.start(
-                MirrorConfiguration.load(configuration.file(), System.getenv(), configuration.values()));
-        return Foreground.hold(running, CLOSE_DEADLINE, running.failure().thenCompose(CompletableFuture::failedFuture));
+        return Foreground.hold(
+                () -> MirrorProcess.start(
+                        MirrorConfiguration.load(configuration.file(), System.getenv(), configuration.values())),
+                running -> running.failure().thenCompose(CompletableFuture::failedFuture),
+                CLOSE_DEADLINE);
     }
 }

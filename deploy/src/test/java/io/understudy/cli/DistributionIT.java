@@ -1,11 +1,13 @@
 package io.understudy.cli;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
 
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
@@ -14,6 +16,8 @@ import java.util.jar.JarFile;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 /** Runs what the build assembled, as a user would. */
 final class DistributionIT {
@@ -40,14 +44,41 @@ final class DistributionIT {
     }
 
     @Test
-    void aMissingConfigurationFileIsStatusOneAndNamed() throws Exception {
+    void aMissingConfigurationFileIsBadUsageAndNamed() throws Exception {
         for (String command : List.of("gateway", "mirror")) {
             Outcome outcome = run(HOME.resolve("bin/understudy"), command, "--config", "/no/such.yaml");
 
-            assertThat(outcome.status()).isEqualTo(1);
+            assertThat(outcome.status()).isEqualTo(2);
             assertThat(outcome.output())
                     .contains("understudy " + command, "/no/such.yaml: there is no such file")
                     .doesNotContain("\tat ");
+        }
+    }
+
+    /** Neither needs its clusters to be there. */
+    @ParameterizedTest
+    @CsvSource({"gateway, listen, listens", "mirror, status.listen, started"})
+    void aProcessToldToStopClosesAndEndsWithStatusZero(String command, String address, String sign) throws Exception {
+        Path log = folder.resolve("log");
+        Process process = new ProcessBuilder(
+                        HOME.resolve("bin/understudy").toString(),
+                        command,
+                        "--config",
+                        HOME.resolve("conf").resolve(command + ".yaml").toString(),
+                        "--set",
+                        address + "=127.0.0.1:0")
+                .redirectErrorStream(true)
+                .redirectOutput(log.toFile())
+                .start();
+        try {
+            await().atMost(Duration.ofMinutes(1))
+                    .untilAsserted(() -> assertThat(log).content().contains(sign));
+            process.destroy();
+
+            assertThat(process.waitFor(60, TimeUnit.SECONDS)).isTrue();
+            assertThat(process.exitValue()).as(Files.readString(log)).isZero();
+        } finally {
+            process.destroyForcibly();
         }
     }
 
