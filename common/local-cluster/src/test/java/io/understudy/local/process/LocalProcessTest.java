@@ -59,7 +59,9 @@ class LocalProcessTest {
         server = shell("exec sleep 1000", Map.of());
         server.start();
         server.pause();
-        assertThat(state(server.pid().orElseThrow())).startsWith("T");
+        await().atMost(PATIENCE)
+                .untilAsserted(
+                        () -> assertThat(state(server.pid().orElseThrow())).startsWith("T"));
         server.kill();
         assertThat(server.isAlive()).isFalse();
         assertThat(server.exitStatus()).hasValue(128 + 9);
