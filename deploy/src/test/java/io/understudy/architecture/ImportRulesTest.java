@@ -4,6 +4,7 @@ import static com.tngtech.archunit.base.DescribedPredicate.describe;
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.classes;
 import static com.tngtech.archunit.library.dependencies.SlicesRuleDefinition.slices;
 import static java.util.stream.Collectors.toMap;
+import static org.assertj.core.api.Assertions.assertThat;
 
 import com.tngtech.archunit.core.domain.JavaClass;
 import com.tngtech.archunit.core.domain.JavaClasses;
@@ -30,35 +31,47 @@ final class ImportRulesTest {
      * package is the one that counts for it.
      */
     private static final Map<String, List<String>> TABLE = table("""
-            .vocabulary     com.google.protobuf
-            .etcd           .vocabulary .tls .config com.google.common com.google.protobuf io.etcd.jetcd.api io.grpc io.netty
-            .etcd           com.fasterxml.jackson io.micrometer org.slf4j
-            .feed           .vocabulary
-            .feed.etcd      .vocabulary .feed .etcd .config com.google.common com.google.protobuf io.etcd.jetcd.api
-            .feed.etcd      io.grpc io.micrometer org.slf4j
-            .config         com.fasterxml.jackson org.yaml
-            .metrics        io.micrometer
-            .tls            .config io.netty javax.net.ssl
+            .vocabulary         com.google.protobuf
+            .config             com.fasterxml.jackson org.yaml
+            .metrics            io.micrometer
+            .tls                .config io.netty javax.net.ssl
+            .etcd               .vocabulary .config .metrics .tls com.google.protobuf io.etcd.jetcd.api io.grpc
+            .etcd               io.micrometer io.netty org.slf4j
+            .feed               .vocabulary
+            .feed.etcd          .vocabulary .feed .etcd .config .metrics com.google.common com.google.protobuf
+            .feed.etcd          io.etcd.jetcd.api io.grpc io.micrometer org.slf4j
 
-            .local.process  org.slf4j
-            .local.fault    org.slf4j
-            .local.binary   .local.process
-            .local.etcd     .local.binary .local.process .local.fault com.fasterxml.jackson org.slf4j
-            .local.kafka    .local.process .local.fault org.slf4j
-            .local.container .local.process .local.kafka com.github.dockerjava org.testcontainers org.slf4j
-            .local.junit    .local org.junit.jupiter org.opentest4j org.slf4j
+            .local.process      org.slf4j
+            .local.fault        org.slf4j
+            .local.binary       .local.process
+            .local.etcd         .local.binary .local.process .local.fault com.fasterxml.jackson org.slf4j
+            .local.kafka        .local.process .local.fault org.slf4j
+            .local.container    .local.process .local.kafka com.github.dockerjava org.testcontainers org.slf4j
+            .local.junit        .local org.junit.jupiter org.opentest4j org.slf4j
 
-            .gateway        .vocabulary .feed .etcd .config .metrics .tls com.google.protobuf io.etcd.jetcd.api io.grpc
-            .gateway        io.micrometer io.netty io.vertx org.slf4j
-            .mirror         .vocabulary .feed .etcd .config .metrics .tls com.google.common com.google.protobuf
-            .mirror         com.fasterxml.jackson com.sun.net.httpserver io.etcd.jetcd.api io.grpc io.micrometer org.slf4j
-            .mirror.kafka   .mirror .vocabulary .feed .config .metrics com.google.protobuf io.micrometer
-            .mirror.kafka   org.apache.kafka.clients org.apache.kafka.common org.slf4j
+            .gateway            .vocabulary .feed .etcd .config .metrics .tls com.google.protobuf io.etcd.jetcd.api
+            .gateway            io.micrometer io.vertx org.slf4j
+            .gateway.server     .gateway.api .gateway.health .config com.google.protobuf io.grpc io.vertx org.slf4j
+            .gateway.api        .gateway.replica .vocabulary com.google.protobuf io.etcd.jetcd.api io.grpc
+            .gateway.replica    .vocabulary .feed com.google.protobuf org.slf4j
+            .gateway.metrics    .metrics io.micrometer
+            .gateway.health
 
-            .lab            .local .vocabulary .etcd .config com.fasterxml.jackson com.google.protobuf io.etcd.jetcd.api
-            .lab            io.grpc io.micrometer me.tongfei org.apache.kafka.clients org.apache.kafka.common org.slf4j
-            .lab            picocli
-            .cli            .lab .gateway .mirror .config .local.binary picocli
+            .mirror             .vocabulary .feed .etcd .config .metrics .tls com.google.protobuf io.micrometer org.slf4j
+            .mirror.status      .mirror.pipeline .mirror.checkpoint .vocabulary com.fasterxml.jackson
+            .mirror.status      com.sun.net.httpserver org.slf4j
+            .mirror.pipeline    .mirror.sink .mirror.checkpoint .vocabulary .feed .etcd .metrics io.micrometer org.slf4j
+            .mirror.etcd        .mirror.sink .mirror.checkpoint .vocabulary .feed .etcd .config com.google.protobuf
+            .mirror.etcd        io.etcd.jetcd.api io.grpc org.slf4j
+            .mirror.kafka       .mirror.sink .mirror.checkpoint .vocabulary .feed .config com.google.protobuf
+            .mirror.kafka       org.apache.kafka.clients org.apache.kafka.common org.slf4j
+            .mirror.sink        .mirror.checkpoint .vocabulary .feed com.google.protobuf
+            .mirror.checkpoint  .vocabulary com.fasterxml.jackson com.google.protobuf
+
+            .lab                .local com.fasterxml.jackson org.slf4j
+            .lab.check          .lab.failure .lab.plan com.google.protobuf io.etcd.jetcd.api io.grpc
+            .lab.check          org.apache.kafka.clients org.apache.kafka.common org.slf4j
+            .cli                .lab .gateway .mirror .config .local.binary picocli
             """);
 
     private static final JavaClasses PRODUCTION = CompiledClasses.ofProduction();
@@ -88,6 +101,12 @@ final class ImportRulesTest {
     @Test
     void packagesDependOnEachOtherInOneDirectionOnly() {
         slices().matching(OURS + ".(**)").should().beFreeOfCycles().check(PRODUCTION);
+    }
+
+    @Test
+    void theTableNamesNoPackageThatIsGone() {
+        List<String> present = packages().toList();
+        assertThat(TABLE.keySet()).isSubsetOf(present);
     }
 
     private static boolean isOf(String name, JavaClass type) {
