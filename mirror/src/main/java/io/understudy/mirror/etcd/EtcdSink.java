@@ -166,6 +166,7 @@ public final class EtcdSink implements Sink {
             return;
         }
         Checkpoint before = current();
+        requireNotSyncing(before);
         if (!position.revision().isAfter(before.revision())) {
             throw new IllegalStateException("the feed gave revision " + position.revision() + " after revision "
                     + before.revision() + " was mirrored");
@@ -189,7 +190,13 @@ public final class EtcdSink implements Sink {
 
     @Override
     public void progress(Position position) {
-        if (schedule.isDue(current().revision(), position.revision())) {
+        Checkpoint stored = current();
+        if (stored.state() == CheckpointState.TORN) {
+            // Only the rest of the torn commit, which the feed gives next, makes the range whole again.
+            return;
+        }
+        requireNotSyncing(stored);
+        if (schedule.isDue(stored.revision(), position.revision())) {
             moveTo(position);
         }
         complete = position.revision();
@@ -221,6 +228,12 @@ public final class EtcdSink implements Sink {
         writer.write(operations, next);
         schedule.stored();
         listener.written(operations.size());
+    }
+
+    private static void requireNotSyncing(Checkpoint checkpoint) {
+        if (checkpoint.state() == CheckpointState.SYNCING) {
+            throw new IllegalStateException("the feed goes on before its snapshot is complete: " + checkpoint);
+        }
     }
 
     private Checkpoint current() {

@@ -84,6 +84,13 @@ final class MirrorStatus implements SinkListener {
         since = Instant.now();
     }
 
+    /** What a starting mirror waits for. */
+    synchronized void waitsFor(String what) {
+        if (state == MirrorState.STARTING) {
+            reason = "waiting for " + what;
+        }
+    }
+
     synchronized MirrorState state() {
         return state;
     }

@@ -127,7 +127,9 @@ public final class Pipeline implements AutoCloseable {
     private void mirror() throws FeedEndedException, InterruptedException {
         try (Sink sink = plan.sinks().apply(status)) {
             status.writesTo(sink);
+            status.waitsFor("the target, " + plan.targetName());
             Position position = sink.open();
+            status.waitsFor("the source, " + plan.sourceName());
             while (!isStopping()) {
                 position = follow(sink, position);
             }
