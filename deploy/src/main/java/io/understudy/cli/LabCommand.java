@@ -1,15 +1,9 @@
 package io.understudy.cli;
 
-import io.understudy.lab.Lab;
-import io.understudy.lab.LabReport;
 import io.understudy.lab.LabSettings;
-import io.understudy.lab.directory.DataDirectory;
-import io.understudy.lab.progress.Progress;
-import java.io.PrintWriter;
 import java.nio.file.Path;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
-import picocli.CommandLine.ExitCode;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
@@ -59,33 +53,15 @@ final class LabCommand implements Callable<Integer> {
 
     @Override
     public Integer call() throws Exception {
-        LabSettings settings = settings();
-        // Read by logback when it wakes up: servers' state changes belong in a file, the terminal shows the parts.
-        System.setProperty("logback.configurationFile", "io/understudy/lab/logback.xml");
-        System.setProperty(
-                "understudy.lab.log",
-                settings.dataDirectory().resolve("lab.log").toString());
-        Progress progress = Progress.onStandardError(spec.commandLine().getErr(), System.getenv());
-        Lab lab = new Lab(settings, progress, this::print);
-        return Foreground.during(lab, Lab.STOP_DEADLINE, () -> {
-            lab.run();
-            return ExitCode.OK;
-        });
-    }
-
-    private LabSettings settings() {
-        Path directory = dataDirectory == null
-                ? DataDirectory.standard(System.getenv(), Path.of(System.getProperty("user.home")))
-                : dataDirectory;
-        return new LabSettings(directory.toAbsolutePath(), fresh, !noKafka, exitAfterCheck, LabPortFlags.of(spec));
-    }
-
-    private void print(LabReport report) {
-        PrintWriter out = spec.commandLine().getOut();
-        out.println(output == Output.JSON ? report.toJson() : report.toText());
-        if (!exitAfterCheck && output == Output.TABLE) {
-            out.println("Runs until interrupted with Ctrl-C, which stops everything.");
-        }
-        out.flush();
+        return LabRun.run(
+                new LabSettings(
+                        dataDirectory == null ? LabRun.standardDirectory() : dataDirectory.toAbsolutePath(),
+                        fresh,
+                        !noKafka,
+                        exitAfterCheck,
+                        LabPortFlags.of(spec)),
+                output == Output.JSON,
+                spec.commandLine().getOut(),
+                spec.commandLine().getErr());
     }
 }

@@ -93,13 +93,20 @@ public final class Lab implements AutoCloseable {
                 watch.restartTheKilled();
             }
         } catch (Exception e) {
-            stop(parts).forEach(line -> progress.note(line));
-            throw e;
+            stop(parts).forEach(progress::note);
+            throw e instanceof LabException failed ? explained(failed, directory) : e;
         }
         List<String> failures = stop(parts);
         if (!failures.isEmpty()) {
             throw new LabException(String.join("\n", failures));
         }
+    }
+
+    private static LabException explained(LabException failed, DataDirectory directory) {
+        return directory
+                .full()
+                .map(full -> new LabException(full + "; " + failed.getMessage(), failed))
+                .orElse(failed);
     }
 
     private List<Sighting> check(LabParts parts) throws Exception {

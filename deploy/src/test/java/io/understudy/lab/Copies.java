@@ -2,6 +2,7 @@ package io.understudy.lab;
 
 import com.google.protobuf.ByteString;
 import io.etcd.jetcd.api.KVGrpc;
+import io.etcd.jetcd.api.KeyValue;
 import io.etcd.jetcd.api.RangeRequest;
 import io.grpc.ManagedChannel;
 import io.grpc.netty.NettyChannelBuilder;
@@ -18,7 +19,7 @@ import org.apache.kafka.clients.consumer.KafkaConsumer;
 import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.serialization.StringDeserializer;
 
-/** Reads whole states, by plain clients, as key to value. */
+/** Reads whole states by plain clients. */
 final class Copies {
 
     /** Below this lies what Understudy keeps for itself in a target. */
@@ -28,34 +29,38 @@ final class Copies {
 
     private Copies() {}
 
-    /** By a linearizable read. */
-    static Map<String, String> ofCluster(URI member) {
+    /** By a linearizable read: with revisions, versions and leases, in key order. */
+    static List<KeyValue> ofCluster(URI member) {
         return range(member, false);
     }
 
     /** By a serializable read. */
-    static Map<String, String> ofServer(URI server) {
+    static List<KeyValue> ofServer(URI server) {
         return range(server, true);
     }
 
-    private static Map<String, String> range(URI server, boolean serializable) {
+    /** Without what is each cluster's own. */
+    static Map<String, String> values(List<KeyValue> entries) {
+        Map<String, String> values = new TreeMap<>();
+        entries.forEach(entry ->
+                values.put(entry.getKey().toStringUtf8(), entry.getValue().toStringUtf8()));
+        return values;
+    }
+
+    private static List<KeyValue> range(URI server, boolean serializable) {
         ManagedChannel channel = NettyChannelBuilder.forAddress(server.getHost(), server.getPort())
                 .usePlaintext()
                 .maxInboundMessageSize(MAX_MESSAGE_BYTES)
                 .build();
         try {
-            Map<String, String> state = new TreeMap<>();
-            KVGrpc.newBlockingStub(channel)
+            return KVGrpc.newBlockingStub(channel)
                     .withDeadlineAfter(10, TimeUnit.SECONDS)
                     .range(RangeRequest.newBuilder()
                             .setKey(ByteString.copyFromUtf8(FIRST_KEY))
                             .setRangeEnd(ByteString.copyFrom(new byte[] {0}))
                             .setSerializable(serializable)
                             .build())
-                    .getKvsList()
-                    .forEach(entry -> state.put(
-                            entry.getKey().toStringUtf8(), entry.getValue().toStringUtf8()));
-            return state;
+                    .getKvsList();
         } finally {
             channel.shutdownNow();
         }

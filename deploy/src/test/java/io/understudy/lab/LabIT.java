@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import com.fasterxml.jackson.databind.JsonNode;
+import io.etcd.jetcd.api.KeyValue;
 import io.understudy.lab.ports.LabPort;
 import io.understudy.lab.ports.LabPorts;
 import io.understudy.local.process.FreePorts;
@@ -71,15 +72,16 @@ final class LabIT {
 
             writeWhileKilling(lab);
 
-            Map<String, String> core = Copies.ofCluster(lab.url(LabPort.VOTER_2));
-            assertThat(core).hasSize(KEYS - KEYS / 10);
+            List<KeyValue> core = Copies.ofCluster(lab.url(LabPort.VOTER_2));
+            Map<String, String> values = Copies.values(core);
+            assertThat(values).hasSize(KEYS - KEYS / 10);
             await().atMost(CATCH_UP).untilAsserted(() -> assertThat(Copies.ofServer(lab.url(LabPort.GATEWAY)))
                     .isEqualTo(core));
-            await().atMost(CATCH_UP).untilAsserted(() -> assertThat(Copies.ofServer(lab.url(LabPort.DR)))
-                    .isEqualTo(core));
+            await().atMost(CATCH_UP).untilAsserted(() -> assertThat(Copies.values(Copies.ofServer(lab.url(LabPort.DR))))
+                    .isEqualTo(values));
             await().atMost(CATCH_UP)
                     .untilAsserted(() -> assertThat(Copies.ofTopic(ports.address(LabPort.KAFKA), Configurations.TOPIC))
-                            .isEqualTo(core));
+                            .isEqualTo(values));
 
             long asked = System.nanoTime();
             lab.interrupt();
@@ -112,11 +114,14 @@ final class LabIT {
 
     @Test
     @Order(3)
-    void theRunAfterAKillTakesOverAndExitsAfterItsCheck() throws Exception {
-        try (RunningLab lab = RunningLab.start("third", data(), ports, "--exit-after-check")) {
+    void theRunAfterAKillTakesOverAndWithoutKafkaExitsAfterItsCheck() throws Exception {
+        try (RunningLab lab = RunningLab.start("third", data(), ports, "--exit-after-check", "--no-kafka")) {
             assertThat(lab.awaitExit()).as(lab.output()).isZero();
             assertThat(lab.output()).contains("taking over " + data());
-            assertThat(lab.report().path("endpoints")).isNotEmpty();
+            assertThat(lab.report().path("check")).hasSize(3);
+            assertThat(lab.report().path("endpoints"))
+                    .isNotEmpty()
+                    .noneMatch(endpoint -> endpoint.path("part").asText().equals("kafka"));
             lab.assertNothingIsLeft();
         }
     }

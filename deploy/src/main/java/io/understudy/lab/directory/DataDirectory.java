@@ -4,7 +4,6 @@ import io.understudy.lab.failure.LabException;
 import io.understudy.lab.ports.LabPort;
 import io.understudy.lab.ports.LabPorts;
 import java.io.IOException;
-import java.nio.file.FileSystemException;
 import java.nio.file.FileVisitResult;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -12,6 +11,7 @@ import java.nio.file.SimpleFileVisitor;
 import java.nio.file.attribute.BasicFileAttributes;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.Set;
 import java.util.stream.Collectors;
@@ -27,6 +27,9 @@ public final class DataDirectory implements AutoCloseable {
 
     /** etcd allocates two 64 MiB log segments for each of five members, Kafka its indexes. */
     static final long NEW_BYTES = 1L << 30;
+
+    /** With less, servers that end have most likely found no room. */
+    private static final long FULL_BYTES = 32L << 20;
 
     /** Room for a day of playing. */
     static final long GROWTH_BYTES = 256L << 20;
@@ -64,7 +67,7 @@ public final class DataDirectory implements AutoCloseable {
         try {
             return opened(absolute, fresh);
         } catch (IOException e) {
-            throw new LabException("the data directory " + absolute + " can't be used: " + reason(e), e);
+            throw new LabException("the data directory " + absolute + " can't be used", e);
         }
     }
 
@@ -184,7 +187,7 @@ public final class DataDirectory implements AutoCloseable {
         try {
             Marker.write(path.resolve(Marker.FILE_NAME), ports);
         } catch (IOException e) {
-            throw new LabException("the data directory " + path + " can't be written: " + reason(e), e);
+            throw new LabException("the data directory " + path + " can't be written", e);
         }
     }
 
@@ -197,7 +200,20 @@ public final class DataDirectory implements AutoCloseable {
         try {
             return Files.createDirectories(path.resolve(name));
         } catch (IOException e) {
-            throw new LabException("the data directory " + path + " can't be written: " + reason(e), e);
+            throw new LabException("the data directory " + path + " can't be written", e);
+        }
+    }
+
+    /** Why servers may have failed, if it is that their disk is full: they tell it themselves in a hundred lines. */
+    public Optional<String> full() {
+        try {
+            long usable = Files.getFileStore(path).getUsableSpace();
+            return usable < FULL_BYTES
+                    ? Optional.of(
+                            "the disk of the data directory " + path + " is full: " + (usable >> 20) + " MiB are free")
+                    : Optional.empty();
+        } catch (IOException e) {
+            return Optional.of("the disk of the data directory " + path + " can't be looked at: " + e.getMessage());
         }
     }
 
@@ -207,7 +223,7 @@ public final class DataDirectory implements AutoCloseable {
         try {
             lock.close();
         } catch (IOException e) {
-            throw new LabException("the lock of " + path + " can't be given back: " + reason(e), e);
+            throw new LabException("the lock of " + path + " can't be given back", e);
         }
     }
 
@@ -217,13 +233,5 @@ public final class DataDirectory implements AutoCloseable {
         } catch (IOException e) {
             failure.addSuppressed(e);
         }
-    }
-
-    /** File system failures often carry a bare path as their message. */
-    private static String reason(IOException failure) {
-        if (failure instanceof FileSystemException file && file.getReason() == null) {
-            return failure.getClass().getSimpleName().replace("Exception", "") + " at " + file.getFile();
-        }
-        return String.valueOf(failure.getMessage());
     }
 }

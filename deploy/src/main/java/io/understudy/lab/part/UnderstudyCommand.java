@@ -1,11 +1,13 @@
 package io.understudy.lab.part;
 
+import io.understudy.local.process.ServerCommand;
 import java.io.File;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 
 /**
  * The {@code understudy} command of this very build, to run its other sub-commands as processes of their own.
@@ -15,6 +17,11 @@ import java.util.Optional;
  */
 record UnderstudyCommand(Path program, List<String> arguments) {
 
+    private static final Path ENV = Path.of("/usr/bin/env");
+    private static final String PREFIX = "UNDERSTUDY_";
+    private static final String JAVA_OPTIONS = "UNDERSTUDY_JAVA_OPTS";
+    private static final Set<String> KEPT = Set.of(JAVA_OPTIONS, "UNDERSTUDY_LOG_LEVEL");
+    private static final String HEAP = "-Xmx512m";
     private static final String MAIN = "io.understudy.cli.Understudy";
 
     /** From the distribution if this JVM runs from one, else on this JVM's class path. */
@@ -36,16 +43,23 @@ record UnderstudyCommand(Path program, List<String> arguments) {
         return String.join(File.pathSeparator, entries);
     }
 
-    List<String> running(String... subCommand) {
-        List<String> line = new ArrayList<>(arguments);
+    /**
+     * This command as a process for a sub-command. Variables that would override settings of a gateway or mirror are
+     * taken away: those of the lab's are in its files. The JVM's compilers are left alone, so that what is measured in
+     * the lab is what is seen elsewhere.
+     *
+     * @param variables the environment of this JVM
+     */
+    ServerCommand running(String name, Path folder, Map<String, String> variables, String... subCommand) {
+        List<String> line = new ArrayList<>();
+        variables.keySet().stream()
+                .filter(variable -> variable.startsWith(PREFIX) && !KEPT.contains(variable))
+                .sorted()
+                .forEach(variable -> line.addAll(List.of("-u", variable)));
+        line.add(program.toString());
+        line.addAll(arguments);
         line.addAll(List.of(subCommand));
-        return line;
-    }
-
-    /** Leaves the JVM's compilers alone, so that what is measured in the lab is what is seen elsewhere. */
-    Map<String, String> environment() {
-        String own = "-Xmx512m";
-        String users = System.getenv("UNDERSTUDY_JAVA_OPTS");
-        return Map.of("UNDERSTUDY_JAVA_OPTS", users == null ? own : own + " " + users);
+        String options = (HEAP + " " + variables.getOrDefault(JAVA_OPTIONS, "")).strip();
+        return new ServerCommand(name, ENV, line, Map.of(JAVA_OPTIONS, options), folder, folder.resolve(name + ".log"));
     }
 }

@@ -4,7 +4,6 @@ import io.understudy.lab.failure.LabException;
 import io.understudy.lab.progress.Phase;
 import io.understudy.lab.progress.Progress;
 import io.understudy.local.process.LocalProcesses;
-import io.understudy.local.process.ServerCommand;
 import io.understudy.local.process.ServerProcess;
 import java.io.IOException;
 import java.net.URI;
@@ -35,15 +34,9 @@ public final class UnderstudyPart implements Part {
         this.config = config;
         this.ready = ready;
         this.progress = progress;
-        UnderstudyCommand command = UnderstudyCommand.ofThisBuild();
         this.process = new LocalProcesses()
-                .prepare(new ServerCommand(
-                        name,
-                        command.program(),
-                        command.running(name, "--config", configFile.toString()),
-                        command.environment(),
-                        folder,
-                        folder.resolve(name + ".log")));
+                .prepare(UnderstudyCommand.ofThisBuild()
+                        .running(name, folder, System.getenv(), name, "--config", configFile.toString()));
         this.child = Child.of(process);
         progress.add(name, "");
     }

@@ -25,7 +25,7 @@ final class LineDisplay implements Display {
         if (changed.phase() == Phase.WAITING || shown.put(changed.part(), changed.phase()) == changed.phase()) {
             return;
         }
-        String after = changed.phase().ended() ? " after " + changed.seconds() : "";
+        String after = changed.phase() == Phase.READY ? " after " + changed.seconds() : "";
         String detail = changed.detail().isEmpty() ? "" : ": " + changed.detail();
         out.println(changed.part() + " " + changed.phase() + after + detail);
         out.flush();

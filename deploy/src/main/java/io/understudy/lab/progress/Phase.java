@@ -2,16 +2,11 @@ package io.understudy.lab.progress;
 
 import java.util.Locale;
 
-/** How far a part has come. WAITING, then STARTING, then READY or FAILED. */
+/** How far a part has come. */
 public enum Phase {
     WAITING,
     STARTING,
-    READY,
-    FAILED;
-
-    boolean ended() {
-        return this == READY || this == FAILED;
-    }
+    READY;
 
     @Override
     public String toString() {

@@ -84,7 +84,7 @@ public final class Progress implements AutoCloseable {
     private List<PartState> current() {
         List<PartState> all = new ArrayList<>();
         states.replaceAll((part, state) ->
-                state.phase().ended() ? state : new PartState(part, state.phase(), state.detail(), took(part)));
+                state.phase() == Phase.READY ? state : new PartState(part, state.phase(), state.detail(), took(part)));
         all.addAll(states.values());
         return all;
     }

@@ -11,7 +11,6 @@ final class TerminalDisplay implements Display {
     private static final String CLEAR_TO_END_OF_LINE = "\u001b[K";
     private static final String CLEAR_TO_END_OF_SCREEN = "\u001b[J";
     private static final String GREEN = "\u001b[32m";
-    private static final String RED = "\u001b[31m";
     private static final String PLAIN = "\u001b[0m";
 
     private final PrintWriter out;
@@ -70,16 +69,11 @@ final class TerminalDisplay implements Display {
                     case WAITING -> " ";
                     case STARTING -> String.valueOf(SPINNER.charAt(turn % SPINNER.length()));
                     case READY -> "+";
-                    case FAILED -> "x";
                 };
         String time = state.phase() == Phase.WAITING ? "" : state.seconds();
         String text = String.format("%s %-10s %-9s %7s  %s", sign, state.part(), state.phase(), time, state.detail());
         // A line that wraps would break the counting of lines to go up.
         String cut = text.length() < columns ? text : text.substring(0, columns - 1);
-        return switch (state.phase()) {
-            case READY -> GREEN + cut + PLAIN;
-            case FAILED -> RED + cut + PLAIN;
-            default -> cut;
-        };
+        return state.phase() == Phase.READY ? GREEN + cut + PLAIN : cut;
     }
 }

@@ -28,13 +28,13 @@ final class ProgressTest {
     }
 
     @Test
-    void aFailedPartSaysWhy() {
+    void whatAPartHasToSayStandsBehindIt() {
         try (Progress progress = new Progress(new LineDisplay(out), now::get)) {
-            progress.change("kafka", Phase.STARTING, "");
-            progress.change("kafka", Phase.FAILED, "no memory");
+            progress.change("etcd", Phase.STARTING, "");
+            progress.change("etcd", Phase.READY, "3.5.30");
         }
 
-        assertThat(shown.toString()).contains("kafka failed after 0.0 s: no memory");
+        assertThat(shown.toString()).contains("etcd ready after 0.0 s: 3.5.30");
     }
 
     @Test
