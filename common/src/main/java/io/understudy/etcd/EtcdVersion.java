@@ -38,11 +38,12 @@ public record EtcdVersion(int major, int minor, int patch, String suffix) implem
     }
 
     /**
-     * Whether a progress mark is sent only after every event up to its revision. Before 3.5.8 one could overtake events
-     * (etcd #15220), so that a mark proves nothing there.
+     * Whether a watch tells every event, and a progress mark only after them. Before 3.5.8 a mark could overtake events
+     * (etcd #15220); before 3.5.13 a watcher whose client reads slowly could lose some to a compaction, silently
+     * ({@code mvcc/watcher_group.go}, etcd #17555).
      */
-    public boolean progressIsOrdered() {
-        return isUnderstudy() || atLeast(3, 5, 8);
+    public boolean watchIsReliable() {
+        return isUnderstudy() || atLeast(3, 5, 13);
     }
 
     /** Whether a learner answers {@code GET /readyz/linearizable_read} on its client port. */

@@ -55,7 +55,20 @@ final class ReadIndexAttempts {
                 .memberAt(endpoint)
                 .filter(member -> member.role() == Role.LEARNER)
                 .map(learner -> atLearner(endpoint, learner.id(), deadline, sentAt))
-                .orElseGet(() -> range(endpoint, ONE_KEY, deadline).thenApply(answer -> index(answer, sentAt)));
+                .orElseGet(() -> atVoter(endpoint, deadline, sentAt));
+    }
+
+    private CompletableFuture<ReadIndex> atVoter(Endpoint endpoint, Duration deadline, Instant sentAt) {
+        ClusterId expected = view.get().clusterId();
+        return range(endpoint, ONE_KEY, deadline).thenApply(answer -> {
+            ReadIndex index = index(answer, sentAt);
+            // An address can pass to a member of another cluster before a probe notices.
+            if (expected != null && !index.clusterId().equals(expected)) {
+                throw new ReadIndexRefusedException(endpoint + " leads to cluster " + index.clusterId()
+                        + " where cluster " + expected + " was expected");
+            }
+            return index;
+        });
     }
 
     private CompletableFuture<ReadIndex> atLearner(

@@ -21,13 +21,13 @@ final class EtcdVersionTest {
     void anythingElseIsUnknownAndOlderThanEverything(String text) {
         assertThat(EtcdVersion.parse(text)).isEqualTo(EtcdVersion.UNKNOWN);
         assertThat(EtcdVersion.parse(text)).isLessThan(EtcdVersion.parse("0.0.1"));
-        assertThat(EtcdVersion.parse(text).progressIsOrdered()).isFalse();
+        assertThat(EtcdVersion.parse(text).watchIsReliable()).isFalse();
     }
 
     @ParameterizedTest
-    @CsvSource({"3.5.7,false", "3.5.8,true", "3.6.0,true", "3.4.23,false", "3.5.0+understudy,true"})
-    void progressIsOrderedFrom358OnAndInGateways(String version, boolean ordered) {
-        assertThat(EtcdVersion.parse(version).progressIsOrdered()).isEqualTo(ordered);
+    @CsvSource({"3.5.7,false", "3.5.12,false", "3.5.13,true", "3.6.0,true", "3.4.23,false", "3.5.0+understudy,true"})
+    void watchesAreReliableFrom3513OnAndInGateways(String version, boolean ordered) {
+        assertThat(EtcdVersion.parse(version).watchIsReliable()).isEqualTo(ordered);
     }
 
     @ParameterizedTest

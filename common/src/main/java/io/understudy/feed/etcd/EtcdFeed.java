@@ -1,6 +1,7 @@
 package io.understudy.feed.etcd;
 
 import io.understudy.etcd.EtcdCluster;
+import io.understudy.etcd.Health;
 import io.understudy.etcd.ReadIndex;
 import io.understudy.feed.Feed;
 import io.understudy.feed.FeedConsumer;
@@ -11,6 +12,7 @@ import io.understudy.vocabulary.KeyRange;
 import io.understudy.vocabulary.Position;
 import io.understudy.vocabulary.Revision;
 import java.time.Duration;
+import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutionException;
@@ -40,6 +42,8 @@ final class EtcdFeed implements Feed {
 
     private static final Logger LOG = LoggerFactory.getLogger(EtcdFeed.class);
 
+    private static final long LOOK_NANOS = TimeUnit.MILLISECONDS.toNanos(10);
+
     private final EtcdCluster cluster;
     private final KeyRange range;
     private final FeedKind kind;
@@ -48,6 +52,7 @@ final class EtcdFeed implements Feed {
     private final Backoff backoff = new Backoff();
     private final TailKeeper tail;
     private final CountDownLatch closing = new CountDownLatch(1);
+    private final long openedNanos = System.nanoTime();
 
     /** Where the consumer stands; while a snapshot is given, where it will. Null before the first pinned revision. */
     private @Nullable Position position;
@@ -57,7 +62,7 @@ final class EtcdFeed implements Feed {
     private volatile @Nullable SnapshotReader snapshot;
     private @Nullable FeedEndedException end;
 
-    private @Nullable CompletableFuture<ReadIndex> pinning;
+    private volatile @Nullable CompletableFuture<ReadIndex> pinning;
     /** How far before a snapshot's revision its newest entry is looked for, as an anchor. */
     private long anchorSpan;
 
@@ -100,12 +105,20 @@ final class EtcdFeed implements Feed {
                 close();
             }
             throw e;
+        } catch (RuntimeException | Error e) {
+            // What was given to the consumer may have been lost on it: going on could skip a commit.
+            close();
+            throw e;
         }
     }
 
     @Override
     public void close() {
         closing.countDown();
+        CompletableFuture<ReadIndex> asked = pinning;
+        if (asked != null) {
+            asked.cancel(false);
+        }
         SnapshotReader reader = snapshot;
         if (reader != null) {
             reader.close();
@@ -120,8 +133,11 @@ final class EtcdFeed implements Feed {
         }
         Position standing = position;
         SnapshotReader reader = snapshot;
-        if (!tail.isOpen() && !snapshotDue && standing != null && standing.anchor() == null) {
-            resumeWithoutAnchor(standing);
+        if (!tail.isOpen() && !snapshotDue && standing != null) {
+            requireAnchor(standing);
+        }
+        if (snapshotDue && reader == null && !isSourceKnown(deadline)) {
+            return false;
         }
         if (snapshotDue && reader == null) {
             return pinSnapshot(standing, deadline, consumer);
@@ -136,11 +152,16 @@ final class EtcdFeed implements Feed {
             TailEvent event = tail.next(standing, this::recognition, remaining(deadline));
             return event != null && deliver(event, consumer);
         } catch (Gap e) {
-            if (!snapshotDue) {
-                throw e;
+            if (snapshotDue) {
+                afterCompactedOpening(standing);
+                return false;
             }
-            afterCompactedOpening(standing);
-            return false;
+            boolean nothingLost = !e.compacted().isAfter(standing.revision().next());
+            if (kind == FeedKind.STATE && nothingLost) {
+                compareState(standing, "compaction took the commit to recognise the history by");
+                return false;
+            }
+            throw e;
         }
     }
 
@@ -151,17 +172,28 @@ final class EtcdFeed implements Feed {
                 : Recognition.afterSnapshot(standing, reader.newest(), anchorSpan);
     }
 
-    /** A history that could not be recognised must not be gone on with: what is held is compared instead. */
-    private void resumeWithoutAnchor(Position standing) throws Gap {
+    /**
+     * A history that could not be recognised must not be gone on with: what is held is compared instead. So it is where
+     * the anchor lies far back, since etcd would read all that lies between at the cost of its writers.
+     */
+    private void requireAnchor(Position standing) throws Gap {
+        Position.Anchor anchor = standing.anchor();
         if (kind == FeedKind.HISTORY) {
-            throw new Gap(
-                    standing,
-                    Revision.ZERO,
-                    "no commit inside the range is known by which the history could be recognised");
+            if (anchor == null) {
+                throw new Gap(
+                        standing,
+                        Revision.ZERO,
+                        "no commit inside the range is known by which the history could be recognised");
+            }
+        } else if (anchor == null
+                || standing.revision().value() - anchor.revision().value() > options.catchUpRevisions()) {
+            compareState(standing, "no commit near is known to recognise the history by");
         }
-        LOG.info(
-                "state is compared, revision={} cause=\"no commit known to recognise the history by\"",
-                standing.revision());
+    }
+
+    private void compareState(Position standing, String why) {
+        LOG.info("state is compared, revision={} cause=\"{}\"", standing.revision(), why);
+        tail.drop();
         snapshotDue = true;
     }
 
@@ -188,8 +220,14 @@ final class EtcdFeed implements Feed {
             pinning = null;
         } catch (TimeoutException e) {
             return false;
+        } catch (CancellationException e) {
+            requireOpen();
+            throw e;
         } catch (ExecutionException e) {
             pinning = null;
+            if (standing != null) {
+                SourceFacts.requireOwnCluster(cluster, standing.cluster());
+            }
             LOG.atLevel(backoff.isFirst() ? Level.INFO : Level.DEBUG)
                     .log("snapshot waits, cause=\"{}\"", String.valueOf(e.getCause()));
             backoff.failed();
@@ -201,7 +239,7 @@ final class EtcdFeed implements Feed {
         backoff.succeeded();
         anchorSpan = options.catchUpRevisions();
         position = new Position(index.clusterId(), index.revision(), null);
-        snapshot = new SnapshotReader(cluster, index.clusterId(), range, index.revision(), options);
+        snapshot = new SnapshotReader(cluster, index.clusterId(), range, index.revision(), options, backoff);
         metrics.snapshotStarted();
         LOG.info("snapshot started, cluster={} revision={}", index.clusterId(), index.revision());
         consumer.snapshotStarted(index.clusterId(), index.revision());
@@ -267,6 +305,24 @@ final class EtcdFeed implements Feed {
         }
         snapshot = null;
         snapshotDue = true;
+    }
+
+    /**
+     * Whether the members are known, so that a snapshot is not read from a voter because the learner was not heard of
+     * yet; given up after a request's time.
+     */
+    private boolean isSourceKnown(long deadline) throws InterruptedException {
+        boolean known = cluster.view().clusterId() != null
+                && cluster.view().unidentified().isEmpty()
+                && cluster.view().members().stream().noneMatch(member -> member.health() == Health.UNKNOWN);
+        if (known || System.nanoTime() - openedNanos > options.requestTimeout().toNanos()) {
+            return true;
+        }
+        long wait = Math.min(LOOK_NANOS, deadline - System.nanoTime());
+        if (closing.await(Math.max(0, wait), TimeUnit.NANOSECONDS)) {
+            requireOpen();
+        }
+        return false;
     }
 
     private boolean pauseIsOver(long deadline) throws InterruptedException {

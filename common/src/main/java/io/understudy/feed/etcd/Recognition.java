@@ -1,9 +1,12 @@
 package io.understudy.feed.etcd;
 
+import io.understudy.vocabulary.Change;
 import io.understudy.vocabulary.Commit;
 import io.understudy.vocabulary.CommitDigest;
+import io.understudy.vocabulary.KeyValue;
 import io.understudy.vocabulary.Position;
 import io.understudy.vocabulary.Revision;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Recognises a history by a commit of it. A tail is opened <em>at</em> a commit that must be there, and what comes first
@@ -37,15 +40,18 @@ final class Recognition {
     private final Revision start;
     /** Whether a commit at {@link #start} is known to exist. */
     private final boolean commitAtStart;
+    /** What that commit must have put, after a snapshot. */
+    private final @Nullable KeyValue entryAtStart;
 
     private final boolean resuming;
     private Position position;
     private boolean first = true;
 
-    private Recognition(Position position, Revision start, boolean commitAtStart, boolean resuming) {
+    private Recognition(Position position, Revision start, @Nullable KeyValue entryAtStart, boolean resuming) {
         this.position = position;
         this.start = start;
-        this.commitAtStart = commitAtStart;
+        this.commitAtStart = resuming || entryAtStart != null;
+        this.entryAtStart = entryAtStart;
         this.resuming = resuming;
     }
 
@@ -55,19 +61,21 @@ final class Recognition {
         if (anchor == null) {
             throw new IllegalArgumentException("nothing to recognise the history of " + position + " by");
         }
-        return new Recognition(position, anchor.revision(), true, true);
+        return new Recognition(position, anchor.revision(), null, true);
     }
 
     /**
      * Going on from a snapshot.
      *
-     * @param newest the highest mod revision on its pages, zero if they were empty
+     * @param newest the entry of the highest mod revision on its pages, null if they were empty
      * @param replayAtMost revisions; further back than this the newest entry is not looked for, and the position stays
      *     without an anchor unless a commit is found at the snapshot's own revision
      */
-    static Recognition afterSnapshot(Position position, Revision newest, long replayAtMost) {
-        boolean near = newest.isAfter(Revision.ZERO) && position.revision().value() - newest.value() <= replayAtMost;
-        return new Recognition(position, near ? newest : position.revision(), near, false);
+    static Recognition afterSnapshot(Position position, @Nullable KeyValue newest, long replayAtMost) {
+        return newest != null
+                        && position.revision().value() - newest.modRevision().value() <= replayAtMost
+                ? new Recognition(position, newest.modRevision(), newest, false)
+                : new Recognition(position, position.revision(), null, false);
     }
 
     /** Where to open the tail. */
@@ -76,10 +84,18 @@ final class Recognition {
     }
 
     Verdict onCommit(Commit commit) {
+        if (commit.revision().isBefore(start)) {
+            // Before 3.5.22 a member restored by its leader's snapshot can tell a watcher what is before its start.
+            return UNDECIDED;
+        }
         boolean wasFirst = first;
         first = false;
         if (wasFirst && commitAtStart && !commit.revision().equals(start)) {
             return new Verdict.Different("no commit at revision " + start + ", the first is at " + commit.revision());
+        }
+        if (wasFirst && entryAtStart != null && !commit.changes().contains(new Change.Put(entryAtStart))) {
+            return new Verdict.Different(
+                    "the commit at revision " + start + " is another there than the snapshot's newest entry tells");
         }
         return resuming ? compare(commit) : collect(commit);
     }

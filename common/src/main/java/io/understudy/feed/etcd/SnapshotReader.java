@@ -29,6 +29,7 @@ import java.util.concurrent.TimeoutException;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.slf4j.event.Level;
 
 /**
  * Reads one revision of a range in pages, serializably: from a learner when there is one, waiting until it has reached
@@ -59,6 +60,7 @@ final class SnapshotReader implements AutoCloseable {
     private final KeyRange range;
     private final Revision revision;
     private final EtcdFeedOptions options;
+    private final Backoff backoff;
 
     private PageSize size = PageSize.FIRST;
     /** Where the next page begins; null after the last. */
@@ -67,22 +69,28 @@ final class SnapshotReader implements AutoCloseable {
     private @Nullable Endpoint member;
     private long memberSinceNanos;
     private int refusalsOfOneKey;
-    private Revision newest = Revision.ZERO;
+    private @Nullable KeyValue newest;
     private volatile @Nullable ListenableFuture<RangeResponse> underWay;
     private volatile boolean closed;
 
     SnapshotReader(
-            EtcdCluster cluster, ClusterId clusterId, KeyRange range, Revision revision, EtcdFeedOptions options) {
+            EtcdCluster cluster,
+            ClusterId clusterId,
+            KeyRange range,
+            Revision revision,
+            EtcdFeedOptions options,
+            Backoff backoff) {
         this.cluster = cluster;
         this.clusterId = clusterId;
         this.range = range;
         this.revision = revision;
         this.options = options;
+        this.backoff = backoff;
         this.cursor = range.from();
     }
 
-    /** The highest mod revision read so far, zero if nothing was. */
-    Revision newest() {
+    /** The entry of the highest mod revision read so far, null if nothing was. */
+    @Nullable KeyValue newest() {
         return newest;
     }
 
@@ -130,15 +138,17 @@ final class SnapshotReader implements AutoCloseable {
     }
 
     /** Asks for the page from {@code from}; null when there is nobody to ask. */
-    private @Nullable ListenableFuture<RangeResponse> ask(ByteString from) throws InterruptedException {
-        Endpoint endpoint = member;
-        if (endpoint == null) {
-            List<Endpoint> candidates = cluster.endpointsFor(Duty.SNAPSHOT);
-            if (candidates.isEmpty()) {
-                TimeUnit.MILLISECONDS.sleep(RETRY_MILLIS);
-                return null;
-            }
-            endpoint = candidates.get(0);
+    private @Nullable ListenableFuture<RangeResponse> ask(ByteString from) throws AnotherCluster {
+        List<Endpoint> candidates = cluster.endpointsFor(Duty.SNAPSHOT);
+        if (candidates.isEmpty()) {
+            SourceFacts.requireOwnCluster(cluster, clusterId);
+            backoff.failed();
+            return null;
+        }
+        // Chosen for each page: a learner that comes back, or is only now known, relieves the voter that stood in for
+        // it.
+        Endpoint endpoint = candidates.get(0);
+        if (!endpoint.equals(member)) {
             member = endpoint;
             memberSinceNanos = System.nanoTime();
         }
@@ -159,19 +169,22 @@ final class SnapshotReader implements AutoCloseable {
         return request;
     }
 
-    private Page page(ByteString from, RangeResponse response) throws AnotherCluster, InterruptedException {
+    private @Nullable Page page(ByteString from, RangeResponse response) throws AnotherCluster {
         ClusterId answering = new ClusterId(response.getHeader().getClusterId());
         if (!answering.equals(clusterId)) {
-            throw new AnotherCluster(String.valueOf(member), clusterId, answering);
+            giveUp(Objects.requireNonNull(member), "it now leads to cluster " + answering);
+            SourceFacts.requireOwnCluster(cluster, clusterId);
+            return null;
         }
+        backoff.succeeded();
         List<KeyValue> entries = new ArrayList<>(response.getKvsCount());
         long bytes = 0;
         for (io.etcd.jetcd.api.KeyValue kv : response.getKvsList()) {
             KeyValue entry = WatchMessages.keyValue(kv);
             entries.add(entry);
             bytes += entry.bytes();
-            if (entry.modRevision().isAfter(newest)) {
-                newest = entry.modRevision();
+            if (newest == null || entry.modRevision().isAfter(newest.modRevision())) {
+                newest = entry;
             }
         }
         size = size.after(entries.size(), bytes, options.pageBytes());
@@ -192,10 +205,10 @@ final class SnapshotReader implements AutoCloseable {
         if (failure.error() == EtcdError.COMPACTED) {
             throw new CompactedException();
         }
-        if (failure.remedy() == Remedy.FATAL) {
+        boolean behind = failure.error() == EtcdError.FUTURE_REVISION;
+        if (failure.remedy() == Remedy.FATAL || (failure.remedy() == Remedy.CALLERS_FAULT && !behind)) {
             throw new Unexplained(asked + " refuses the snapshot: " + failure, status.asException());
         }
-        boolean behind = failure.error() == EtcdError.FUTURE_REVISION;
         boolean tooLarge = failure.code() == Status.Code.RESOURCE_EXHAUSTED;
         if (tooLarge && size.keys() > 1) {
             size = size.halved();
@@ -204,10 +217,17 @@ final class SnapshotReader implements AutoCloseable {
         } else if (!behind
                 || System.nanoTime() - memberSinceNanos
                         > options.requestTimeout().toNanos()) {
-            LOG.info("snapshot goes on elsewhere, member={} revision={} cause=\"{}\"", asked, revision, failure);
-            cluster.reportFailure(asked, Duty.SNAPSHOT, status.asException());
-            member = null;
+            giveUp(asked, failure.toString());
+            return;
         }
         TimeUnit.MILLISECONDS.sleep(RETRY_MILLIS);
+    }
+
+    private void giveUp(Endpoint asked, String why) {
+        LOG.atLevel(backoff.isFirst() ? Level.INFO : Level.DEBUG)
+                .log("snapshot goes on elsewhere, member={} revision={} cause=\"{}\"", asked, revision, why);
+        cluster.reportFailure(asked, Duty.SNAPSHOT, why);
+        member = null;
+        backoff.failed();
     }
 }

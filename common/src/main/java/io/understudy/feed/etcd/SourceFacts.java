@@ -4,6 +4,7 @@ import io.etcd.jetcd.api.KVGrpc;
 import io.etcd.jetcd.api.RangeRequest;
 import io.grpc.Channel;
 import io.grpc.StatusRuntimeException;
+import io.understudy.etcd.ClusterView;
 import io.understudy.etcd.Duty;
 import io.understudy.etcd.EtcdCluster;
 import io.understudy.etcd.EtcdError;
@@ -13,6 +14,7 @@ import io.understudy.feed.FeedEndedException;
 import io.understudy.feed.FeedEndedException.AnotherCluster;
 import io.understudy.feed.FeedEndedException.AnotherHistory;
 import io.understudy.feed.FeedEndedException.Gap;
+import io.understudy.vocabulary.ClusterId;
 import io.understudy.vocabulary.KeyRange;
 import io.understudy.vocabulary.Position;
 import io.understudy.vocabulary.Revision;
@@ -61,6 +63,33 @@ final class SourceFacts {
     }
 
     /**
+     * What to make of an answer of another cluster: an address that passed to it is given up like a failed one, as long
+     * as the cluster is known by its others.
+     *
+     * @throws TailLostException the feed may go on elsewhere
+     */
+    AnotherCluster foreign(String where, ClusterId expected, ClusterId found) throws TailLostException {
+        if (expected.equals(cluster.view().clusterId())) {
+            throw new TailLostException(
+                    TailLostException.Reason.STREAM_ENDED, where + " now leads to cluster " + found);
+        }
+        return new AnotherCluster(where, expected, found);
+    }
+
+    /**
+     * Called when there is nobody left to ask.
+     *
+     * @throws AnotherCluster because another cluster answers at the endpoints
+     */
+    static void requireOwnCluster(EtcdCluster cluster, ClusterId expected) throws AnotherCluster {
+        for (ClusterView.Foreign foreign : cluster.view().foreign()) {
+            if (!foreign.clusterId().equals(expected)) {
+                throw new AnotherCluster(foreign.endpoint().toString(), expected, foreign.clusterId());
+            }
+        }
+    }
+
+    /**
      * What to make of a member whose commit at the anchor is not the one consumed: compaction up to that very revision
      * removes tombstones (before etcd 3.5.19), and then nothing can be told; otherwise it is another history.
      *
@@ -86,7 +115,7 @@ final class SourceFacts {
         RangeRequest probe = RangeRequest.newBuilder()
                 .setKey(range.etcdKey())
                 .setSerializable(true)
-                .setCountOnly(true)
+                .setKeysOnly(true)
                 .setRevision(revision.value() - 1)
                 .build();
         try {

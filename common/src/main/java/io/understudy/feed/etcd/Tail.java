@@ -7,7 +7,6 @@ import io.understudy.etcd.Duty;
 import io.understudy.etcd.EtcdErrors;
 import io.understudy.etcd.Remedy;
 import io.understudy.feed.FeedEndedException;
-import io.understudy.feed.FeedEndedException.AnotherCluster;
 import io.understudy.feed.FeedEndedException.Gap;
 import io.understudy.feed.FeedEndedException.Unexplained;
 import io.understudy.vocabulary.ClusterId;
@@ -83,7 +82,7 @@ final class Tail implements AutoCloseable {
      */
     @Nullable TailEvent next(Duration timeout) throws TailLostException, FeedEndedException, InterruptedException {
         long now = System.nanoTime();
-        if (now - polledNanos > progressInterval.toNanos()) {
+        if (!ready.isEmpty() || now - polledNanos > progressInterval.toNanos()) {
             // The consumer was busy: silence meanwhile is ours, not the member's.
             heardNanos = now;
         }
@@ -104,8 +103,11 @@ final class Tail implements AutoCloseable {
                     stream.next(Duration.ofNanos(Math.max(0, Math.min(deadline, progressDue) - now)));
             now = System.nanoTime();
             if (signal instanceof WatchStream.Signal.Message message) {
+                long before = heardNanos;
                 heardNanos = now;
-                receive(message.response());
+                if (!receive(message.response())) {
+                    heardNanos = before;
+                }
             } else if (signal instanceof WatchStream.Signal.Closed closed) {
                 throw ended(closed.status());
             } else if (now >= deadline) {
@@ -121,7 +123,8 @@ final class Tail implements AutoCloseable {
         stream.close();
     }
 
-    private void receive(WatchResponse response) throws TailLostException, FeedEndedException, InterruptedException {
+    /** @return whether it was of use: a mark of a member that has yet to reach the position is as good as silence */
+    private boolean receive(WatchResponse response) throws TailLostException, FeedEndedException {
         // A compacted cancel carries revision 0 and, below 3.5, no ids (v3rpc/watch.go).
         if (response.getCanceled()) {
             if (response.getCompactRevision() > 0) {
@@ -131,21 +134,27 @@ final class Tail implements AutoCloseable {
         }
         ClusterId cluster = new ClusterId(response.getHeader().getClusterId());
         if (!cluster.equals(position.cluster())) {
-            throw new AnotherCluster(where, position.cluster(), cluster);
+            throw facts.foreign(where, position.cluster(), cluster);
         }
+        Revision told = new Revision(response.getHeader().getRevision());
         if (response.getCreated()) {
-            head = new Revision(response.getHeader().getRevision());
-            return;
+            head = told;
+            return true;
         }
         if (response.getEventsCount() == 0) {
-            onProgress(new Revision(response.getHeader().getRevision()));
-            return;
+            if (opening != null && told.isBefore(position.revision())) {
+                head = told;
+                return false;
+            }
+            onProgress(told);
+            return true;
         }
         ArrayDeque<Commit> commits = new ArrayDeque<>();
         assembler.accept(response, commits::add);
         for (Commit commit : commits) {
             onCommit(commit);
         }
+        return true;
     }
 
     private void onCommit(Commit commit) throws TailLostException, FeedEndedException {

@@ -1,13 +1,11 @@
 package io.understudy.feed.etcd;
 
-import io.understudy.etcd.ClusterView;
 import io.understudy.etcd.Duty;
 import io.understudy.etcd.Endpoint;
 import io.understudy.etcd.EtcdCluster;
 import io.understudy.etcd.EtcdVersion;
 import io.understudy.etcd.Member;
 import io.understudy.feed.FeedEndedException;
-import io.understudy.feed.FeedEndedException.AnotherCluster;
 import io.understudy.feed.FeedEndedException.Unexplained;
 import io.understudy.vocabulary.KeyRange;
 import io.understudy.vocabulary.Position;
@@ -100,12 +98,21 @@ final class TailKeeper implements AutoCloseable {
             throws FeedEndedException {
         List<Endpoint> candidates = cluster.endpointsFor(Duty.WATCH);
         if (candidates.isEmpty()) {
-            requireOwnCluster(standing);
+            SourceFacts.requireOwnCluster(cluster, standing.cluster());
             backoff.failed();
             return null;
         }
         Endpoint chosen = candidates.get(0);
-        requireOrderedProgress(chosen);
+        EtcdVersion version = versionAt(chosen);
+        if (version.equals(EtcdVersion.UNKNOWN)) {
+            // Neither its role nor its faults are known: the next probe tells.
+            backoff.failed();
+            return null;
+        }
+        if (!version.watchIsReliable()) {
+            throw new Unexplained(chosen + " runs etcd " + version
+                    + ", whose watches may lose events unnoticed (etcd #15220, #17555); 3.5.13 or later is needed");
+        }
         member = chosen;
         Tail open = new Tail(
                 chosen.toString(),
@@ -159,21 +166,8 @@ final class TailKeeper implements AutoCloseable {
         backoff.failed();
     }
 
-    private void requireOwnCluster(Position standing) throws AnotherCluster {
-        for (ClusterView.Foreign foreign : cluster.view().foreign()) {
-            if (!foreign.clusterId().equals(standing.cluster())) {
-                throw new AnotherCluster(foreign.endpoint().toString(), standing.cluster(), foreign.clusterId());
-            }
-        }
-    }
-
-    /** On an etcd whose progress marks may overtake events, completeness could only be guessed. */
-    private void requireOrderedProgress(Endpoint endpoint) throws Unexplained {
-        EtcdVersion version =
-                cluster.view().memberAt(endpoint).map(Member::version).orElse(EtcdVersion.UNKNOWN);
-        if (!version.equals(EtcdVersion.UNKNOWN) && !version.progressIsOrdered()) {
-            throw new Unexplained(endpoint + " runs etcd " + version
-                    + ", whose progress marks may overtake events (etcd #15220); 3.5.8 or later is needed");
-        }
+    /** What the endpoint's member runs, once known. */
+    private EtcdVersion versionAt(Endpoint endpoint) {
+        return cluster.view().memberAt(endpoint).map(Member::version).orElse(EtcdVersion.UNKNOWN);
     }
 }

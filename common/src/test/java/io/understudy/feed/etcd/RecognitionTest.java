@@ -65,17 +65,15 @@ class RecognitionTest {
 
         @Test
         void opensAtTheNewestEntryUnlessThatIsFarBack() {
-            assertThat(Recognition.afterSnapshot(position, new Revision(9), 100).start())
+            assertThat(Recognition.afterSnapshot(position, entry(9), 100).start())
                     .isEqualTo(new Revision(9));
-            assertThat(Recognition.afterSnapshot(position, new Revision(9), 2).start())
-                    .isEqualTo(new Revision(12));
-            assertThat(Recognition.afterSnapshot(position, Revision.ZERO, 100).start())
-                    .isEqualTo(new Revision(12));
+            assertThat(Recognition.afterSnapshot(position, entry(9), 2).start()).isEqualTo(new Revision(12));
+            assertThat(Recognition.afterSnapshot(position, null, 100).start()).isEqualTo(new Revision(12));
         }
 
         @Test
         void theLastCommitUpToTheSnapshotBecomesTheAnchor() {
-            Recognition recognition = Recognition.afterSnapshot(position, new Revision(9), 100);
+            Recognition recognition = Recognition.afterSnapshot(position, entry(9), 100);
 
             assertThat(recognition.onCommit(commit(9, "newest"))).isInstanceOf(Verdict.Undecided.class);
             assertThat(recognition.onCommit(commit(11, "deleted since"))).isInstanceOf(Verdict.Undecided.class);
@@ -86,7 +84,7 @@ class RecognitionTest {
 
         @Test
         void theCommitAtTheSnapshotsRevisionDecidesAtOnce() {
-            Recognition recognition = Recognition.afterSnapshot(position, new Revision(12), 100);
+            Recognition recognition = Recognition.afterSnapshot(position, entry(12), 100);
 
             assertThat(recognition.onCommit(commit(12, "newest")))
                     .isEqualTo(new Verdict.Same(
@@ -95,26 +93,43 @@ class RecognitionTest {
 
         @Test
         void aMemberWithoutTheNewestEntryHasAnotherHistory() {
-            assertThat(Recognition.afterSnapshot(position, new Revision(9), 100).onCommit(commit(10, "x")))
+            assertThat(Recognition.afterSnapshot(position, entry(9), 100).onCommit(commit(10, "x")))
                     .isInstanceOf(Verdict.Different.class);
-            assertThat(Recognition.afterSnapshot(position, new Revision(9), 100).onProgress(new Revision(12)))
+            assertThat(Recognition.afterSnapshot(position, entry(9), 100).onProgress(new Revision(12)))
                     .isInstanceOf(Verdict.Different.class);
         }
 
         @Test
+        void aMemberWithAnotherCommitInPlaceOfTheNewestEntrysHasAnotherHistory() {
+            assertThat(Recognition.afterSnapshot(position, entry(9), 100).onCommit(commit(9, "another")))
+                    .isInstanceOf(Verdict.Different.class);
+        }
+
+        @Test
+        void aCommitBeforeTheStartDecidesNothing() {
+            assertThat(Recognition.afterSnapshot(position, entry(9), 100).onCommit(commit(8, "x")))
+                    .isInstanceOf(Verdict.Undecided.class);
+        }
+
+        @Test
         void withNothingToLookForThePositionStaysWithoutAnAnchor() {
-            assertThat(Recognition.afterSnapshot(position, new Revision(2), 5).onProgress(new Revision(12)))
+            assertThat(Recognition.afterSnapshot(position, entry(2), 5).onProgress(new Revision(12)))
                     .isEqualTo(new Verdict.Same(position, false));
-            assertThat(Recognition.afterSnapshot(position, new Revision(2), 5).onCommit(commit(13, "later")))
+            assertThat(Recognition.afterSnapshot(position, entry(2), 5).onCommit(commit(13, "later")))
                     .isEqualTo(new Verdict.Same(position, false));
         }
     }
 
-    private static Commit commit(long revision, String value) {
+    private static KeyValue entry(long revision) {
+        return entry(revision, "newest");
+    }
+
+    private static KeyValue entry(long revision, String value) {
         Revision at = new Revision(revision);
-        return new Commit(
-                at,
-                List.of(new Change.Put(
-                        new KeyValue(ByteString.copyFromUtf8("key"), ByteString.copyFromUtf8(value), at, at, 1, 0))));
+        return new KeyValue(ByteString.copyFromUtf8("key"), ByteString.copyFromUtf8(value), at, at, 1, 0);
+    }
+
+    private static Commit commit(long revision, String value) {
+        return new Commit(new Revision(revision), List.of(new Change.Put(entry(revision, value))));
     }
 }
