@@ -140,7 +140,7 @@ final class ApiServerTest {
             Future<Outcome> outcome = request.response().compose(ApiServerTest::ended);
             TestServer.get(request.setChunked(true).write(framed(0, GET_A).slice(0, 5)));
             // Answered on the connection behind it, so the first call has arrived.
-            assertThat(TestServer.get(open(closing, "/no.such/Method")
+            assertThat(server.onLoop(() -> open(closing, "/no.such/Method")
                                     .compose(HttpClientRequest::send)
                                     .compose(ApiServerTest::ended))
                             .status())
@@ -162,7 +162,7 @@ final class ApiServerTest {
     }
 
     private static Outcome exchange(String path, Exchange exchange) {
-        return TestServer.get(open(server, path).compose(exchange::send).compose(ApiServerTest::ended));
+        return server.onLoop(() -> open(server, path).compose(exchange::send).compose(ApiServerTest::ended));
     }
 
     private static Future<Outcome> ended(HttpClientResponse response) {

@@ -19,6 +19,7 @@ import io.grpc.StatusRuntimeException;
 import io.grpc.stub.ClientCalls;
 import io.grpc.stub.MetadataUtils;
 import io.vertx.core.http.HttpClientOptions;
+import io.vertx.core.http.HttpMethod;
 import io.vertx.core.http.HttpVersion;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -125,9 +126,8 @@ final class ServerLimitsTest {
     void theConnectionAnnouncesTheRaisedLimits() {
         var client = server.vertx.createHttpClient(
                 new HttpClientOptions().setProtocolVersion(HttpVersion.HTTP_2).setHttp2ClearTextUpgrade(false));
-        var settings = TestServer.get(
-                        client.request(io.vertx.core.http.HttpMethod.GET, server.port(), "127.0.0.1", "/version")
-                                .compose(request -> request.send().map(response -> request.connection())))
+        var settings = server.onLoop(() -> client.request(HttpMethod.GET, server.port(), "127.0.0.1", "/version")
+                        .compose(request -> request.send().map(response -> request.connection())))
                 .remoteSettings();
         assertThat(settings.getMaxConcurrentStreams()).isEqualTo(100_000);
         assertThat(settings.getInitialWindowSize()).isEqualTo(1 << 20);

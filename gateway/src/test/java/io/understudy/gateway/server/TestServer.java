@@ -14,6 +14,7 @@ import io.understudy.gateway.replica.ReplicaState;
 import io.understudy.vocabulary.KeyRange;
 import io.understudy.vocabulary.MemberId;
 import io.vertx.core.Future;
+import io.vertx.core.Promise;
 import io.vertx.core.Vertx;
 import java.net.URI;
 import java.time.Duration;
@@ -23,6 +24,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentMap;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Supplier;
 
 /** A server with the gateway's limits in front of a fixed state with the keys {@code a} and {@code b}. */
 final class TestServer implements AutoCloseable {
@@ -76,6 +78,16 @@ final class TestServer implements AutoCloseable {
 
     Future<Void> shutdown(Duration deadline) {
         return server.shutdown(deadline);
+    }
+
+    /**
+     * Runs a client's exchange on an event loop, where nothing can arrive between two steps of it, and waits for its
+     * outcome.
+     */
+    <T> T onLoop(Supplier<Future<T>> exchange) {
+        Promise<T> outcome = Promise.promise();
+        vertx.getOrCreateContext().runOnContext(start -> exchange.get().onComplete(outcome));
+        return get(outcome.future());
     }
 
     static <T> T get(Future<T> future) {

@@ -80,7 +80,7 @@ final class WebPagesTest {
     void theSamePagesAreServedOverHttp2() {
         var client = server.vertx.createHttpClient(
                 new HttpClientOptions().setProtocolVersion(HttpVersion.HTTP_2).setHttp2ClearTextUpgrade(false));
-        var body = TestServer.get(client.request(HttpMethod.GET, server.port(), "127.0.0.1", "/readyz")
+        var body = server.onLoop(() -> client.request(HttpMethod.GET, server.port(), "127.0.0.1", "/readyz")
                 .compose(request -> request.send().compose(response -> response.body())));
         assertThat(body).hasToString("ok\n");
     }
