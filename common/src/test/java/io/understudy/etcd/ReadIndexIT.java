@@ -107,6 +107,29 @@ final class ReadIndexIT {
     }
 
     @Test
+    void aLearnerThatIsBehindConfirmsNothingBeforeItHasCaughtUp() {
+        EtcdMember learner = etcd.cluster().learners().get(0);
+        EtcdSettings settings = EtcdSettings.of(learner.clientUrl()).withDiscovery(MemberDiscovery.CONFIGURED);
+        try (EtcdCluster learnerOnly = EtcdCluster.connect(settings, new SimpleMeterRegistry())) {
+            await().atMost(PATIENCE).until(() -> learnerOnly
+                    .endpointsFor(Duty.READ_INDEX)
+                    .equals(List.of(Endpoint.of(learner.clientUrl()))));
+            for (int round = 0; round < 3; round++) {
+                learner.pause();
+                long written = 0;
+                for (int i = 0; i < 300; i++) {
+                    written = put("behind", "x".repeat(5000));
+                }
+                CompletableFuture<ReadIndex> index = learnerOnly.readIndex(PATIENCE);
+                learner.resume();
+
+                assertThat(index.join().revision().value()).isGreaterThanOrEqualTo(written);
+                assertThat(index.join().servedBy()).isEqualTo(learnerId());
+            }
+        }
+    }
+
+    @Test
     void fallsBackToAVoterWhenTheLearnerIsGoneAndReturnsToIt() {
         EtcdMember learner = etcd.cluster().learners().get(0);
         learner.kill();
