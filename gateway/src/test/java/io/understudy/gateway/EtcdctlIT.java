@@ -41,16 +41,13 @@ final class EtcdctlIT {
     @ParameterizedTest
     @ValueSource(
             strings = {
-                "get k/2",
                 "get k/2 -w=fields --hex",
-                "get --prefix k/",
                 "get --prefix k/ --limit=2 -w=fields",
                 "get --prefix k/ --keys-only",
                 "get --prefix k/ --count-only -w=fields",
                 "get --prefix k/ --sort-by=MODIFY --order=DESCEND",
                 "get --from-key k/2",
                 "get k/1 k/3",
-                "get k/3 k/1",
                 "get nothing"
             })
     void printsTheSameOfTheGatewayAsOfItsSource(String command) {

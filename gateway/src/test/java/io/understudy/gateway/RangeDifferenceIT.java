@@ -27,7 +27,7 @@ final class RangeDifferenceIT {
 
     private static final byte[] ALPHABET = {0, 1, 'a', 'b', 0x7f, (byte) 0x80, (byte) 0xff};
     private static final int WRITES = 300;
-    private static final int REQUESTS = 1_500;
+    private static final int REQUESTS = 1_000;
 
     @RegisterExtension
     static final EtcdExtension SOURCE = EtcdExtension.voters(1).named("source");
