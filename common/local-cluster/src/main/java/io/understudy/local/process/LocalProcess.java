@@ -125,6 +125,7 @@ final class LocalProcess implements ServerProcess {
         if (!paused) {
             Signals.send(process().pid(), "STOP");
             paused = true;
+            Threads.awaitStopped(process().pid());
             log.info("server paused name={} pid={}", name(), process().pid());
         }
     }

@@ -27,7 +27,8 @@ public interface ServerProcess extends AutoCloseable {
     void kill();
 
     /**
-     * Stalls it (SIGSTOP): its sockets stay open, nothing answers. Idempotent.
+     * Stalls it (SIGSTOP), returns when none of its threads runs any more: its sockets stay open, nothing answers.
+     * Idempotent.
      *
      * @throws IllegalStateException it doesn't run
      */

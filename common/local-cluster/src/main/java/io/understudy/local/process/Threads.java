@@ -1,0 +1,54 @@
+package io.understudy.local.process;
+
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.DirectoryStream;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.Optional;
+
+/** What the kernel says of the threads of another process. */
+final class Threads {
+
+    private static final Duration PATIENCE = Duration.ofSeconds(10);
+
+    private Threads() {}
+
+    /**
+     * A signal that stops a process reaches its threads one by one, after it was sent: waits until the last one has
+     * stopped. Where there is no {@code /proc} to tell, it doesn't.
+     *
+     * @throws IllegalStateException some still ran after ten seconds
+     */
+    static void awaitStopped(long pid) {
+        Path threads = Path.of("/proc", Long.toString(pid), "task");
+        Waiting.until(
+                PATIENCE,
+                () -> allStopped(threads) ? Optional.of(pid) : Optional.empty(),
+                () -> new IllegalStateException("process " + pid + " still ran " + PATIENCE + " after it was stopped"));
+    }
+
+    private static boolean allStopped(Path threads) {
+        try (DirectoryStream<Path> each = Files.newDirectoryStream(threads)) {
+            for (Path thread : each) {
+                if (!isStopped(thread)) {
+                    return false;
+                }
+            }
+            return true;
+        } catch (IOException e) {
+            return true;
+        }
+    }
+
+    /** The state follows the name, which is in parentheses. One that can't be read has ended. */
+    private static boolean isStopped(Path thread) {
+        try {
+            String stat = Files.readString(thread.resolve("stat"), StandardCharsets.ISO_8859_1);
+            return "TtZX".indexOf(stat.charAt(stat.lastIndexOf(')') + 2)) >= 0;
+        } catch (IOException e) {
+            return true;
+        }
+    }
+}
