@@ -2,8 +2,7 @@ package io.understudy.gateway;
 
 import io.etcd.jetcd.api.KVGrpc;
 import io.etcd.jetcd.api.RangeRequest;
-import io.micrometer.prometheusmetrics.PrometheusConfig;
-import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
+import io.micrometer.core.instrument.MeterRegistry;
 import io.understudy.config.HostPort;
 import io.understudy.etcd.EtcdCluster;
 import io.understudy.feed.etcd.EtcdFeedSource;
@@ -18,6 +17,7 @@ import io.understudy.gateway.replica.ReplicaWriter;
 import io.understudy.gateway.server.ApiServer;
 import io.understudy.gateway.server.UnaryMethod;
 import io.understudy.gateway.server.WebPages;
+import io.understudy.metrics.ProcessMetrics;
 import io.understudy.vocabulary.MemberId;
 import io.vertx.core.Vertx;
 import io.vertx.core.VertxOptions;
@@ -52,7 +52,7 @@ public final class Gateway implements AutoCloseable {
     private static final Duration START_DEADLINE = Duration.ofSeconds(30);
 
     private final GatewaySettings settings;
-    private final PrometheusMeterRegistry registry;
+    private final ProcessMetrics process;
     private final MemberId id;
     private final Vertx vertx;
     private final EtcdCluster source;
@@ -65,9 +65,10 @@ public final class Gateway implements AutoCloseable {
     /** Of the writing thread. */
     private boolean announced;
 
-    private Gateway(GatewaySettings settings, EtcdCluster source, PrometheusMeterRegistry registry, int loops) {
+    private Gateway(GatewaySettings settings, EtcdCluster source, ProcessMetrics process, int loops) {
         this.settings = settings;
-        this.registry = registry;
+        this.process = process;
+        MeterRegistry registry = process.registry();
         this.id = MemberIds.of(settings.name());
         GatewayMetrics metrics = new GatewayMetrics(registry);
         this.vertx =
@@ -89,7 +90,8 @@ public final class Gateway implements AutoCloseable {
                         RangeRequest.parser(),
                         new RangeReader(replica::state, new ResponseHeaders(id, facts::raftTerm))::range)),
                 metrics::answered,
-                new WebPages(live(), ready(), versions(), registry::scrape));
+                new WebPages(
+                        live(), ready(), versions(), () -> process.scrape(null).body()));
         metrics.observe(new GatewayMetrics.Gauges(
                 () -> ofState(state -> state.revision().value()),
                 () -> ofState(ReplicaState::keys),
@@ -108,10 +110,10 @@ public final class Gateway implements AutoCloseable {
      */
     public static Gateway start(GatewaySettings settings) throws IOException, InterruptedException {
         int loops = Runtime.getRuntime().availableProcessors();
-        PrometheusMeterRegistry registry = new PrometheusMeterRegistry(PrometheusConfig.DEFAULT);
+        ProcessMetrics process = new ProcessMetrics("gateway", VERSION);
         // First, since it reads files that may not be there.
-        EtcdCluster source = EtcdCluster.connect(settings.source(), registry);
-        Gateway gateway = new Gateway(settings, source, registry, loops);
+        EtcdCluster source = EtcdCluster.connect(settings.source(), process.registry());
+        Gateway gateway = new Gateway(settings, source, process, loops);
         try {
             gateway.listen(loops);
         } catch (IOException | InterruptedException | RuntimeException e) {
@@ -154,7 +156,7 @@ public final class Gateway implements AutoCloseable {
         steps.run("writer", () -> writer.close(settings.closeTimeout()));
         steps.run("source", source::close);
         steps.run("event loops", () -> steps.await(vertx.close()));
-        steps.run("metrics", registry::close);
+        steps.run("metrics", process::close);
         LOG.info("gateway closed name={}", settings.name());
     }
 

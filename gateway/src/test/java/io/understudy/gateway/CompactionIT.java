@@ -58,7 +58,8 @@ final class CompactionIT {
                         .isEqualTo(source.getHeader().getRevision());
                 assertThat(gateway.getKvsList()).isEqualTo(source.getKvsList());
             });
-            assertThat(fixture.page("/metrics").body()).contains("understudy_gateway_feed_resyncs_total 1.0");
+            assertThat(fixture.page("/metrics").body())
+                    .contains("understudy_gateway_feed_resyncs_total{process=\"gateway\"} 1.0");
             fixture.awaitReady();
         } finally {
             direct.shutdownNow();

@@ -114,16 +114,16 @@ final class GatewayIT {
             fixture.awaitReady();
             long revision = fixture.everything().getHeader().getRevision();
             assertThat(fixture.page("/metrics").body())
-                    .contains("understudy_gateway_replica_revision " + (double) revision)
-                    .contains("understudy_gateway_replica_keys ")
-                    .contains("understudy_gateway_replica_bytes ")
-                    .contains("understudy_gateway_replica_lag_revisions ")
-                    .contains("understudy_gateway_replica_ready 1.0")
+                    .contains("understudy_gateway_replica_revision{process=\"gateway\"} " + (double) revision)
+                    .contains("understudy_gateway_replica_keys{process=\"gateway\"} ")
+                    .contains("understudy_gateway_replica_bytes{process=\"gateway\"} ")
+                    .contains("understudy_gateway_replica_lag_revisions{process=\"gateway\"} ")
+                    .contains("understudy_gateway_replica_ready{process=\"gateway\"} 1.0")
                     .contains("understudy_gateway_replica_apply_seconds_count")
-                    .contains("understudy_gateway_feed_silence_seconds ")
-                    .contains("understudy_gateway_feed_resyncs_total 0.0")
+                    .contains("understudy_gateway_feed_silence_seconds{process=\"gateway\"} ")
+                    .contains("understudy_gateway_feed_resyncs_total{process=\"gateway\"} 0.0")
                     .contains(
-                            "understudy_gateway_requests_seconds_count{code=\"OK\",method=\"etcdserverpb.KV/Range\"}");
+                            "understudy_gateway_requests_seconds_count{code=\"OK\",method=\"etcdserverpb.KV/Range\",process=\"gateway\"}");
         }
     }
 }

@@ -1,15 +1,12 @@
 package io.understudy.mirror;
 
-import io.micrometer.core.instrument.binder.jvm.JvmGcMetrics;
-import io.micrometer.core.instrument.binder.jvm.JvmMemoryMetrics;
-import io.micrometer.core.instrument.binder.system.ProcessorMetrics;
-import io.micrometer.prometheusmetrics.PrometheusConfig;
-import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
+import io.micrometer.core.instrument.MeterRegistry;
 import io.understudy.etcd.EtcdCluster;
 import io.understudy.etcd.EtcdSettings;
 import io.understudy.etcd.ReadIndex;
 import io.understudy.feed.FeedKind;
 import io.understudy.feed.etcd.EtcdFeedSource;
+import io.understudy.metrics.ProcessMetrics;
 import io.understudy.mirror.etcd.EtcdSink;
 import io.understudy.mirror.kafka.KafkaSink;
 import io.understudy.mirror.kafka.KafkaSinkOptions;
@@ -41,7 +38,8 @@ public final class MirrorProcess implements AutoCloseable {
 
     private static final Duration LAG_INTERVAL = Duration.ofSeconds(1);
 
-    private final PrometheusMeterRegistry meters = new PrometheusMeterRegistry(PrometheusConfig.DEFAULT);
+    private final ProcessMetrics process = new ProcessMetrics("mirror", version());
+    private final MeterRegistry meters = process.registry();
     private final CompletableFuture<MirrorFailedException> failure = new CompletableFuture<>();
     /** What was opened, the last first. */
     private final Deque<AutoCloseable> open = new ArrayDeque<>();
@@ -52,7 +50,9 @@ public final class MirrorProcess implements AutoCloseable {
     private volatile List<Pipeline> pipelines = List.of();
 
     private MirrorProcess(MirrorSettings settings) throws IOException {
-        status = StatusServer.start(settings.status(), this::reports, meters::scrape);
+        status = StatusServer.start(
+                settings.status(), this::reports, () -> process.scrape(null).body());
+        open.push(process);
         open.push(status);
     }
 
@@ -102,11 +102,6 @@ public final class MirrorProcess implements AutoCloseable {
     }
 
     private void startMirrors(MirrorSettings settings) {
-        JvmGcMetrics collections = new JvmGcMetrics();
-        open.push(collections);
-        collections.bindTo(meters);
-        new JvmMemoryMetrics().bindTo(meters);
-        new ProcessorMetrics().bindTo(meters);
         String writer = WriterName.ofThisProcess();
         // Shown all at once: to be ready means that each of them is.
         pipelines = settings.mirrors().stream()
@@ -120,6 +115,11 @@ public final class MirrorProcess implements AutoCloseable {
         open.push(clock::shutdownNow);
         var unused = clock.scheduleAtFixedRate(
                 () -> pipelines.forEach(Pipeline::measureLag), 0, LAG_INTERVAL.toMillis(), TimeUnit.MILLISECONDS);
+    }
+
+    private static String version() {
+        String version = MirrorProcess.class.getPackage().getImplementationVersion();
+        return version == null ? "unknown" : version;
     }
 
     private Pipeline startMirror(MirrorSettings.Mirror mirror, String writer) {

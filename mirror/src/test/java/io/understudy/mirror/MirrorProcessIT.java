@@ -82,15 +82,15 @@ final class MirrorProcessIT {
             });
             assertThat(get(process, "/livez").body()).isEqualTo("ok\n");
             assertThat(get(process, "/metrics").body())
-                    .contains("understudy_mirror_changes_total{mirror=\"a\"} 2.0")
-                    .contains("understudy_mirror_changes_total{mirror=\"b\"} 1.0")
-                    .contains("understudy_mirror_transactions_total{mirror=\"a\"}")
-                    .contains("understudy_mirror_retries_total{mirror=\"a\"} 0.0")
-                    .contains("understudy_mirror_lag_revisions{mirror=\"a\"} 0.0")
-                    .contains("understudy_mirror_lag_seconds{mirror=\"a\"}")
-                    .contains("understudy_mirror_checkpoint_revision{mirror=\"a\"}")
-                    .contains("understudy_mirror_state{mirror=\"a\",state=\"synced\"} 1.0")
-                    .contains("understudy_mirror_state{mirror=\"a\",state=\"failed\"} 0.0");
+                    .contains("understudy_mirror_changes_total{mirror=\"a\",process=\"mirror\"} 2.0")
+                    .contains("understudy_mirror_changes_total{mirror=\"b\",process=\"mirror\"} 1.0")
+                    .contains("understudy_mirror_transactions_total{mirror=\"a\",process=\"mirror\"}")
+                    .contains("understudy_mirror_retries_total{mirror=\"a\",process=\"mirror\"} 0.0")
+                    .contains("understudy_mirror_lag_revisions{mirror=\"a\",process=\"mirror\"} 0.0")
+                    .contains("understudy_mirror_lag_seconds{mirror=\"a\",process=\"mirror\"}")
+                    .contains("understudy_mirror_checkpoint_revision{mirror=\"a\",process=\"mirror\"}")
+                    .contains("understudy_mirror_state{mirror=\"a\",process=\"mirror\",state=\"synced\"} 1.0")
+                    .contains("understudy_mirror_state{mirror=\"a\",process=\"mirror\",state=\"failed\"} 0.0");
             assertThat(get(process, "/nowhere").statusCode()).isEqualTo(404);
             assertThat(send(process, "/status", "POST").statusCode()).isEqualTo(405);
         }
