@@ -86,6 +86,12 @@ public record KeyRange(ByteString from, @Nullable ByteString to) {
         return to == null || (other.to != null && KEY_ORDER.compare(other.to, to) <= 0);
     }
 
+    /** Whether some key is in both ranges. */
+    public boolean intersects(KeyRange other) {
+        return (to == null || KEY_ORDER.compare(other.from, to) < 0)
+                && (other.to == null || KEY_ORDER.compare(from, other.to) < 0);
+    }
+
     public boolean isAll() {
         return from.isEmpty() && to == null;
     }

@@ -56,6 +56,19 @@ class KeyRangeTest {
     }
 
     @Test
+    void rangesIntersectWhereSomeKeyIsInBoth() {
+        KeyRange a = KeyRange.prefix(ByteString.copyFromUtf8("a"));
+        KeyRange b = KeyRange.prefix(ByteString.copyFromUtf8("b"));
+
+        assertThat(a.intersects(KeyRange.all())).isTrue();
+        assertThat(KeyRange.all().intersects(a)).isTrue();
+        assertThat(a.intersects(KeyRange.prefix(ByteString.copyFromUtf8("ab")))).isTrue();
+        assertThat(a.intersects(b)).isFalse();
+        assertThat(b.intersects(a)).isFalse();
+        assertThat(a.intersects(KeyRange.fromKey(ByteString.copyFromUtf8("b")))).isFalse();
+    }
+
+    @Test
     void anEmptyRangeIsRefused() {
         ByteString key = ByteString.copyFromUtf8("k");
 

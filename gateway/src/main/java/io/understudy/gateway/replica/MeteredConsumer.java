@@ -16,6 +16,8 @@ final class MeteredConsumer implements FeedConsumer {
     private final FeedConsumer next;
     private final ReplicaWriter.ApplyListener onApplied;
     private volatile long lastEventNanos = System.nanoTime();
+    /** Of the writing thread. */
+    private boolean published;
 
     MeteredConsumer(FeedConsumer next, ReplicaWriter.ApplyListener onApplied) {
         this.next = next;
@@ -28,18 +30,19 @@ final class MeteredConsumer implements FeedConsumer {
 
     @Override
     public void snapshotStarted(ClusterId cluster, Revision revision) {
-        lastEventNanos = System.nanoTime();
+        heardOfSnapshot();
         next.snapshotStarted(cluster, revision);
     }
 
     @Override
     public void snapshotPage(KeyRange covered, List<KeyValue> entries) {
-        lastEventNanos = System.nanoTime();
+        heardOfSnapshot();
         next.snapshotPage(covered, entries);
     }
 
     @Override
     public void snapshotCompleted(Position position) {
+        published = true;
         lastEventNanos = System.nanoTime();
         next.snapshotCompleted(position);
     }
@@ -57,5 +60,12 @@ final class MeteredConsumer implements FeedConsumer {
     public void progress(Position position) {
         lastEventNanos = System.nanoTime();
         next.progress(position);
+    }
+
+    /** Once a state is published, a snapshot under way leaves readers with an ever older one: that is silence to them. */
+    private void heardOfSnapshot() {
+        if (!published) {
+            lastEventNanos = System.nanoTime();
+        }
     }
 }

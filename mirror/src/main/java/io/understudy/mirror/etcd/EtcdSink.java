@@ -115,9 +115,12 @@ public final class EtcdSink implements Sink {
         checks.requireAnotherCluster(cluster);
         Checkpoint before = writer.current();
         if (before == null) {
+            checks.requireNoOtherMirror();
             Checkpoint first =
                     new Checkpoint(cluster, range, Revision.ZERO, null, 1, writerName, CheckpointState.SYNCING);
             write(List.of(), first);
+            // Of two that begin at the same time, one at least sees the other, before either has written data.
+            checks.requireNoOtherMirror();
             return;
         }
         checks.requireSource(before, cluster);

@@ -22,8 +22,8 @@ public record EtcdSinkOptions(
     /** Less leaves no room for a checkpoint beside the data. */
     public static final int LEAST_REQUEST_BYTES = 16 * 1024;
 
-    /** Less can't nest what fits into a request. */
-    public static final int LEAST_TXN_OPS = 16;
+    /** Less can't nest the smallest operations that fit into a request of etcd's default size. */
+    public static final int LEAST_TXN_OPS = 40;
 
     private static final Setting<ForeignKeys> ON_FOREIGN_KEYS = Setting.choice(
                     "onForeignKeys",

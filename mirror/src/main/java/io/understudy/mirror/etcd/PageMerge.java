@@ -1,7 +1,9 @@
 package io.understudy.mirror.etcd;
 
 import com.google.protobuf.ByteString;
+import com.google.protobuf.TextFormat;
 import io.etcd.jetcd.api.RequestOp;
+import io.understudy.mirror.sink.SinkException;
 import io.understudy.vocabulary.KeyRange;
 import io.understudy.vocabulary.KeyValue;
 import java.util.Collections;
@@ -70,6 +72,10 @@ final class PageMerge {
                 }
             } else if (!isForeign(there) || onForeignKeys == ForeignKeys.DELETE) {
                 return Operations.delete(there.getKey());
+            } else if (onForeignKeys == ForeignKeys.FAIL) {
+                throw new SinkException.Refused("the target holds key \"" + TextFormat.escapeBytes(there.getKey())
+                        + "\" from before it was mirrored to, and the source has no such key."
+                        + " Set onForeignKeys to delete or keep if that is meant");
             }
         }
     }

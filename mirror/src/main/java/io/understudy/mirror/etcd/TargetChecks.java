@@ -2,8 +2,11 @@ package io.understudy.mirror.etcd;
 
 import com.google.protobuf.ByteString;
 import com.google.protobuf.TextFormat;
+import io.etcd.jetcd.api.KeyValue;
 import io.etcd.jetcd.api.RangeRequest;
 import io.understudy.mirror.checkpoint.Checkpoint;
+import io.understudy.mirror.checkpoint.CheckpointCodec;
+import io.understudy.mirror.checkpoint.CorruptCheckpointException;
 import io.understudy.mirror.sink.ReservedKeys;
 import io.understudy.mirror.sink.SinkException;
 import io.understudy.vocabulary.ClusterId;
@@ -82,6 +85,32 @@ final class TargetChecks {
             throw new SinkException.Refused("the target range holds keys but no checkpoint of mirror " + mirror
                     + ", such as " + String.join(", ", found)
                     + ". Set onForeignKeys to delete or keep if that is meant");
+        }
+    }
+
+    /** Two mirrors that write one range would delete each other's keys. */
+    void requireNoOtherMirror() {
+        TargetKeys stored = new TargetKeys(calls, ReservedKeys.CHECKPOINTS);
+        while (stored.hasNext()) {
+            KeyValue found = stored.next();
+            if (found.getKey().equals(ReservedKeys.checkpoint(mirror)) || !ReservedKeys.isCheckpoint(found.getKey())) {
+                continue;
+            }
+            String where = "\"" + TextFormat.escapeBytes(found.getKey()) + "\"";
+            KeyRange theirs = rangeOf(where, found.getValue());
+            if (theirs.intersects(range)) {
+                throw new SinkException.Refused("another mirror writes here: the checkpoint at " + where
+                        + " is of the range " + shown(theirs) + ", configured is " + shown(range)
+                        + ". Mirror disjoint ranges, or delete that checkpoint if its mirror is gone for good");
+            }
+        }
+    }
+
+    private static KeyRange rangeOf(String where, ByteString checkpoint) {
+        try {
+            return CheckpointCodec.decode(where, checkpoint).range();
+        } catch (CorruptCheckpointException e) {
+            throw new SinkException.Refused(String.valueOf(e.getMessage()), e);
         }
     }
 

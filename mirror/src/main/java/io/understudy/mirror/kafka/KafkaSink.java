@@ -81,10 +81,16 @@ public final class KafkaSink implements Sink {
 
     @Override
     public @Nullable Position open() {
+        boolean created;
         try (Admin admin = clients.admin()) {
-            new KafkaTopics(admin, options).ensure();
+            created = new KafkaTopics(admin, options).ensure();
         }
         Checkpoint found = checkpoints.read();
+        if (created && found != null) {
+            throw new SinkException.Refused("topic " + options.topic() + " was missing, but the checkpoint at "
+                    + checkpoints.where() + " says it holds everything up to revision " + found.revision()
+                    + ". Delete " + options.checkpointTopic() + " as well to begin anew");
+        }
         writer = new TopicWriter(clients.producer(), options.timeout());
         if (found == null) {
             requireEmptyTopic();

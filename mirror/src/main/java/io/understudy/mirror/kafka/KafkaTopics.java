@@ -35,18 +35,20 @@ final class KafkaTopics {
         this.options = options;
     }
 
-    void ensure() {
-        ensure(
+    /** Makes sure of both topics; returns whether that of the data was missing. */
+    boolean ensure() {
+        boolean created = ensure(
                 options.topic(),
                 Map.of(
                         TopicConfig.CLEANUP_POLICY_CONFIG, TopicConfig.CLEANUP_POLICY_DELETE,
                         TopicConfig.RETENTION_MS_CONFIG, "-1",
                         TopicConfig.RETENTION_BYTES_CONFIG, "-1"),
                 Map.of(TopicConfig.MAX_MESSAGE_BYTES_CONFIG, Integer.toString(KafkaSinkOptions.MAX_MESSAGE_BYTES)));
-        ensure(
+        boolean unused = ensure(
                 options.checkpointTopic(),
                 Map.of(TopicConfig.CLEANUP_POLICY_CONFIG, TopicConfig.CLEANUP_POLICY_COMPACT),
                 Map.of());
+        return created;
     }
 
     /**
@@ -54,12 +56,13 @@ final class KafkaTopics {
      *
      * @param required settings without which an existing topic is refused
      * @param chosen settings of a topic that is created
+     * @return whether it was created
      */
-    private void ensure(String topic, Map<String, String> required, Map<String, String> chosen) {
+    private boolean ensure(String topic, Map<String, String> required, Map<String, String> chosen) {
         Optional<TopicDescription> found = describe(topic);
         if (found.isEmpty()) {
             create(topic, required, chosen);
-            return;
+            return true;
         }
         int partitions = found.get().partitions().size();
         if (partitions != 1) {
@@ -74,6 +77,7 @@ final class KafkaTopics {
                         + " is needed, else records would be lost");
             }
         });
+        return false;
     }
 
     private void create(String topic, Map<String, String> required, Map<String, String> chosen) {

@@ -11,6 +11,12 @@ public final class ReservedKeys {
 
     private static final ByteString PREFIX = ByteString.copyFromUtf8("\0understudy/");
 
+    private static final ByteString MIRRORS = PREFIX.concat(ByteString.copyFromUtf8("mirror/"));
+    private static final ByteString CHECKPOINT = ByteString.copyFromUtf8("/checkpoint");
+
+    /** Where all mirrors keep theirs. */
+    public static final KeyRange CHECKPOINTS = KeyRange.prefix(MIRRORS);
+
     /** All of them. */
     public static final KeyRange RANGE = KeyRange.prefix(PREFIX);
 
@@ -22,7 +28,12 @@ public final class ReservedKeys {
 
     /** Where an etcd cluster stores the checkpoint of a mirror into it. */
     public static ByteString checkpoint(String mirror) {
-        return PREFIX.concat(ByteString.copyFromUtf8("mirror/" + mirror + "/checkpoint"));
+        return MIRRORS.concat(ByteString.copyFromUtf8(mirror)).concat(CHECKPOINT);
+    }
+
+    /** Whether a mirror's checkpoint is stored there. */
+    public static boolean isCheckpoint(ByteString key) {
+        return key.startsWith(MIRRORS) && key.endsWith(CHECKPOINT);
     }
 
     /** The parts of {@code range} that are not reserved, in key order. */

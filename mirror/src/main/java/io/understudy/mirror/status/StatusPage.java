@@ -4,10 +4,12 @@ import com.fasterxml.jackson.databind.json.JsonMapper;
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import io.understudy.mirror.checkpoint.Checkpoint;
+import io.understudy.mirror.checkpoint.CheckpointState;
 import io.understudy.mirror.pipeline.MirrorReport;
 import io.understudy.mirror.pipeline.MirrorState;
 import java.util.List;
 import java.util.OptionalLong;
+import org.jspecify.annotations.Nullable;
 
 /** Mirrors' reports as JSON and as health. */
 final class StatusPage {
@@ -38,9 +40,14 @@ final class StatusPage {
             return List.of("the mirrors are being started");
         }
         return reports.stream()
-                .filter(report -> report.state() != MirrorState.SYNCED)
+                .filter(report -> report.state() != MirrorState.SYNCED || !isWhole(report.checkpoint()))
                 .map(StatusPage::line)
                 .toList();
+    }
+
+    /** While a commit is written in parts the target's state is none of the source's. */
+    private static boolean isWhole(@Nullable Checkpoint checkpoint) {
+        return checkpoint != null && checkpoint.state() == CheckpointState.SYNCED;
     }
 
     private static String line(MirrorReport report) {

@@ -29,6 +29,8 @@ public final class StatusServer implements AutoCloseable {
     private static final int UNAVAILABLE = 503;
 
     private final Supplier<List<MirrorReport>> reports;
+    private static final String MAX_EXCHANGE_SECONDS = "10";
+
     private final Supplier<String> metrics;
     private final HttpServer server;
     private final ExecutorService workers;
@@ -57,6 +59,10 @@ public final class StatusServer implements AutoCloseable {
     public static StatusServer start(
             InetSocketAddress address, Supplier<List<MirrorReport>> reports, Supplier<String> metrics)
             throws IOException {
+        // Read once, when the JDK's server is first used; by default a client that falls silent holds its thread for
+        // ever.
+        System.setProperty("sun.net.httpserver.maxReqTime", MAX_EXCHANGE_SECONDS);
+        System.setProperty("sun.net.httpserver.maxRspTime", MAX_EXCHANGE_SECONDS);
         HttpServer server;
         try {
             server = HttpServer.create(address, 0);

@@ -45,8 +45,8 @@ final class EtcdSinkCrashIT {
     private static final Revision SNAPSHOT = new Revision(10);
 
     /** Small, so that the last commit doesn't fit into one request; every progress moves the checkpoint. */
-    private static final EtcdSinkOptions OPTIONS =
-            new EtcdSinkOptions(ForeignKeys.FAIL, EtcdSinkOptions.LEAST_REQUEST_BYTES, 16, Duration.ZERO);
+    private static final EtcdSinkOptions OPTIONS = new EtcdSinkOptions(
+            ForeignKeys.FAIL, EtcdSinkOptions.LEAST_REQUEST_BYTES, EtcdSinkOptions.LEAST_TXN_OPS, Duration.ZERO);
 
     private static EtcdCluster cluster;
     private static TestClient target;
