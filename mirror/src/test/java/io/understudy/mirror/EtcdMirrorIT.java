@@ -12,11 +12,17 @@ import io.etcd.jetcd.api.PutRequest;
 import io.etcd.jetcd.api.RequestOp;
 import io.etcd.jetcd.api.TxnRequest;
 import io.understudy.local.junit.EtcdExtension;
+import io.understudy.mirror.checkpoint.Checkpoint;
+import io.understudy.mirror.checkpoint.CheckpointCodec;
+import io.understudy.mirror.checkpoint.CheckpointState;
 import io.understudy.mirror.etcd.EtcdSinkOptions;
 import io.understudy.mirror.etcd.ForeignKeys;
 import io.understudy.mirror.fixture.Mirrors;
 import io.understudy.mirror.fixture.TestClient;
+import io.understudy.mirror.sink.ReservedKeys;
+import io.understudy.vocabulary.ClusterId;
 import io.understudy.vocabulary.KeyRange;
+import io.understudy.vocabulary.Revision;
 import java.time.Duration;
 import java.util.List;
 import java.util.stream.IntStream;
@@ -343,6 +349,28 @@ final class EtcdMirrorIT {
             await().atMost(Mirrors.PATIENCE).until(() -> target.contents().isEmpty());
             awaitEqual(mirror);
         }
+    }
+
+    @Test
+    void refusesARangeThatAnotherMirrorWrites() throws Exception {
+        Checkpoint theirs = new Checkpoint(
+                new ClusterId(7),
+                KeyRange.prefix(bytes("shared/")),
+                Revision.ZERO,
+                null,
+                1,
+                "elsewhere",
+                CheckpointState.SYNCING);
+        target.put(
+                ReservedKeys.checkpoint("other").toStringUtf8(),
+                CheckpointCodec.encode(theirs).toStringUtf8());
+
+        try (MirrorProcess mirror = start()) {
+            assertThat(awaitFailure(mirror))
+                    .hasMessageContaining("another mirror writes here")
+                    .hasMessageContaining("mirror/other/checkpoint");
+        }
+        assertThat(target.get(CHECKPOINT).getKvsCount()).isZero();
     }
 
     @Test

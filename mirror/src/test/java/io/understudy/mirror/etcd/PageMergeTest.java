@@ -1,9 +1,11 @@
 package io.understudy.mirror.etcd;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.google.protobuf.ByteString;
 import io.etcd.jetcd.api.RequestOp;
+import io.understudy.mirror.sink.SinkException;
 import io.understudy.vocabulary.KeyRange;
 import io.understudy.vocabulary.KeyValue;
 import io.understudy.vocabulary.Revision;
@@ -51,6 +53,14 @@ final class PageMergeTest {
     void foreignKeysAreDeletedIfThatIsMeant() {
         assertThat(merge(Map.of("a", "1"), Map.of("a", "1", "c", "1"), FIRST_CHECKPOINT - 1, ForeignKeys.DELETE))
                 .containsExactly(Operations.delete(ByteString.copyFromUtf8("c")));
+    }
+
+    @Test
+    void aForeignKeyIsRefusedByNameIfNeitherIsMeant() {
+        assertThatThrownBy(() -> merge(Map.of("a", "1"), Map.of("c", "1"), FIRST_CHECKPOINT - 1, ForeignKeys.FAIL))
+                .isInstanceOf(SinkException.Refused.class)
+                .hasMessageContaining("\"c\"")
+                .hasMessageContaining("onForeignKeys");
     }
 
     @Test
