@@ -19,7 +19,7 @@ final class LabPortFlags implements IModelTransformer {
             spec.addOption(OptionSpec.builder(port.flag())
                     .type(Integer.class)
                     .paramLabel("PORT")
-                    .description(port.part() + ": " + port.serves() + "; " + port.standard())
+                    .description(port.part() + " (" + port.serves() + "), by default " + port.standard() + ".")
                     .build());
         }
         return spec;

@@ -61,7 +61,8 @@ public final class Lab implements AutoCloseable {
         try (DataDirectory directory = DataDirectory.open(settings.dataDirectory(), settings.fresh())) {
             runIn(directory);
         } catch (StopRequestedException e) {
-            progress.note("stopped");
+            // Which is what was asked for.
+            return;
         } catch (Exception e) {
             failure = e;
             throw e;
@@ -94,7 +95,7 @@ public final class Lab implements AutoCloseable {
             }
         } catch (Exception e) {
             stop(parts).forEach(progress::note);
-            throw e instanceof LabException failed ? explained(failed, directory) : e;
+            throw e instanceof StopRequestedException ? e : explained(e, directory);
         }
         List<String> failures = stop(parts);
         if (!failures.isEmpty()) {
@@ -102,10 +103,10 @@ public final class Lab implements AutoCloseable {
         }
     }
 
-    private static LabException explained(LabException failed, DataDirectory directory) {
+    private static Exception explained(Exception failed, DataDirectory directory) {
         return directory
                 .full()
-                .map(full -> new LabException(full + "; " + failed.getMessage(), failed))
+                .<Exception>map(full -> new LabException(full + "; " + failed.getMessage(), failed))
                 .orElse(failed);
     }
 
@@ -117,7 +118,9 @@ public final class Lab implements AutoCloseable {
 
     private List<String> stop(LabParts parts) {
         progress.close();
-        return new StopOrder(parts.stopOrder(), PARTS_STOP_DEADLINE, progress::note).stopAll();
+        List<String> failures = new StopOrder(parts.stopOrder(), PARTS_STOP_DEADLINE, progress::note).stopAll();
+        progress.note("stopped");
+        return failures;
     }
 
     /** Does something on another thread while this one looks whether all children are alive and nobody wants to stop. */

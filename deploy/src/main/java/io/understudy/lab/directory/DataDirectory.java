@@ -170,7 +170,7 @@ public final class DataDirectory implements AutoCloseable {
      */
     public LabPorts ports(Map<LabPort, Integer> chosen) {
         chosen.forEach((port, number) -> {
-            if (resumed && port.lasting() && remembered.number(port) != number) {
+            if (resumed && port.internal() && remembered.number(port) != number) {
                 throw new LabException(port.flag() + " is " + number + ", but the servers in " + path
                         + " know each other by port " + remembered.number(port) + ": leave it, or add --fresh");
             }

@@ -6,8 +6,8 @@ import java.util.List;
 /**
  * Every port of the lab: the one table from which flags, checks, configuration and the printed endpoints are made.
  *
- * <p>A <em>lasting</em> port is stored by the servers themselves, as etcd does with peer URLs: a data directory in which
- * it was used can't be started with another.
+ * <p>At an <em>internal</em> port servers talk to each other. They store it, as etcd does with peer URLs: a data directory
+ * in which it was used can't be started with another.
  */
 public enum LabPort {
     GATEWAY("gateway", "--gateway-port", 2379, false, "etcd v3 API over gRPC, /readyz, /metrics"),
@@ -19,8 +19,8 @@ public enum LabPort {
     VOTER_2_PEER("voter-2", "--voter-2-peer-port", 23802, true, "etcd, peer"),
     VOTER_3_PEER("voter-3", "--voter-3-peer-port", 23803, true, "etcd, peer"),
     LEARNER_PEER("learner", "--learner-peer-port", 23804, true, "etcd, peer"),
-    DR("dr-1", "--dr-port", 24791, false, "DR cluster: etcd, client"),
-    DR_PEER("dr-1", "--dr-peer-port", 24801, true, "DR cluster: etcd, peer"),
+    DR("dr-1", "--dr-port", 24791, false, "etcd of the DR cluster, client"),
+    DR_PEER("dr-1", "--dr-peer-port", 24801, true, "etcd of the DR cluster, peer"),
     KAFKA("kafka", "--kafka-port", 29092, false, "Kafka, clients"),
     KAFKA_CONTROLLER("kafka", "--kafka-controller-port", 29093, true, "Kafka, controller"),
     MIRROR("mirror", "--mirror-port", 8081, false, "status, /readyz, /metrics");
@@ -28,14 +28,14 @@ public enum LabPort {
     private final String part;
     private final String flag;
     private final int standard;
-    private final boolean lasting;
+    private final boolean internal;
     private final String serves;
 
-    LabPort(String part, String flag, int standard, boolean lasting, String serves) {
+    LabPort(String part, String flag, int standard, boolean internal, String serves) {
         this.part = part;
         this.flag = flag;
         this.standard = standard;
-        this.lasting = lasting;
+        this.internal = internal;
         this.serves = serves;
     }
 
@@ -54,19 +54,14 @@ public enum LabPort {
         return standard;
     }
 
-    /** Whether a data directory keeps it for good. */
-    public boolean lasting() {
-        return lasting;
+    /** Whether servers talk to each other here, users don't, and a data directory keeps it for good. */
+    public boolean internal() {
+        return internal;
     }
 
     /** What is to be had there. */
     public String serves() {
         return serves;
-    }
-
-    /** Whether servers talk to each other here and users don't. */
-    public boolean internal() {
-        return lasting;
     }
 
     /** The ports in use with or without Kafka. */
