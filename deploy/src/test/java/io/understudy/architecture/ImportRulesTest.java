@@ -51,8 +51,12 @@ final class ImportRulesTest {
 
             .gateway            .vocabulary .feed .etcd .config .metrics .tls com.google.protobuf io.etcd.jetcd.api
             .gateway            io.micrometer io.vertx org.slf4j
-            .gateway.server     .gateway.api .gateway.health .config com.google.protobuf io.grpc io.vertx org.slf4j
-            .gateway.api        .gateway.replica .vocabulary com.google.protobuf io.etcd.jetcd.api io.grpc
+            .gateway.server     .gateway.api .gateway.caller .gateway.health .gateway.read .config com.google.protobuf
+            .gateway.server     io.grpc io.netty io.vertx org.slf4j
+            .gateway.read       .gateway.api .gateway.caller .gateway.replica .vocabulary .etcd .config
+            .gateway.read       com.google.protobuf io.etcd.jetcd.api io.grpc io.micrometer io.vertx org.slf4j
+            .gateway.api        .gateway.replica .vocabulary com.google.protobuf io.etcd.jetcd.api io.grpc io.netty.buffer
+            .gateway.caller     .vocabulary io.vertx.core
             .gateway.replica    .vocabulary .feed com.google.protobuf org.slf4j
             .gateway.metrics    .metrics io.micrometer
             .gateway.health

@@ -8,6 +8,7 @@ import io.understudy.etcd.EtcdCluster;
 import io.understudy.feed.etcd.EtcdFeedSource;
 import io.understudy.gateway.api.RangeReader;
 import io.understudy.gateway.api.ResponseHeaders;
+import io.understudy.gateway.api.WireForm;
 import io.understudy.gateway.health.HealthCheck;
 import io.understudy.gateway.health.HealthChecks;
 import io.understudy.gateway.metrics.GatewayMetrics;
@@ -81,6 +82,7 @@ public final class Gateway implements AutoCloseable {
                 new EtcdFeedSource(settings.source().name(), source, settings.feed(), registry),
                 metrics::applied,
                 metrics::resynchronised);
+        RangeReader ranges = new RangeReader(replica::state, new ResponseHeaders(id, facts::raftTerm));
         this.server = new ApiServer(
                 vertx,
                 settings.listen(),
@@ -88,7 +90,7 @@ public final class Gateway implements AutoCloseable {
                 List.of(UnaryMethod.of(
                         KVGrpc.getRangeMethod(),
                         RangeRequest.parser(),
-                        new RangeReader(replica::state, new ResponseHeaders(id, facts::raftTerm))::range)),
+                        request -> WireForm.message(ranges.range(request)))),
                 metrics::answered,
                 new WebPages(
                         live(), ready(), versions(), () -> process.scrape(null).body()));

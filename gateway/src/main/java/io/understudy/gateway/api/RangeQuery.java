@@ -3,10 +3,10 @@ package io.understudy.gateway.api;
 import io.etcd.jetcd.api.RangeRequest;
 import io.etcd.jetcd.api.RangeRequest.SortOrder;
 import io.etcd.jetcd.api.RangeRequest.SortTarget;
-import io.etcd.jetcd.api.RangeResponse;
+import io.etcd.jetcd.api.ResponseHeader;
+import io.understudy.gateway.replica.Entry;
 import io.understudy.gateway.replica.ReplicaState;
 import io.understudy.vocabulary.KeyRange;
-import io.understudy.vocabulary.KeyValue;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
@@ -25,28 +25,24 @@ final class RangeQuery {
         this.request = request;
     }
 
-    void run(ReplicaState state, KeyRange part, RangeResponse.Builder response) {
-        response.setCount(state.count(part));
+    RangeResult run(ReplicaState state, KeyRange part, ResponseHeader header) {
+        long count = state.count(part);
         if (request.getCountOnly()) {
-            return;
+            return new RangeResult(header, Entries.NONE, false, false, count);
         }
-        List<KeyValue> found = read(state, part);
+        List<Entry> found = read(state, part);
         sort(found);
         long limit = request.getLimit();
-        if (limit > 0 && found.size() > limit) {
-            response.setMore(true);
-            found = found.subList(0, (int) limit);
-        }
-        for (KeyValue entry : found) {
-            response.addKvs(message(entry));
-        }
+        boolean more = limit > 0 && found.size() > limit;
+        return new RangeResult(
+                header, Entries.of(more ? found.subList(0, (int) limit) : found), request.getKeysOnly(), more, count);
     }
 
-    private List<KeyValue> read(ReplicaState state, KeyRange part) {
+    private List<Entry> read(ReplicaState state, KeyRange part) {
         long enough = cutsWhileReading() && request.getLimit() > 0 && request.getLimit() < Long.MAX_VALUE
                 ? request.getLimit() + 1
                 : Long.MAX_VALUE;
-        List<KeyValue> found = new ArrayList<>();
+        List<Entry> found = new ArrayList<>();
         state.scan(part, entry -> {
             if (passes(entry)) {
                 found.add(entry);
@@ -66,42 +62,28 @@ final class RangeQuery {
         return keyOrder && !filters;
     }
 
-    private boolean passes(KeyValue entry) {
-        return within(entry.modRevision().value(), request.getMinModRevision(), request.getMaxModRevision())
-                && within(
-                        entry.createRevision().value(), request.getMinCreateRevision(), request.getMaxCreateRevision());
+    private boolean passes(Entry entry) {
+        return within(entry.modRevision(), request.getMinModRevision(), request.getMaxModRevision())
+                && within(entry.createRevision(), request.getMinCreateRevision(), request.getMaxCreateRevision());
     }
 
     private static boolean within(long revision, long least, long most) {
         return (least == 0 || revision >= least) && (most == 0 || revision <= most);
     }
 
-    private void sort(List<KeyValue> found) {
+    private void sort(List<Entry> found) {
         boolean descending = request.getSortOrder() == SortOrder.DESCEND;
         if (request.getSortTarget() == SortTarget.KEY && !descending) {
             return;
         }
-        Comparator<KeyValue> order =
+        Comparator<Entry> order =
                 switch (request.getSortTarget()) {
-                    case VERSION -> Comparator.comparingLong(KeyValue::version);
-                    case CREATE -> Comparator.comparing(KeyValue::createRevision);
-                    case MOD -> Comparator.comparing(KeyValue::modRevision);
-                    case VALUE -> Comparator.comparing(KeyValue::value, KeyRange.KEY_ORDER);
-                    case KEY, UNRECOGNIZED -> Comparator.comparing(KeyValue::key, KeyRange.KEY_ORDER);
+                    case VERSION -> Comparator.comparingLong(Entry::version);
+                    case CREATE -> Comparator.comparingLong(Entry::createRevision);
+                    case MOD -> Comparator.comparingLong(Entry::modRevision);
+                    case VALUE -> Comparator.comparing(Entry::value, KeyRange.KEY_ORDER);
+                    case KEY, UNRECOGNIZED -> Comparator.comparing(Entry::key, KeyRange.KEY_ORDER);
                 };
         found.sort(descending ? order.reversed() : order);
-    }
-
-    private io.etcd.jetcd.api.KeyValue message(KeyValue entry) {
-        var message = io.etcd.jetcd.api.KeyValue.newBuilder()
-                .setKey(entry.key())
-                .setCreateRevision(entry.createRevision().value())
-                .setModRevision(entry.modRevision().value())
-                .setVersion(entry.version())
-                .setLease(entry.lease());
-        if (!request.getKeysOnly()) {
-            message.setValue(entry.value());
-        }
-        return message.build();
     }
 }

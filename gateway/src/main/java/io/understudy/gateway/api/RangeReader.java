@@ -2,7 +2,6 @@ package io.understudy.gateway.api;
 
 import com.google.protobuf.ByteString;
 import io.etcd.jetcd.api.RangeRequest;
-import io.etcd.jetcd.api.RangeResponse;
 import io.understudy.gateway.replica.ReplicaState;
 import io.understudy.vocabulary.KeyRange;
 import java.util.function.Supplier;
@@ -29,7 +28,7 @@ public final class RangeReader {
      *
      * @throws ApiException the request is refused
      */
-    public RangeResponse range(RangeRequest request) throws ApiException {
+    public RangeResult range(RangeRequest request) throws ApiException {
         if (request.getKey().isEmpty()) {
             throw ApiException.emptyKey();
         }
@@ -53,17 +52,16 @@ public final class RangeReader {
             throw ApiException.unimplemented(
                     "past revisions are not served, asked was " + request.getRevision() + " at " + state.revision());
         }
-        RangeResponse.Builder response = RangeResponse.newBuilder().setHeader(headers.of(state));
         KeyRange part = part(request);
-        if (part != null) {
-            if (!state.range().covers(part)) {
-                throw ApiException.outsideRange("this gateway holds only a part of the key space, keys from "
-                        + shown(state.range().from()) + " to before "
-                        + shown(state.range().to()));
-            }
-            new RangeQuery(request).run(state, part, response);
+        if (part == null) {
+            return new RangeResult(headers.of(state), Entries.NONE, false, false, 0);
         }
-        return response.build();
+        if (!state.range().covers(part)) {
+            throw ApiException.outsideRange("this gateway holds only a part of the key space, keys from "
+                    + shown(state.range().from()) + " to before "
+                    + shown(state.range().to()));
+        }
+        return new RangeQuery(request).run(state, part, headers.of(state));
     }
 
     /** The keys that are meant; null if the end isn't after the key, where etcd answers with nothing. */

@@ -2,7 +2,6 @@ package io.understudy.gateway.replica;
 
 import com.google.protobuf.ByteString;
 import io.understudy.vocabulary.KeyRange;
-import io.understudy.vocabulary.KeyValue;
 import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
@@ -56,12 +55,12 @@ final class Branch implements Node {
     }
 
     @Override
-    public @Nullable KeyValue get(ByteString key) {
+    public @Nullable Entry get(ByteString key) {
         return children[childFor(key)].get(key);
     }
 
     @Override
-    public Node[] with(KeyValue entry) {
+    public Node[] with(Entry entry) {
         int at = childFor(entry.key());
         return split(Slices.replace(children, at, at + 1, children[at].with(entry)));
     }

@@ -2,7 +2,6 @@ package io.understudy.gateway.replica;
 
 import com.google.protobuf.ByteString;
 import io.understudy.vocabulary.KeyRange;
-import io.understudy.vocabulary.KeyValue;
 import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -30,11 +29,11 @@ final class EntryTree {
         return root.bytes();
     }
 
-    @Nullable KeyValue get(ByteString key) {
+    @Nullable Entry get(ByteString key) {
         return root.get(key);
     }
 
-    EntryTree with(KeyValue entry) {
+    EntryTree with(Entry entry) {
         Node[] grown = root.with(entry);
         return new EntryTree(grown.length == 1 ? grown[0] : new Branch(grown));
     }
@@ -69,10 +68,10 @@ final class EntryTree {
     /** Makes a tree of entries given in key order, in linear time. */
     static final class Builder {
         private final List<Node> leaves = new ArrayList<>();
-        private final List<KeyValue> pending = new ArrayList<>(Node.MAX_WIDTH);
+        private final List<Entry> pending = new ArrayList<>(Node.MAX_WIDTH);
 
         /** Takes the next entry; its key is after all given so far. */
-        void add(KeyValue entry) {
+        void add(Entry entry) {
             if (pending.size() == Node.MAX_WIDTH) {
                 flush();
             }
@@ -95,7 +94,7 @@ final class EntryTree {
 
         private void flush() {
             if (!pending.isEmpty()) {
-                leaves.add(new Leaf(pending.toArray(new KeyValue[0])));
+                leaves.add(new Leaf(pending.toArray(new Entry[0])));
                 pending.clear();
             }
         }

@@ -2,29 +2,28 @@ package io.understudy.gateway.replica;
 
 import com.google.protobuf.ByteString;
 import io.understudy.vocabulary.KeyRange;
-import io.understudy.vocabulary.KeyValue;
 import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
 /** Entries in key order. */
 final class Leaf implements Node {
 
-    static final Leaf EMPTY = new Leaf(new KeyValue[0]);
+    static final Leaf EMPTY = new Leaf(new Entry[0]);
 
-    private final KeyValue[] entries;
+    private final Entry[] entries;
     private final long bytes;
 
     /** Takes the array over. */
-    Leaf(KeyValue[] entries) {
+    Leaf(Entry[] entries) {
         this.entries = entries;
         long sum = 0;
-        for (KeyValue entry : entries) {
+        for (Entry entry : entries) {
             sum += entry.bytes();
         }
         this.bytes = sum;
     }
 
-    KeyValue[] entries() {
+    Entry[] entries() {
         return entries;
     }
 
@@ -49,27 +48,27 @@ final class Leaf implements Node {
     }
 
     @Override
-    public @Nullable KeyValue get(ByteString key) {
+    public @Nullable Entry get(ByteString key) {
         int at = search(key);
         return at >= 0 ? entries[at] : null;
     }
 
     @Override
-    public Node[] with(KeyValue entry) {
+    public Node[] with(Entry entry) {
         int at = search(entry.key());
         if (at >= 0) {
-            KeyValue[] changed = entries.clone();
+            Entry[] changed = entries.clone();
             changed[at] = entry;
             return new Node[] {new Leaf(changed)};
         }
         int insertion = -at - 1;
-        return split(Slices.replace(entries, insertion, insertion, new KeyValue[] {entry}));
+        return split(Slices.replace(entries, insertion, insertion, new Entry[] {entry}));
     }
 
     @Override
     public Node without(ByteString key) {
         int at = search(key);
-        return at < 0 ? this : new Leaf(Slices.replace(entries, at, at + 1, new KeyValue[0]));
+        return at < 0 ? this : new Leaf(Slices.replace(entries, at, at + 1, new Entry[0]));
     }
 
     @Override
@@ -89,7 +88,7 @@ final class Leaf implements Node {
     }
 
     /** One leaf, or two if that would be too wide. */
-    static Node[] split(KeyValue[] entries) {
+    static Node[] split(Entry[] entries) {
         if (entries.length <= MAX_WIDTH) {
             return new Node[] {new Leaf(entries)};
         }

@@ -1,7 +1,6 @@
 package io.understudy.gateway.replica;
 
 import com.google.protobuf.ByteString;
-import io.understudy.vocabulary.KeyValue;
 import org.jspecify.annotations.Nullable;
 
 /** A node of an {@link EntryTree}. Immutable, as are the arrays behind it once it is constructed. */
@@ -25,10 +24,10 @@ sealed interface Node permits Leaf, Branch {
     /** The smallest key. Not for an empty leaf. */
     ByteString first();
 
-    @Nullable KeyValue get(ByteString key);
+    @Nullable Entry get(ByteString key);
 
     /** This node with the entry put in: one node, or two adjoining ones if it became too wide. */
-    Node[] with(KeyValue entry);
+    Node[] with(Entry entry);
 
     /** This node without the key; possibly narrow, or empty. The same node if the key isn't there. */
     Node without(ByteString key);

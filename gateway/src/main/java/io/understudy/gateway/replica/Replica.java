@@ -50,6 +50,14 @@ public final class Replica implements FeedConsumer {
         return state;
     }
 
+    /**
+     * The state at {@code revision}; null if the window doesn't reach back so far, or the replica hasn't come so far yet.
+     */
+    public @Nullable ReplicaState at(Revision revision) {
+        ReplicaState held = state;
+        return held != null && held.revision().equals(revision) ? held : null;
+    }
+
     @Override
     public void snapshotStarted(ClusterId cluster, Revision revision) {
         ReplicaState held = state;
@@ -86,7 +94,7 @@ public final class Replica implements FeedConsumer {
         for (Change change : commit.changes()) {
             requireInside(change.key(), commit.revision());
             if (change instanceof Change.Put put) {
-                entries = entries.with(put.keyValue());
+                entries = entries.with(Entry.of(put.keyValue()));
             } else {
                 entries = entries.without(change.key());
             }

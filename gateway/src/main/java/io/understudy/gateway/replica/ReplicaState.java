@@ -3,7 +3,6 @@ package io.understudy.gateway.replica;
 import com.google.protobuf.ByteString;
 import io.understudy.vocabulary.ClusterId;
 import io.understudy.vocabulary.KeyRange;
-import io.understudy.vocabulary.KeyValue;
 import io.understudy.vocabulary.Revision;
 import org.jspecify.annotations.Nullable;
 
@@ -50,7 +49,7 @@ public final class ReplicaState {
         return entries.bytes();
     }
 
-    public @Nullable KeyValue get(ByteString key) {
+    public @Nullable Entry get(ByteString key) {
         return entries.get(key);
     }
 

@@ -63,16 +63,17 @@ final class SnapshotMerge {
      * An entry not modified since the held revision was held then, and was the same: anything else means that the source
      * has another history.
      */
-    private KeyValue heldIfEqual(KeyValue entry) {
+    private Entry heldIfEqual(KeyValue entry) {
         if (entry.modRevision().isAfter(revision)) {
             throw new ReplicaDivergedException(
                     "a snapshot at revision " + revision + " with a key modified at " + entry.modRevision());
         }
+        Entry found = Entry.of(entry);
         if (held == null) {
-            return entry;
+            return found;
         }
-        KeyValue before = held.get(entry.key());
-        if (before != null && before.equals(entry)) {
+        Entry before = held.get(entry.key());
+        if (before != null && before.equals(found)) {
             return before;
         }
         if (!entry.modRevision().isAfter(held.revision())) {
@@ -80,6 +81,6 @@ final class SnapshotMerge {
                     + " has a key last modified at " + entry.modRevision() + " that this replica, at revision "
                     + held.revision() + ", does not hold so; restart the gateway if the source was restored");
         }
-        return entry;
+        return found;
     }
 }

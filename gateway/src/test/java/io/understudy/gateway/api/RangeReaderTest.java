@@ -105,7 +105,7 @@ final class RangeReaderTest {
         assertThat(refusal.text()).contains("from 'b' to before 'c'");
         RangeRequest inside =
                 outside.toBuilder().setKey(ByteString.copyFromUtf8("bb")).build();
-        assertThat(partial.range(inside).getCount()).isZero();
+        assertThat(partial.range(inside).count()).isZero();
     }
 
     @Test
@@ -157,10 +157,10 @@ final class RangeReaderTest {
     }
 
     private RangeResponse range(String key, UnaryOperator<RangeRequest.Builder> more) throws ApiException {
-        return reader.range(more.apply(RangeRequest.newBuilder()
+        return WireForm.message(reader.range(more.apply(RangeRequest.newBuilder()
                         .setKey(ByteString.copyFromUtf8(key))
                         .setSerializable(true))
-                .build());
+                .build()));
     }
 
     private ApiException refusal(UnaryOperator<RangeRequest.Builder> more) {

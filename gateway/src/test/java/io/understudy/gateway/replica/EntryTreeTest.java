@@ -56,7 +56,7 @@ final class EntryTreeTest {
             } else {
                 KeyValue entry = Keys.entry(edit.key(), edit.value(), revision);
                 model.put(edit.key(), entry);
-                tree = tree.with(entry);
+                tree = tree.with(Entry.of(entry));
             }
             trees.add(tree);
             contents.add(List.copyOf(model.values()));
@@ -72,7 +72,7 @@ final class EntryTreeTest {
         NavigableMap<ByteString, KeyValue> model = new TreeMap<>(KEY_ORDER);
         edits.forEach(edit -> model.put(edit.key(), Keys.entry(edit.key(), "v", 7)));
         EntryTree.Builder builder = new EntryTree.Builder();
-        model.values().forEach(builder::add);
+        model.values().forEach(entry -> builder.add(Entry.of(entry)));
         requireEqual(builder.build(), model, one, ByteString.EMPTY);
     }
 
@@ -86,7 +86,7 @@ final class EntryTreeTest {
         Collections.shuffle(keys, new Random(seed));
         EntryTree tree = EntryTree.EMPTY;
         for (ByteString key : keys) {
-            tree = tree.with(Keys.entry(key, "value", 2));
+            tree = tree.with(Entry.of(Keys.entry(key, "value", 2)));
         }
         assertThat(tree.count()).isEqualTo(20_000);
         assertThat(tree.bytes()).isEqualTo(20_000L * ("key-00000".length() + "value".length()));
@@ -100,7 +100,8 @@ final class EntryTreeTest {
         }
         assertThat(tree.count()).isZero();
         assertThat(tree.bytes()).isZero();
-        assertThat(all(tree.with(Keys.entry(keys.get(0), "again", 3)))).hasSize(1);
+        assertThat(all(tree.with(Entry.of(Keys.entry(keys.get(0), "again", 3)))))
+                .hasSize(1);
     }
 
     private static void requireEqual(
@@ -108,7 +109,8 @@ final class EntryTreeTest {
         assertThat(tree.count()).isEqualTo(model.size());
         assertThat(tree.bytes())
                 .isEqualTo(model.values().stream().mapToLong(KeyValue::bytes).sum());
-        assertThat(tree.get(one)).isEqualTo(model.get(one));
+        Entry found = tree.get(one);
+        assertThat(found == null ? null : found.keyValue()).isEqualTo(model.get(one));
         assertThat(all(tree)).containsExactlyElementsOf(model.values());
         if (KEY_ORDER.compare(one, other) < 0) {
             KeyRange range = new KeyRange(one, other);
@@ -128,7 +130,7 @@ final class EntryTreeTest {
     private static List<KeyValue> within(EntryTree tree, KeyRange range, int limit) {
         List<KeyValue> found = new ArrayList<>();
         tree.scan(range, entry -> {
-            found.add(entry);
+            found.add(entry.keyValue());
             return found.size() < limit;
         });
         return found;

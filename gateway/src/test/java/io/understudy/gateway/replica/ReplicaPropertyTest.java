@@ -131,7 +131,7 @@ final class ReplicaPropertyTest {
 
     private static List<KeyValue> entries(ReplicaState state) {
         List<KeyValue> entries = new ArrayList<>();
-        state.scan(state.range(), entries::add);
+        state.scan(state.range(), entry -> entries.add(entry.keyValue()));
         return entries;
     }
 

@@ -31,7 +31,7 @@ final class ReplicaTest {
         assertThat(replica.state()).isNull();
         replica.snapshotCompleted(position(5));
         assertThat(replica.state()).isNotNull();
-        assertThat(replica.state().get(A)).isEqualTo(Keys.entry(A, "1", 5));
+        assertThat(replica.state().get(A)).isEqualTo(Entry.of(Keys.entry(A, "1", 5)));
     }
 
     @Test
@@ -50,7 +50,7 @@ final class ReplicaTest {
     @Test
     void entriesThatDidNotChangeAreSharedWithTheStateBefore() {
         load(5, Keys.entry(A, "1", 5));
-        KeyValue held = replica.state().get(A);
+        Entry held = replica.state().get(A);
         load(9, Keys.entry(A, "1", 5), Keys.entry(B, "2", 9));
         assertThat(replica.state().get(A)).isSameAs(held);
     }

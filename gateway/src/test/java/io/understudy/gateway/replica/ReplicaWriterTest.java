@@ -53,7 +53,7 @@ final class ReplicaWriterTest {
         snapshot(9, B);
         awaitRevision(9);
         assertThat(replica.state().get(A.key())).isNull();
-        assertThat(replica.state().get(B.key())).isEqualTo(B);
+        assertThat(replica.state().get(B.key())).isEqualTo(Entry.of(B));
         assertThat(feeds.opened).hasSize(2);
         assertThat(resyncs).hasValue(1);
         assertThat(writer.failed()).isNull();

@@ -8,6 +8,7 @@ import io.understudy.config.HostPort;
 import io.understudy.gateway.api.RangeReader;
 import io.understudy.gateway.api.ResponseHeaders;
 import io.understudy.gateway.api.States;
+import io.understudy.gateway.api.WireForm;
 import io.understudy.gateway.health.HealthCheck;
 import io.understudy.gateway.health.HealthChecks;
 import io.understudy.gateway.replica.ReplicaState;
@@ -48,7 +49,10 @@ final class TestServer implements AutoCloseable {
                 vertx,
                 new HostPort("127.0.0.1", 0),
                 ServerLimits.DEFAULTS,
-                List.of(UnaryMethod.of(KVGrpc.getRangeMethod(), RangeRequest.parser(), reader::range)),
+                List.of(UnaryMethod.of(
+                        KVGrpc.getRangeMethod(),
+                        RangeRequest.parser(),
+                        request -> WireForm.message(reader.range(request)))),
                 (method, code, took) -> answered.computeIfAbsent(method + " " + code, key -> new AtomicInteger())
                         .incrementAndGet(),
                 new WebPages(live, ready, "{\"etcdserver\":\"3.5.0\"}", () -> "# metrics\n"));

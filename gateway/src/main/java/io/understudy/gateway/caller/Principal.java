@@ -1,0 +1,22 @@
+package io.understudy.gateway.caller;
+
+/** Who asks, as far as the request and its connection tell; nobody has checked it yet. */
+public sealed interface Principal {
+
+    /** Nobody in particular. */
+    Principal ANONYMOUS = new Anonymous();
+
+    /** A token of etcd's authentication, simple or JWT. A secret: never to be logged. */
+    record Token(String value) implements Principal {
+        @Override
+        public String toString() {
+            return "token";
+        }
+    }
+
+    /** The common name of a client certificate that the connection's handshake has verified. */
+    record Certificate(String commonName) implements Principal {}
+
+    /** Neither token nor certificate. */
+    record Anonymous() implements Principal {}
+}

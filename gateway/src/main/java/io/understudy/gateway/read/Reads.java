@@ -1,0 +1,20 @@
+package io.understudy.gateway.read;
+
+import io.etcd.jetcd.api.RangeRequest;
+import io.etcd.jetcd.api.TxnRequest;
+import io.understudy.gateway.api.RangeResult;
+import io.understudy.gateway.api.TxnResult;
+import io.understudy.gateway.caller.Caller;
+import io.vertx.core.Future;
+
+/**
+ * Every read of keys, whatever protocol it came by. Called on the session's event loop, and answers there: at once where
+ * nothing has to be waited for. Fails with an {@link io.understudy.gateway.api.ApiException} only.
+ */
+public interface Reads {
+
+    Future<Answer<RangeResult>> range(Caller caller, RangeRequest request);
+
+    /** A transaction without puts and deletes, all of it evaluated at one revision. */
+    Future<Answer<TxnResult>> txn(Caller caller, TxnRequest request);
+}
