@@ -36,15 +36,51 @@ public final class ApiException extends Exception {
         return new ApiException(Status.Code.INVALID_ARGUMENT, "etcdserver: invalid sort option");
     }
 
-    static ApiException futureRevision() {
+    /** An operation of a transaction that is no operation. */
+    static ApiException keyNotFound() {
+        return new ApiException(Status.Code.INVALID_ARGUMENT, "etcdserver: key not found");
+    }
+
+    static ApiException tooManyOps() {
+        return new ApiException(Status.Code.INVALID_ARGUMENT, "etcdserver: too many operations in txn request");
+    }
+
+    public static ApiException futureRevision() {
         return new ApiException(Status.Code.OUT_OF_RANGE, "etcdserver: mvcc: required revision is a future revision");
+    }
+
+    public static ApiException compacted() {
+        return new ApiException(Status.Code.OUT_OF_RANGE, "etcdserver: mvcc: required revision has been compacted");
+    }
+
+    /** What a learner answers to all that it doesn't serve; {@code FAILED_PRECONDITION} from etcd 3.6 on. */
+    public static ApiException notSupportedForLearner() {
+        return new ApiException(Status.Code.UNAVAILABLE, "etcdserver: rpc not supported for learner");
+    }
+
+    public static ApiException noLeader() {
+        return new ApiException(Status.Code.UNAVAILABLE, "etcdserver: no leader");
+    }
+
+    /** The source didn't answer in time. */
+    public static ApiException timedOut() {
+        return new ApiException(Status.Code.UNAVAILABLE, "etcdserver: request timed out");
+    }
+
+    /** Closing, or closed. */
+    public static ApiException stopped() {
+        return new ApiException(Status.Code.UNAVAILABLE, "etcdserver: server stopped");
+    }
+
+    public static ApiException permissionDenied() {
+        return new ApiException(Status.Code.PERMISSION_DENIED, "etcdserver: permission denied");
     }
 
     /**
      * The first snapshot is not complete. Of etcd's errors this is the one that says that this member, not the cluster,
      * has yet to apply what it needs; being UNAVAILABLE, clients try another endpoint.
      */
-    static ApiException notReady() {
+    public static ApiException notReady() {
         return new ApiException(
                 Status.Code.UNAVAILABLE, "etcdserver: request timed out, waiting for the applied index took too long");
     }
@@ -54,7 +90,7 @@ public final class ApiException extends Exception {
         return new ApiException(Status.Code.UNIMPLEMENTED, "understudy: " + what);
     }
 
-    static ApiException outsideRange(String what) {
+    public static ApiException outsideRange(String what) {
         return new ApiException(Status.Code.FAILED_PRECONDITION, "understudy: " + what);
     }
 }

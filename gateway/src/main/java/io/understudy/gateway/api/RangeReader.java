@@ -13,8 +13,6 @@ import org.jspecify.annotations.Nullable;
  */
 public final class RangeReader {
 
-    private static final ByteString FROM_KEY = ByteString.copyFrom(new byte[] {0});
-
     private final Supplier<@Nullable ReplicaState> replica;
     private final ResponseHeaders headers;
 
@@ -29,13 +27,7 @@ public final class RangeReader {
      * @throws ApiException the request is refused
      */
     public RangeResult range(RangeRequest request) throws ApiException {
-        if (request.getKey().isEmpty()) {
-            throw ApiException.emptyKey();
-        }
-        if (request.getSortOrder() == RangeRequest.SortOrder.UNRECOGNIZED
-                || request.getSortTarget() == RangeRequest.SortTarget.UNRECOGNIZED) {
-            throw ApiException.invalidSortOption();
-        }
+        RangeRequests.requireValid(request);
         if (!request.getSerializable()) {
             throw ApiException.unimplemented(
                     "only serializable ranges are served, set serializable (etcdctl get --consistency=s)");
@@ -52,26 +44,13 @@ public final class RangeReader {
             throw ApiException.unimplemented(
                     "past revisions are not served, asked was " + request.getRevision() + " at " + state.revision());
         }
-        KeyRange part = part(request);
-        if (part == null) {
-            return new RangeResult(headers.of(state), Entries.NONE, false, false, 0);
-        }
-        if (!state.range().covers(part)) {
+        KeyRange part = RangeRequests.keys(request);
+        if (part != null && !state.range().covers(part)) {
             throw ApiException.outsideRange("this gateway holds only a part of the key space, keys from "
                     + shown(state.range().from()) + " to before "
                     + shown(state.range().to()));
         }
-        return new RangeQuery(request).run(state, part, headers.of(state));
-    }
-
-    /** The keys that are meant; null if the end isn't after the key, where etcd answers with nothing. */
-    private static @Nullable KeyRange part(RangeRequest request) {
-        ByteString key = request.getKey();
-        ByteString end = request.getRangeEnd();
-        if (!end.isEmpty() && !end.equals(FROM_KEY) && KeyRange.KEY_ORDER.compare(key, end) >= 0) {
-            return null;
-        }
-        return KeyRange.ofEtcd(key, end);
+        return RangeEvaluation.range(request, new ReplicaKeys(state), headers.of(state));
     }
 
     private static String shown(@Nullable ByteString key) {

@@ -10,4 +10,9 @@ import io.etcd.jetcd.api.ResponseHeader;
  * @param count keys inside the range, whatever limit and filters say
  */
 public record RangeResult(ResponseHeader header, Entries entries, boolean keysOnly, boolean more, long count)
-        implements OpResult {}
+        implements OpResult {
+
+    RangeResult with(ResponseHeader other) {
+        return new RangeResult(other, entries, keysOnly, more, count);
+    }
+}

@@ -2,7 +2,9 @@ package io.understudy.gateway.api;
 
 import io.etcd.jetcd.api.ResponseHeader;
 import io.understudy.gateway.replica.ReplicaState;
+import io.understudy.vocabulary.ClusterId;
 import io.understudy.vocabulary.MemberId;
+import io.understudy.vocabulary.Revision;
 import java.util.function.LongSupplier;
 
 /**
@@ -20,11 +22,15 @@ public final class ResponseHeaders {
         this.raftTerm = raftTerm;
     }
 
-    ResponseHeader of(ReplicaState state) {
+    public ResponseHeader of(ReplicaState state) {
+        return of(state.cluster(), state.revision());
+    }
+
+    public ResponseHeader of(ClusterId cluster, Revision revision) {
         return ResponseHeader.newBuilder()
-                .setClusterId(state.cluster().value())
+                .setClusterId(cluster.value())
                 .setMemberId(self.value())
-                .setRevision(state.revision().value())
+                .setRevision(revision.value())
                 .setRaftTerm(raftTerm.getAsLong())
                 .build();
     }

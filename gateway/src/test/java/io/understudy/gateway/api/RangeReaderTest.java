@@ -55,8 +55,8 @@ final class RangeReaderTest {
     }
 
     @Test
-    void anUnknownSortOptionIsRefusedAsFrom36On() {
-        ApiException refusal = refusal(request -> request.setSortOrderValue(7));
+    void anUnknownSortTargetIsRefusedAsFrom36On() {
+        ApiException refusal = refusal(request -> request.setSortTargetValue(7));
         assertThat(refusal.code()).isEqualTo(Status.Code.INVALID_ARGUMENT);
         assertThat(refusal.text()).isEqualTo("etcdserver: invalid sort option");
     }

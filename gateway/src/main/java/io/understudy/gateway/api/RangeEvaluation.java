@@ -1,0 +1,104 @@
+package io.understudy.gateway.api;
+
+import io.etcd.jetcd.api.RangeRequest;
+import io.etcd.jetcd.api.RangeRequest.SortOrder;
+import io.etcd.jetcd.api.RangeRequest.SortTarget;
+import io.etcd.jetcd.api.ResponseHeader;
+import io.understudy.gateway.replica.Entry;
+import io.understudy.vocabulary.KeyRange;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * {@code KV.Range} at one revision: filters, then order, then limit, as etcd does it ({@code etcdserver/apply.go}).
+ *
+ * <p>etcd cuts at the limit while reading when it need not look further: without filters and without an order asked for.
+ * So a sort target without an order sorts only the first {@code limit + 1} keys. That is kept.
+ */
+public final class RangeEvaluation {
+
+    private RangeEvaluation() {}
+
+    /**
+     * The answer to a {@linkplain RangeRequests#requireValid valid} request.
+     *
+     * @param at as of the request's revision, and covering its keys; the request's revision isn't looked at
+     * @param header of the answer; its revision is the current one even when the request asks for an older one
+     */
+    public static RangeResult range(RangeRequest request, KeySpace at, ResponseHeader header) {
+        if (request.getRangeEnd().isEmpty()) {
+            return single(request, at.get(request.getKey()), header);
+        }
+        KeyRange keys = RangeRequests.keys(request);
+        if (keys == null) {
+            return new RangeResult(header, Entries.NONE, request.getKeysOnly(), false, 0);
+        }
+        long count = at.count(keys);
+        long limit = request.getLimit() > 0 ? request.getLimit() : Long.MAX_VALUE;
+        if (request.getCountOnly()) {
+            return new RangeResult(header, Entries.NONE, request.getKeysOnly(), false, count);
+        }
+        if (!isFiltered(request) && isInKeyOrder(request)) {
+            return new RangeResult(header, at.entries(keys, limit), request.getKeysOnly(), count > limit, count);
+        }
+        List<Entry> found = new ArrayList<>();
+        boolean readsAll = isFiltered(request) || request.getSortOrder() != SortOrder.NONE;
+        for (Entry entry : at.entries(keys, readsAll || limit == Long.MAX_VALUE ? Long.MAX_VALUE : limit + 1)) {
+            if (passes(request, entry)) {
+                found.add(entry);
+            }
+        }
+        sort(request, found);
+        boolean more = found.size() > limit;
+        return new RangeResult(
+                header, Entries.of(more ? found.subList(0, (int) limit) : found), request.getKeysOnly(), more, count);
+    }
+
+    private static RangeResult single(RangeRequest request, @Nullable Entry entry, ResponseHeader header) {
+        boolean shown = entry != null && !request.getCountOnly() && (!isFiltered(request) || passes(request, entry));
+        return new RangeResult(
+                header,
+                shown ? Entries.of(List.of(entry)) : Entries.NONE,
+                request.getKeysOnly(),
+                false,
+                entry == null ? 0 : 1);
+    }
+
+    private static boolean isInKeyOrder(RangeRequest request) {
+        return request.getSortOrder() == SortOrder.UNRECOGNIZED
+                || (request.getSortTarget() == SortTarget.KEY && request.getSortOrder() != SortOrder.DESCEND);
+    }
+
+    private static boolean isFiltered(RangeRequest request) {
+        return request.getMinModRevision() != 0
+                || request.getMaxModRevision() != 0
+                || request.getMinCreateRevision() != 0
+                || request.getMaxCreateRevision() != 0;
+    }
+
+    private static boolean passes(RangeRequest request, Entry entry) {
+        return within(entry.modRevision(), request.getMinModRevision(), request.getMaxModRevision())
+                && within(entry.createRevision(), request.getMinCreateRevision(), request.getMaxCreateRevision());
+    }
+
+    private static boolean within(long revision, long least, long most) {
+        return (least == 0 || revision >= least) && (most == 0 || revision <= most);
+    }
+
+    private static void sort(RangeRequest request, List<Entry> found) {
+        if (isInKeyOrder(request)) {
+            return;
+        }
+        Comparator<Entry> order =
+                switch (request.getSortTarget()) {
+                    case VERSION -> Comparator.comparingLong(Entry::version);
+                    case CREATE -> Comparator.comparingLong(Entry::createRevision);
+                    case MOD -> Comparator.comparingLong(Entry::modRevision);
+                    case VALUE -> Comparator.comparing(Entry::value, KeyRange.KEY_ORDER);
+                    case KEY, UNRECOGNIZED -> Comparator.comparing(Entry::key, KeyRange.KEY_ORDER);
+                };
+        found.sort(request.getSortOrder() == SortOrder.DESCEND ? order.reversed() : order);
+    }
+}

@@ -1,0 +1,42 @@
+package io.understudy.gateway.api;
+
+import com.google.protobuf.ByteString;
+import io.etcd.jetcd.api.RangeRequest;
+import io.etcd.jetcd.api.RangeRequest.SortTarget;
+import io.understudy.vocabulary.KeyRange;
+import org.jspecify.annotations.Nullable;
+
+/** What a range request says by itself, as etcd 3.5 takes it ({@code v3rpc/key.go}). */
+public final class RangeRequests {
+
+    private static final ByteString FROM_KEY = ByteString.copyFrom(new byte[] {0});
+
+    private RangeRequests() {}
+
+    /**
+     * Checked before anything else is.
+     *
+     * @throws ApiException etcd would refuse it whatever its state is
+     */
+    public static void requireValid(RangeRequest request) throws ApiException {
+        if (request.getKey().isEmpty()) {
+            throw ApiException.emptyKey();
+        }
+        // An unknown order is no order for etcd 3.5. An unknown target has no meaning that could be kept.
+        if (request.getSortTarget() == SortTarget.UNRECOGNIZED) {
+            throw ApiException.invalidSortOption();
+        }
+    }
+
+    /** The keys that are meant; null if the end isn't after the key, where etcd answers with nothing. */
+    public static @Nullable KeyRange keys(RangeRequest request) {
+        return keys(request.getKey(), request.getRangeEnd());
+    }
+
+    static @Nullable KeyRange keys(ByteString key, ByteString end) {
+        if (!end.isEmpty() && !end.equals(FROM_KEY) && KeyRange.KEY_ORDER.compare(key, end) >= 0) {
+            return null;
+        }
+        return KeyRange.ofEtcd(key, end);
+    }
+}

@@ -1,0 +1,89 @@
+package io.understudy.gateway.api;
+
+import io.etcd.jetcd.api.RangeRequest;
+import io.etcd.jetcd.api.ResponseHeader;
+import java.util.ArrayList;
+import java.util.Iterator;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/** The branches that a transaction takes, known once its comparisons are made: ranges that remain to be evaluated. */
+public final class TxnPath {
+
+    sealed interface Step permits Read, Branch {}
+
+    record Read(RangeRequest request) implements Step {}
+
+    record Branch(boolean succeeded, List<Step> steps) implements Step {}
+
+    private final Branch root;
+    private final long revision;
+    private final List<RangeRequest> ranges = new ArrayList<>();
+    private @Nullable ApiException refusal;
+
+    TxnPath(Branch root, long revision) {
+        this.root = root;
+        this.revision = revision;
+        addRanges(root);
+    }
+
+    /**
+     * What is to be evaluated, in this order: each at the revision it asks for, or at the one that was compared at if it
+     * asks for none. The first error is the transaction's. Ends before a range whose revision can't be read in a
+     * transaction; {@link #result} then fails.
+     */
+    public List<RangeRequest> ranges() {
+        return List.copyOf(ranges);
+    }
+
+    private void addRanges(Branch branch) {
+        for (Step step : branch.steps()) {
+            if (refusal != null) {
+                return;
+            }
+            if (step instanceof Branch nested) {
+                addRanges(nested);
+            } else if (step instanceof Read read) {
+                refusal = refusal(read.request().getRevision());
+                if (refusal == null) {
+                    ranges.add(read.request());
+                }
+            }
+        }
+    }
+
+    /**
+     * A negative revision, the latest one elsewhere, is before any compaction here. (Only an etcd that never compacted
+     * takes -1 for the latest.)
+     */
+    private @Nullable ApiException refusal(long asked) {
+        return asked > revision ? ApiException.futureRevision() : asked < 0 ? ApiException.compacted() : null;
+    }
+
+    /**
+     * The transaction's answer. As etcd has it, only the outer header is filled in: those of nested transactions are
+     * empty, those of ranges tell the revision alone.
+     *
+     * @param results of {@link #ranges}, in the same order, with whatever headers
+     * @throws ApiException one of the ranges asks for a revision that can't be read
+     */
+    public TxnResult result(List<RangeResult> results, ResponseHeader header) throws ApiException {
+        if (refusal != null) {
+            throw refusal;
+        }
+        ResponseHeader inner = ResponseHeader.newBuilder().setRevision(revision).build();
+        return result(root, header, inner, results.iterator());
+    }
+
+    private static TxnResult result(
+            Branch branch, ResponseHeader header, ResponseHeader inner, Iterator<RangeResult> results) {
+        List<OpResult> ops = new ArrayList<>(branch.steps().size());
+        for (Step step : branch.steps()) {
+            ops.add(
+                    step instanceof Branch nested
+                            ? result(nested, ResponseHeader.getDefaultInstance(), inner, results)
+                            : results.next().with(inner));
+        }
+        return new TxnResult(header, branch.succeeded(), ops);
+    }
+}

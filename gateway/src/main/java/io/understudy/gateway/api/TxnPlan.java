@@ -1,0 +1,130 @@
+package io.understudy.gateway.api;
+
+import com.google.protobuf.ByteString;
+import io.etcd.jetcd.api.Compare;
+import io.etcd.jetcd.api.RequestOp;
+import io.etcd.jetcd.api.TxnRequest;
+import io.understudy.gateway.replica.Entry;
+import io.understudy.vocabulary.KeyRange;
+import java.util.ArrayList;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * {@code KV.Txn} without writes, in three steps, so that what it reads may come from anywhere: read what it compares,
+ * {@linkplain #choose choose} the path, evaluate the ranges on that path and put their results together. etcd compares
+ * everything before it runs anything, nested transactions included ({@code etcdserver/apply.go}).
+ */
+public final class TxnPlan {
+
+    /** jetcd's messages know neither this target nor its field. */
+    private static final int LEASE_TARGET = 4;
+
+    private static final int LEASE_FIELD = 8;
+
+    private final TxnRequest request;
+
+    /** Of a {@linkplain TxnRequests#requireValid valid} request {@linkplain TxnRequests#isReadOnly without writes}. */
+    public TxnPlan(TxnRequest request) {
+        this.request = request;
+    }
+
+    /** The keys that comparisons need, of whatever branch. */
+    public List<KeyRange> compared() {
+        List<KeyRange> ranges = new ArrayList<>();
+        addCompared(request, ranges);
+        return ranges;
+    }
+
+    private static void addCompared(TxnRequest request, List<KeyRange> ranges) {
+        for (Compare compare : request.getCompareList()) {
+            KeyRange keys = RangeRequests.keys(compare.getKey(), compare.getRangeEnd());
+            if (keys != null) {
+                ranges.add(keys);
+            }
+        }
+        addCompared(request.getSuccessList(), ranges);
+        addCompared(request.getFailureList(), ranges);
+    }
+
+    private static void addCompared(List<RequestOp> ops, List<KeyRange> ranges) {
+        for (RequestOp op : ops) {
+            if (op.hasRequestTxn()) {
+                addCompared(op.getRequestTxn(), ranges);
+            }
+        }
+    }
+
+    /**
+     * What is left to be read.
+     *
+     * @param at of the current revision, that of the answer, and covering all that is {@linkplain #compared compared}
+     */
+    public TxnPath choose(KeySpace at) {
+        return new TxnPath(branch(request, at), at.revision().value());
+    }
+
+    private static TxnPath.Branch branch(TxnRequest request, KeySpace at) {
+        boolean succeeded = true;
+        for (Compare compare : request.getCompareList()) {
+            succeeded = succeeded && holds(compare, at);
+        }
+        List<TxnPath.Step> steps = new ArrayList<>();
+        for (RequestOp op : succeeded ? request.getSuccessList() : request.getFailureList()) {
+            steps.add(op.hasRequestTxn() ? branch(op.getRequestTxn(), at) : new TxnPath.Read(op.getRequestRange()));
+        }
+        return new TxnPath.Branch(succeeded, steps);
+    }
+
+    private static boolean holds(Compare compare, KeySpace at) {
+        if (compare.getRangeEnd().isEmpty()) {
+            Entry entry = at.get(compare.getKey());
+            return entry == null ? holdsOfNothing(compare) : holds(compare, entry);
+        }
+        KeyRange keys = RangeRequests.keys(compare.getKey(), compare.getRangeEnd());
+        if (keys == null || at.count(keys) == 0) {
+            return holdsOfNothing(compare);
+        }
+        for (Entry entry : at.entries(keys, Long.MAX_VALUE)) {
+            if (!holds(compare, entry)) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    /** A missing key has no value, not even the empty one; its numbers are all zero. */
+    private static boolean holdsOfNothing(Compare compare) {
+        return compare.getTarget() != Compare.CompareTarget.VALUE && holds(compare, (Entry) null);
+    }
+
+    /** What is compared with, if it isn't given or is for another target, is zero or empty. */
+    private static boolean holds(Compare compare, @Nullable Entry entry) {
+        int difference =
+                switch (compare.getTarget()) {
+                    case VALUE ->
+                        KeyRange.KEY_ORDER.compare(
+                                entry == null ? ByteString.EMPTY : entry.value(), compare.getValue());
+                    case CREATE ->
+                        Long.compare(entry == null ? 0 : entry.createRevision(), compare.getCreateRevision());
+                    case MOD -> Long.compare(entry == null ? 0 : entry.modRevision(), compare.getModRevision());
+                    case VERSION -> Long.compare(entry == null ? 0 : entry.version(), compare.getVersion());
+                    case UNRECOGNIZED ->
+                        compare.getTargetValue() == LEASE_TARGET
+                                ? Long.compare(entry == null ? 0 : entry.lease(), lease(compare))
+                                : 0;
+                };
+        return switch (compare.getResult()) {
+            case EQUAL -> difference == 0;
+            case NOT_EQUAL -> difference != 0;
+            case GREATER -> difference > 0;
+            case LESS -> difference < 0;
+            case UNRECOGNIZED -> true;
+        };
+    }
+
+    private static long lease(Compare compare) {
+        List<Long> given = compare.getUnknownFields().getField(LEASE_FIELD).getVarintList();
+        return given.isEmpty() ? 0 : given.get(given.size() - 1);
+    }
+}

@@ -1,0 +1,125 @@
+package io.understudy.gateway.api;
+
+import io.etcd.jetcd.api.Compare;
+import io.etcd.jetcd.api.RequestOp;
+import io.etcd.jetcd.api.TxnRequest;
+import io.understudy.vocabulary.KeyRange;
+import java.util.ArrayList;
+import java.util.List;
+
+/** What a transaction says by itself, as etcd 3.5 takes it ({@code v3rpc/key.go}, {@code etcdserver/v3_server.go}). */
+public final class TxnRequests {
+
+    /** etcd's default: of the widths of a transaction and those nested in it, along each path. */
+    private static final int MAX_OPS = 128;
+
+    private TxnRequests() {}
+
+    /** Whether there is neither a put nor a delete in it, at any depth and in any branch. */
+    public static boolean isReadOnly(TxnRequest request) {
+        return isReadOnly(request.getSuccessList()) && isReadOnly(request.getFailureList());
+    }
+
+    private static boolean isReadOnly(List<RequestOp> ops) {
+        for (RequestOp op : ops) {
+            switch (op.getRequestCase()) {
+                case REQUEST_PUT, REQUEST_DELETE_RANGE -> {
+                    return false;
+                }
+                case REQUEST_TXN -> {
+                    if (!isReadOnly(op.getRequestTxn())) {
+                        return false;
+                    }
+                }
+                case REQUEST_RANGE, REQUEST_NOT_SET -> {}
+            }
+        }
+        return true;
+    }
+
+    /**
+     * Whether etcd would answer it from its own state without asking the others: when all operations, of both branches,
+     * are serializable ranges. A nested transaction goes through the log there, whatever is in it.
+     */
+    public static boolean isSerializable(TxnRequest request) {
+        return isSerializable(request.getSuccessList()) && isSerializable(request.getFailureList());
+    }
+
+    private static boolean isSerializable(List<RequestOp> ops) {
+        for (RequestOp op : ops) {
+            if (!op.hasRequestRange() || !op.getRequestRange().getSerializable()) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    /**
+     * Checked before anything else is. For transactions without writes.
+     *
+     * @throws ApiException etcd would refuse it whatever its state is
+     */
+    public static void requireValid(TxnRequest request) throws ApiException {
+        requireValid(request, MAX_OPS);
+    }
+
+    private static void requireValid(TxnRequest request, int maxOps) throws ApiException {
+        int ops = Math.max(request.getCompareCount(), Math.max(request.getSuccessCount(), request.getFailureCount()));
+        if (ops > maxOps) {
+            throw ApiException.tooManyOps();
+        }
+        for (Compare compare : request.getCompareList()) {
+            if (compare.getKey().isEmpty()) {
+                throw ApiException.emptyKey();
+            }
+        }
+        requireValid(request.getSuccessList(), maxOps - ops);
+        requireValid(request.getFailureList(), maxOps - ops);
+    }
+
+    private static void requireValid(List<RequestOp> ops, int maxOps) throws ApiException {
+        for (RequestOp op : ops) {
+            switch (op.getRequestCase()) {
+                case REQUEST_RANGE -> RangeRequests.requireValid(op.getRequestRange());
+                case REQUEST_TXN -> requireValid(op.getRequestTxn(), maxOps);
+                case REQUEST_NOT_SET -> throw ApiException.keyNotFound();
+                case REQUEST_PUT, REQUEST_DELETE_RANGE ->
+                    throw new IllegalArgumentException("a transaction that writes");
+            }
+        }
+    }
+
+    /**
+     * All ranges that permission is needed for, taken or not: etcd asks for compares, then for the success branch, then
+     * for the other ({@code etcdserver/apply_auth.go}).
+     */
+    public static List<KeyRange> ranges(TxnRequest request) {
+        List<KeyRange> ranges = new ArrayList<>();
+        addRanges(request, ranges);
+        return ranges;
+    }
+
+    private static void addRanges(TxnRequest request, List<KeyRange> ranges) {
+        for (Compare compare : request.getCompareList()) {
+            KeyRange keys = RangeRequests.keys(compare.getKey(), compare.getRangeEnd());
+            if (keys != null) {
+                ranges.add(keys);
+            }
+        }
+        addRanges(request.getSuccessList(), ranges);
+        addRanges(request.getFailureList(), ranges);
+    }
+
+    private static void addRanges(List<RequestOp> ops, List<KeyRange> ranges) {
+        for (RequestOp op : ops) {
+            if (op.hasRequestRange()) {
+                KeyRange keys = RangeRequests.keys(op.getRequestRange());
+                if (keys != null) {
+                    ranges.add(keys);
+                }
+            } else if (op.hasRequestTxn()) {
+                addRanges(op.getRequestTxn(), ranges);
+            }
+        }
+    }
+}
