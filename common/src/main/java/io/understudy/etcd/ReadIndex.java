@@ -8,7 +8,12 @@ import java.time.Instant;
 /**
  * A revision confirmed by a quorum: every write acknowledged before {@code sentAt} is at or below it.
  *
+ * <p>That holds through a gateway too: it is asked for a linearizable read, which it answers by a round of its own, sent
+ * after ours had arrived. So our moment is the right one, whatever the age of what that gateway holds.
+ *
  * @param servedBy the member (or gateway) that answered
  * @param sentAt when the round was sent, by this machine's clock
+ * @param sentNanos the same moment by {@link System#nanoTime}, which nobody sets back
  */
-public record ReadIndex(Revision revision, ClusterId clusterId, MemberId servedBy, long raftTerm, Instant sentAt) {}
+public record ReadIndex(
+        Revision revision, ClusterId clusterId, MemberId servedBy, long raftTerm, Instant sentAt, long sentNanos) {}

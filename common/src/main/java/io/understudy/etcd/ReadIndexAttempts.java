@@ -50,18 +50,18 @@ final class ReadIndexAttempts {
 
     /** Asks one endpoint, in the way its member can answer. */
     CompletableFuture<ReadIndex> at(Endpoint endpoint, Duration deadline) {
-        Instant sentAt = clock.instant();
+        Sent sent = new Sent(clock.instant(), System.nanoTime());
         return view.get()
                 .memberAt(endpoint)
                 .filter(member -> member.role() == Role.LEARNER)
-                .map(learner -> atLearner(endpoint, learner.id(), deadline, sentAt))
-                .orElseGet(() -> atVoter(endpoint, deadline, sentAt));
+                .map(learner -> atLearner(endpoint, learner.id(), deadline, sent))
+                .orElseGet(() -> atVoter(endpoint, deadline, sent));
     }
 
-    private CompletableFuture<ReadIndex> atVoter(Endpoint endpoint, Duration deadline, Instant sentAt) {
+    private CompletableFuture<ReadIndex> atVoter(Endpoint endpoint, Duration deadline, Sent sent) {
         ClusterId expected = view.get().clusterId();
         return range(endpoint, ONE_KEY, deadline).thenApply(answer -> {
-            ReadIndex index = index(answer, sentAt);
+            ReadIndex index = index(answer, sent);
             // An address can pass to a member of another cluster before a probe notices.
             if (expected != null && !index.clusterId().equals(expected)) {
                 throw new ReadIndexRefusedException(endpoint + " leads to cluster " + index.clusterId()
@@ -71,20 +71,18 @@ final class ReadIndexAttempts {
         });
     }
 
-    private CompletableFuture<ReadIndex> atLearner(
-            Endpoint endpoint, MemberId learner, Duration deadline, Instant sentAt) {
+    private CompletableFuture<ReadIndex> atLearner(Endpoint endpoint, MemberId learner, Duration deadline, Sent sent) {
         HttpRequest ready = HttpRequest.newBuilder(URI.create(endpoint + "/readyz/linearizable_read"))
                 .timeout(deadline)
                 .build();
-        long began = System.nanoTime();
         return http.sendAsync(ready, BodyHandlers.discarding()).thenCompose(response -> {
             if (response.statusCode() != HTTP_OK) {
                 throw new ReadIndexRefusedException(endpoint + " is not ready: HTTP " + response.statusCode());
             }
-            Duration left = deadline.minusNanos(System.nanoTime() - began);
+            Duration left = deadline.minusNanos(System.nanoTime() - sent.nanos());
             RangeRequest local = ONE_KEY.toBuilder().setSerializable(true).build();
             return range(endpoint, local, left).thenApply(answer -> {
-                ReadIndex index = index(answer, sentAt);
+                ReadIndex index = index(answer, sent);
                 if (!index.servedBy().equals(learner)) {
                     throw new ReadIndexRefusedException(endpoint + " leads to member " + index.servedBy()
                             + " where learner " + learner + " was expected");
@@ -100,14 +98,18 @@ final class ReadIndexAttempts {
                 .range(request, call));
     }
 
-    private static ReadIndex index(RangeResponse answer, Instant sentAt) {
+    private static ReadIndex index(RangeResponse answer, Sent sent) {
         return new ReadIndex(
                 new Revision(answer.getHeader().getRevision()),
                 new ClusterId(answer.getHeader().getClusterId()),
                 new MemberId(answer.getHeader().getMemberId()),
                 answer.getHeader().getRaftTerm(),
-                sentAt);
+                sent.at(),
+                sent.nanos());
     }
+
+    /** One moment by two clocks. */
+    private record Sent(Instant at, long nanos) {}
 
     /** An endpoint answered, but not with a read index. */
     static final class ReadIndexRefusedException extends RuntimeException {

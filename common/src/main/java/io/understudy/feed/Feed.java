@@ -6,7 +6,7 @@ import java.time.Duration;
  * A consistent snapshot of a key range, then every commit after it, in order, each once.
  *
  * <p>Used by one thread at a time, the consumer's, on which all of the feed's work runs; only {@link #close} may be
- * called from another. Faults of the source are survived inside: the feed reconnects, to another member if need be, for
+ * called from another, and {@link #requestProgress}. Faults of the source are survived inside: the feed reconnects, to another member if need be, for
  * as long as it takes. What cannot be survived ends it with a {@link FeedEndedException}, and every later call repeats
  * that exception.
  *
@@ -25,6 +25,13 @@ public interface Feed extends AutoCloseable {
      * @throws IllegalStateException the feed was closed
      */
     boolean poll(Duration timeout, FeedConsumer consumer) throws FeedEndedException, InterruptedException;
+
+    /**
+     * Asks the source to tell soon how far it is complete, instead of when it is the feed's own time to ask. What comes of
+     * it is an ordinary {@link FeedConsumer#progress}, or nothing if the source can't say. Returns at once; whoever calls
+     * it often bounds the rate. From any thread.
+     */
+    void requestProgress();
 
     /** Releases streams and connections held by this feed. Idempotent, from any thread; a waiting poll is woken. */
     @Override

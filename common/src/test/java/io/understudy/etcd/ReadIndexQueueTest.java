@@ -78,6 +78,6 @@ final class ReadIndexQueueTest {
     }
 
     private static ReadIndex index(long revision) {
-        return new ReadIndex(new Revision(revision), new ClusterId(1), new MemberId(2), 3, Instant.EPOCH);
+        return new ReadIndex(new Revision(revision), new ClusterId(1), new MemberId(2), 3, Instant.EPOCH, 0);
     }
 }

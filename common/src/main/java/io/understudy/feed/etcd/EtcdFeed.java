@@ -113,6 +113,11 @@ final class EtcdFeed implements Feed {
     }
 
     @Override
+    public void requestProgress() {
+        tail.requestProgress();
+    }
+
+    @Override
     public void close() {
         closing.countDown();
         CompletableFuture<ReadIndex> asked = pinning;

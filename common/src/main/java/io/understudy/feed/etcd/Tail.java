@@ -23,7 +23,7 @@ import org.jspecify.annotations.Nullable;
  * lost. Never goes on by itself after a loss; the feed opens another tail.
  *
  * <p>A quiet stream is asked for progress, so that a silent one is known to be stalled. Read by the feed's thread;
- * {@link #close} from any.
+ * {@link #close} and {@link #requestProgress} from any.
  */
 final class Tail implements AutoCloseable {
 
@@ -116,6 +116,10 @@ final class Tail implements AutoCloseable {
         }
         polledNanos = System.nanoTime();
         return ready.poll();
+    }
+
+    void requestProgress() {
+        stream.requestProgress();
     }
 
     @Override

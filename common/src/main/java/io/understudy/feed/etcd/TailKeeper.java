@@ -19,7 +19,7 @@ import org.slf4j.event.Level;
 
 /**
  * Keeps one tail open: chooses its member, and after a loss another one, with back-off and growing {@link Patience}. Used
- * by the feed's thread; {@link #close} from any.
+ * by the feed's thread; {@link #close} and {@link #requestProgress} from any.
  */
 final class TailKeeper implements AutoCloseable {
 
@@ -72,6 +72,14 @@ final class TailKeeper implements AutoCloseable {
         } catch (TailLostException e) {
             lost(e);
             return null;
+        }
+    }
+
+    /** Asks for a progress mark now, if a tail is open. */
+    void requestProgress() {
+        Tail open = tail;
+        if (open != null) {
+            open.requestProgress();
         }
     }
 

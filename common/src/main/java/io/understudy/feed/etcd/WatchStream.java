@@ -16,7 +16,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * One watch stream whose reader sets the pace: at most two responses wait unread, then the member is not read from.
  *
- * <p>Read by one thread; {@link #close} from any.
+ * <p>Read by one thread; {@link #close} and {@link #requestProgress} from any.
  */
 final class WatchStream implements AutoCloseable {
 
@@ -56,8 +56,11 @@ final class WatchStream implements AutoCloseable {
 
     /** Asks for a progress mark. etcd answers only once every event up to it was sent. */
     void requestProgress() {
-        if (call.isReady()) {
-            call.sendMessage(WatchMessages.progress());
+        // A call may be sent on by one thread at a time.
+        synchronized (call) {
+            if (call.isReady()) {
+                call.sendMessage(WatchMessages.progress());
+            }
         }
     }
 

@@ -27,6 +27,7 @@ final class ScriptedFeeds implements FeedSource {
 
     private final BlockingQueue<Event> events = new LinkedBlockingQueue<>();
     final List<KeyRange> opened = new CopyOnWriteArrayList<>();
+    final AtomicInteger progressRequests = new AtomicInteger();
     final AtomicInteger closed = new AtomicInteger();
 
     void next(Event event) {
@@ -46,6 +47,11 @@ final class ScriptedFeeds implements FeedSource {
                 }
                 event.give(consumer);
                 return true;
+            }
+
+            @Override
+            public void requestProgress() {
+                progressRequests.incrementAndGet();
             }
 
             @Override
