@@ -2,6 +2,7 @@ package io.understudy.gateway.api;
 
 import com.google.protobuf.ByteString;
 import io.etcd.jetcd.api.RangeRequest;
+import io.etcd.jetcd.api.RangeRequest.SortOrder;
 import io.etcd.jetcd.api.RangeRequest.SortTarget;
 import io.understudy.vocabulary.KeyRange;
 import org.jspecify.annotations.Nullable;
@@ -22,8 +23,10 @@ public final class RangeRequests {
         if (request.getKey().isEmpty()) {
             throw ApiException.emptyKey();
         }
-        // An unknown order is no order for etcd 3.5. An unknown target has no meaning that could be kept.
-        if (request.getSortTarget() == SortTarget.UNRECOGNIZED) {
+        // An unknown order is key order for etcd 3.5. An unknown target crashes it; refused as from 3.6 on, and never
+        // to be
+        // passed on.
+        if (request.getSortTarget() == SortTarget.UNRECOGNIZED && request.getSortOrder() != SortOrder.UNRECOGNIZED) {
             throw ApiException.invalidSortOption();
         }
     }

@@ -1,58 +1,51 @@
 package io.understudy.gateway.api;
 
 import com.google.protobuf.InvalidProtocolBufferException;
-import io.etcd.jetcd.api.KeyValue;
 import io.etcd.jetcd.api.RangeResponse;
-import io.etcd.jetcd.api.ResponseOp;
 import io.etcd.jetcd.api.TxnResponse;
-import io.understudy.gateway.replica.Entry;
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.ByteBufUtil;
+import io.netty.buffer.Unpooled;
 
-/** Results as etcd's protobuf messages. */
+/**
+ * Results as etcd's protobuf messages, byte for byte as etcd encodes them: fields in the order of their numbers, defaults
+ * left out.
+ */
 public final class WireForm {
 
     private WireForm() {}
 
-    /** The answer to a range request. */
+    /** The answer to a range request. Its length is known beforehand. */
     public static AnswerBody of(RangeResult result) {
-        return AnswerBody.of(message(result));
+        return new RangeBody(result);
     }
 
-    /** The answer to a transaction. */
+    /** The answer to a transaction. Its length is known beforehand. */
     public static AnswerBody of(TxnResult result) {
-        return AnswerBody.of(message(result));
+        return new TxnBody(result);
     }
 
     public static RangeResponse message(RangeResult result) {
-        RangeResponse.Builder response = RangeResponse.newBuilder()
-                .setHeader(result.header())
-                .setMore(result.more())
-                .setCount(result.count());
-        for (Entry entry : result.entries()) {
-            response.addKvs(message(entry, result.keysOnly()));
-        }
-        return response.build();
-    }
-
-    private static TxnResponse message(TxnResult result) {
-        TxnResponse.Builder response =
-                TxnResponse.newBuilder().setHeader(result.header()).setSucceeded(result.succeeded());
-        for (OpResult each : result.results()) {
-            ResponseOp.Builder op = response.addResponsesBuilder();
-            if (each instanceof RangeResult range) {
-                op.setResponseRange(message(range));
-            } else if (each instanceof TxnResult txn) {
-                op.setResponseTxn(message(txn));
-            }
-        }
-        return response.build();
-    }
-
-    private static KeyValue message(Entry entry, boolean keysOnly) {
         try {
-            KeyValue whole = KeyValue.parseFrom(entry.wire());
-            return keysOnly ? whole.toBuilder().clearValue().build() : whole;
+            return RangeResponse.parseFrom(whole(of(result)));
         } catch (InvalidProtocolBufferException e) {
-            throw new IllegalStateException("an entry that was encoded here", e);
+            throw new IllegalStateException("an answer that was encoded here", e);
         }
+    }
+
+    public static TxnResponse message(TxnResult result) {
+        try {
+            return TxnResponse.parseFrom(whole(of(result)));
+        } catch (InvalidProtocolBufferException e) {
+            throw new IllegalStateException("an answer that was encoded here", e);
+        }
+    }
+
+    private static byte[] whole(AnswerBody body) {
+        ByteBuf out = Unpooled.buffer((int) body.length());
+        while (body.appendTo(out, Integer.MAX_VALUE / 2)) {
+            // All of it is wanted.
+        }
+        return ByteBufUtil.getBytes(out);
     }
 }

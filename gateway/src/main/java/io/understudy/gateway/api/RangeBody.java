@@ -1,0 +1,88 @@
+package io.understudy.gateway.api;
+
+import io.netty.buffer.ByteBuf;
+import io.understudy.gateway.replica.Entry;
+import java.util.Iterator;
+import org.jspecify.annotations.Nullable;
+
+/** A {@code RangeResponse}: entries go into it as they are held. */
+final class RangeBody implements AnswerBody {
+
+    private static final int KVS = 0x12;
+    private static final int MORE = 0x18;
+    private static final int COUNT = 0x20;
+    private static final int TRUE = 1;
+
+    private final RangeResult result;
+    private final long length;
+    private @Nullable Iterator<Entry> rest;
+
+    RangeBody(RangeResult result) {
+        this.result = result;
+        this.length = HeaderForm.size(result.header())
+                + entriesSize(result)
+                + ProtoFields.numberSize(more(result))
+                + ProtoFields.numberSize(result.count());
+    }
+
+    @Override
+    public long length() {
+        return length;
+    }
+
+    @Override
+    public boolean appendTo(ByteBuf out, int wanted) {
+        int enough = out.writerIndex() + wanted;
+        if (rest == null) {
+            HeaderForm.write(out, result.header());
+            rest = result.entries().iterator();
+        }
+        while (rest.hasNext()) {
+            if (out.writerIndex() >= enough) {
+                return true;
+            }
+            write(out, rest.next());
+        }
+        ProtoFields.writeNumber(out, MORE, more(result));
+        ProtoFields.writeNumber(out, COUNT, result.count());
+        return false;
+    }
+
+    private void write(ByteBuf out, Entry entry) {
+        if (result.keysOnly()) {
+            byte[] wire = entry.wire();
+            int start = valueFieldStart(entry);
+            int end = start + valueFieldSize(entry);
+            ProtoFields.writeLengthDelimited(out, KVS, wire.length - (end - start));
+            out.writeBytes(wire, 0, start).writeBytes(wire, end, wire.length - end);
+        } else {
+            ProtoFields.writeLengthDelimited(out, KVS, entry.wireSize());
+            out.writeBytes(entry.wire());
+        }
+    }
+
+    private static long entriesSize(RangeResult result) {
+        long size = 0;
+        for (Entry entry : result.entries()) {
+            size += ProtoFields.lengthDelimitedSize(
+                    result.keysOnly() ? entry.wireSize() - valueFieldSize(entry) : entry.wireSize());
+        }
+        return size;
+    }
+
+    private static int valueFieldStart(Entry entry) {
+        return (int) ProtoFields.lengthDelimitedSize(entry.key().size())
+                + ProtoFields.numberSize(entry.createRevision())
+                + ProtoFields.numberSize(entry.modRevision())
+                + ProtoFields.numberSize(entry.version());
+    }
+
+    private static int valueFieldSize(Entry entry) {
+        int size = entry.value().size();
+        return size == 0 ? 0 : (int) ProtoFields.lengthDelimitedSize(size);
+    }
+
+    private static int more(RangeResult result) {
+        return result.more() ? TRUE : 0;
+    }
+}
