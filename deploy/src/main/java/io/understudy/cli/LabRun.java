@@ -21,11 +21,7 @@ final class LabRun {
 
     /** Runs to the lab's end, or until SIGINT or SIGTERM, which stop it in order. */
     static int run(LabSettings settings, boolean json, PrintWriter out, PrintWriter err) throws Exception {
-        // Read by logback when it wakes up: servers' state changes belong in a file, the terminal shows the parts.
-        System.setProperty("logback.configurationFile", "io/understudy/lab/logback.xml");
-        System.setProperty(
-                "understudy.lab.log",
-                settings.dataDirectory().resolve("lab.log").toString());
+        LogFile.use(settings.dataDirectory().resolve("lab.log"));
         Lab lab = new Lab(settings, Progress.onStandardError(err, System.getenv()), report -> {
             out.println(json ? report.toJson() : text(report, settings));
             out.flush();

@@ -31,6 +31,9 @@ import java.util.Optional;
  */
 final class LabParts {
 
+    /** All of it shares one machine. */
+    private static final String HEAP = "-Xmx512m";
+
     private final LabPorts ports;
     private final DataDirectory directory;
     private final EtcdPrograms programs;
@@ -52,12 +55,14 @@ final class LabParts {
                 "gateway",
                 directory.folder("gateway"),
                 Configurations.gateway(ports),
+                HEAP,
                 ports.url(LabPort.GATEWAY).resolve("/readyz"),
                 progress);
         this.mirror = new UnderstudyPart(
                 "mirror",
                 directory.folder("mirror"),
                 Configurations.mirror(ports, withKafka),
+                HEAP,
                 ports.url(LabPort.MIRROR).resolve("/readyz"),
                 progress);
     }

@@ -4,6 +4,7 @@ import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import io.understudy.lab.check.Sighting;
+import io.understudy.report.TextTable;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;

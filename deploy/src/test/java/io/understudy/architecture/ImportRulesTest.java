@@ -72,7 +72,8 @@ final class ImportRulesTest {
             .mirror.sink        .mirror.checkpoint .vocabulary .feed com.google.protobuf
             .mirror.checkpoint  .vocabulary com.fasterxml.jackson com.google.protobuf
 
-            .lab                .local com.fasterxml.jackson org.slf4j
+            .report
+            .lab                .report .local com.fasterxml.jackson org.slf4j
             .lab.check          .lab.failure .lab.plan com.google.protobuf io.etcd.jetcd.api io.grpc
             .lab.check          org.apache.kafka.clients org.apache.kafka.common org.slf4j
             .cli                .lab .gateway .mirror .config .local.binary picocli

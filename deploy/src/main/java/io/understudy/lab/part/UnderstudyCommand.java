@@ -21,7 +21,6 @@ record UnderstudyCommand(Path program, List<String> arguments) {
     private static final String PREFIX = "UNDERSTUDY_";
     private static final String JAVA_OPTIONS = "UNDERSTUDY_JAVA_OPTS";
     private static final Set<String> KEPT = Set.of(JAVA_OPTIONS, "UNDERSTUDY_LOG_LEVEL");
-    private static final String HEAP = "-Xmx512m";
     private static final String MAIN = "io.understudy.cli.Understudy";
 
     /** From the distribution if this JVM runs from one, else on this JVM's class path. */
@@ -48,9 +47,11 @@ record UnderstudyCommand(Path program, List<String> arguments) {
      * taken away: those of the lab's are in its files. The JVM's compilers are left alone, so that what is measured in
      * the lab is what is seen elsewhere.
      *
+     * @param jvmOptions separated by blanks; the user's own come after them
      * @param variables the environment of this JVM
      */
-    ServerCommand running(String name, Path folder, Map<String, String> variables, String... subCommand) {
+    ServerCommand running(
+            String name, Path folder, String jvmOptions, Map<String, String> variables, String... subCommand) {
         List<String> line = new ArrayList<>();
         variables.keySet().stream()
                 .filter(variable -> variable.startsWith(PREFIX) && !KEPT.contains(variable))
@@ -59,7 +60,7 @@ record UnderstudyCommand(Path program, List<String> arguments) {
         line.add(program.toString());
         line.addAll(arguments);
         line.addAll(List.of(subCommand));
-        String options = (HEAP + " " + variables.getOrDefault(JAVA_OPTIONS, "")).strip();
+        String options = (jvmOptions + " " + variables.getOrDefault(JAVA_OPTIONS, "")).strip();
         return new ServerCommand(name, ENV, line, Map.of(JAVA_OPTIONS, options), folder, folder.resolve(name + ".log"));
     }
 }

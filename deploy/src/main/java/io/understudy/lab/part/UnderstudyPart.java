@@ -26,9 +26,10 @@ public final class UnderstudyPart implements Part {
      * @param name name of the sub-command, and of the part
      * @param folder exists; gets the configuration and the log
      * @param config YAML
+     * @param jvmOptions besides those that the command chooses by itself, separated by blanks
      * @param ready answers with status 200 when the process is ready
      */
-    public UnderstudyPart(String name, Path folder, String config, URI ready, Progress progress) {
+    public UnderstudyPart(String name, Path folder, String config, String jvmOptions, URI ready, Progress progress) {
         this.name = name;
         this.configFile = folder.resolve(name + ".yaml");
         this.config = config;
@@ -36,7 +37,7 @@ public final class UnderstudyPart implements Part {
         this.progress = progress;
         this.process = new LocalProcesses()
                 .prepare(UnderstudyCommand.ofThisBuild()
-                        .running(name, folder, System.getenv(), name, "--config", configFile.toString()));
+                        .running(name, folder, jvmOptions, System.getenv(), name, "--config", configFile.toString()));
         this.child = Child.of(process);
         progress.add(name, "");
     }

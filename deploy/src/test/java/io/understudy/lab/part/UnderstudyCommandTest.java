@@ -40,6 +40,6 @@ final class UnderstudyCommandTest {
     }
 
     private ServerCommand running(Map<String, String> variables) {
-        return command.running("gateway", Path.of("/data"), variables, "gateway", "--config", "f");
+        return command.running("gateway", Path.of("/data"), "-Xmx512m", variables, "gateway", "--config", "f");
     }
 }

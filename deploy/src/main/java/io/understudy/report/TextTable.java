@@ -1,21 +1,25 @@
-package io.understudy.lab;
+package io.understudy.report;
 
 import java.util.ArrayList;
 import java.util.List;
 
 /** Columns of text, each as wide as its widest cell; numbers to the right. */
-final class TextTable {
+public final class TextTable {
 
     private static final String GAP = "   ";
 
     private final List<List<String>> rows = new ArrayList<>();
 
-    TextTable(String... headings) {
+    public TextTable(String... headings) {
         rows.add(List.of(headings));
     }
 
-    /** @throws IllegalArgumentException the row has not as many cells as there are headings */
-    TextTable row(String... cells) {
+    /**
+     * Adds a row.
+     *
+     * @throws IllegalArgumentException the row has not as many cells as there are headings
+     */
+    public TextTable row(String... cells) {
         if (cells.length != rows.get(0).size()) {
             throw new IllegalArgumentException("a row of " + cells.length + " cells in a table of "
                     + rows.get(0).size() + " columns: " + String.join(", ", cells));
@@ -25,7 +29,7 @@ final class TextTable {
     }
 
     /** One line per row, without trailing blanks. */
-    List<String> lines() {
+    public List<String> lines() {
         List<String> lines = new ArrayList<>();
         for (List<String> row : rows) {
             StringBuilder line = new StringBuilder();

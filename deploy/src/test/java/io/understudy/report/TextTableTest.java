@@ -1,4 +1,4 @@
-package io.understudy.lab;
+package io.understudy.report;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
