@@ -22,7 +22,13 @@ import picocli.CommandLine.Spec;
         description = "Read replicas, mirrors and standbys for etcd.",
         synopsisSubcommandLabel = "COMMAND",
         versionProvider = DistributionVersion.class,
-        subcommands = {GatewayCommand.class, MirrorCommand.class, EtcdCommand.class, LabCommand.class},
+        subcommands = {
+            GatewayCommand.class,
+            MirrorCommand.class,
+            EtcdCommand.class,
+            LabCommand.class,
+            BenchCommand.class
+        },
         exitCodeListHeading = "%nExit status:%n",
         exitCodeList = {"0:done", "1:failed", "2:bad usage"})
 public final class Understudy implements Runnable {

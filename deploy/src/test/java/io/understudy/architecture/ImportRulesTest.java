@@ -76,7 +76,9 @@ final class ImportRulesTest {
             .lab                .report .local com.fasterxml.jackson org.slf4j
             .lab.check          .lab.failure .lab.plan com.google.protobuf io.etcd.jetcd.api io.grpc
             .lab.check          org.apache.kafka.clients org.apache.kafka.common org.slf4j
-            .cli                .lab .gateway .mirror .config .local.binary picocli
+            .bench              .lab.part .lab.progress .report .local com.fasterxml.jackson com.google.protobuf
+            .bench              io.etcd.jetcd.api io.grpc
+            .cli                .lab .bench .gateway .mirror .config .local.binary .local.process picocli
             """);
 
     private static final JavaClasses PRODUCTION = CompiledClasses.ofProduction();

@@ -22,7 +22,16 @@ final class UnderstudyTest {
 
     @ParameterizedTest
     @ValueSource(
-            strings = {"--help", "gateway --help", "mirror --help", "etcd --help", "etcd path --help", "lab --help"})
+            strings = {
+                "--help",
+                "gateway --help",
+                "mirror --help",
+                "etcd --help",
+                "etcd path --help",
+                "lab --help",
+                "bench --help",
+                "bench reads --help"
+            })
     void everyCommandPrintsHelp(String arguments) {
         assertThat(run(arguments.split(" "))).isZero();
         assertThat(out.toString()).startsWith("Usage: understudy");
@@ -39,6 +48,10 @@ final class UnderstudyTest {
                 "etcd path extra",
                 "lab --dr-port=70000",
                 "lab --output=xml",
+                "bench",
+                "bench reads --work=nothing",
+                "bench reads --duration=long",
+                "bench reads --connections=7",
                 ""
             })
     void badUsageIsRefusedInOneLineThatSaysWhereToLook(String arguments) {

@@ -1,0 +1,15 @@
+package io.understudy.bench;
+
+/** A benchmark can't go on, or its figures would mean nothing. The message is for the user. */
+public final class BenchException extends RuntimeException {
+
+    private static final long serialVersionUID = 1L;
+
+    BenchException(String message) {
+        super(message);
+    }
+
+    BenchException(String message, Throwable cause) {
+        super(message, cause);
+    }
+}

@@ -1,0 +1,29 @@
+package io.understudy.bench;
+
+import java.net.URI;
+import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+
+/** Connections to one server, used in turn. Safe for use by several threads. */
+interface Caller extends AutoCloseable {
+
+    /** Of each request. */
+    Duration DEADLINE = Duration.ofSeconds(30);
+
+    /**
+     * Sends a request.
+     *
+     * @return the answer's message or body; fails with {@link NotServedException} if the server doesn't have this method
+     */
+    CompletableFuture<byte[]> call(byte[] request);
+
+    @Override
+    void close();
+
+    static Caller open(Api api, URI server, int connections) {
+        return switch (api) {
+            case GRPC -> new GrpcCaller(server, connections);
+            case JSON -> new JsonCaller(server.resolve(api.path()), api.headers());
+        };
+    }
+}

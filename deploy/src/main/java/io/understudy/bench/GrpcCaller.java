@@ -1,0 +1,104 @@
+package io.understudy.bench;
+
+import io.grpc.CallOptions;
+import io.grpc.ManagedChannel;
+import io.grpc.MethodDescriptor;
+import io.grpc.Status;
+import io.grpc.netty.NettyChannelBuilder;
+import io.grpc.stub.ClientCalls;
+import io.grpc.stub.StreamObserver;
+import java.io.ByteArrayInputStream;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.UncheckedIOException;
+import java.net.URI;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.Stream;
+
+/** {@code KV.Range} over gRPC, messages as bytes. */
+final class GrpcCaller implements Caller {
+
+    /** As large as h2load's are for the answers of a benchmark: the window is not what is measured. */
+    private static final int WINDOW_BYTES = 64 * 1024 * 1024;
+
+    private static final int MAX_ANSWER_BYTES = 256 * 1024 * 1024;
+
+    private static final MethodDescriptor<byte[], byte[]> RANGE = MethodDescriptor.<byte[], byte[]>newBuilder()
+            .setType(MethodDescriptor.MethodType.UNARY)
+            .setFullMethodName(Api.GRPC.path().substring(1))
+            .setRequestMarshaller(new Bytes())
+            .setResponseMarshaller(new Bytes())
+            .build();
+
+    private final List<ManagedChannel> channels;
+    private final AtomicInteger turn = new AtomicInteger();
+
+    GrpcCaller(URI server, int connections) {
+        channels = Stream.generate(() -> channel(server)).limit(connections).toList();
+    }
+
+    private static ManagedChannel channel(URI server) {
+        return NettyChannelBuilder.forAddress(server.getHost(), server.getPort())
+                .usePlaintext()
+                .directExecutor()
+                .maxInboundMessageSize(MAX_ANSWER_BYTES)
+                .flowControlWindow(WINDOW_BYTES)
+                .build();
+    }
+
+    @Override
+    public CompletableFuture<byte[]> call(byte[] request) {
+        ManagedChannel channel = channels.get(Math.floorMod(turn.getAndIncrement(), channels.size()));
+        CompletableFuture<byte[]> answer = new CompletableFuture<>();
+        CallOptions options =
+                CallOptions.DEFAULT.withWaitForReady().withDeadlineAfter(DEADLINE.toMillis(), TimeUnit.MILLISECONDS);
+        ClientCalls.asyncUnaryCall(channel.newCall(RANGE, options), request, new StreamObserver<byte[]>() {
+            @Override
+            public void onNext(byte[] message) {
+                answer.complete(message);
+            }
+
+            @Override
+            public void onError(Throwable failure) {
+                answer.completeExceptionally(understood(failure));
+            }
+
+            @Override
+            public void onCompleted() {}
+        });
+        return answer;
+    }
+
+    private static Throwable understood(Throwable failure) {
+        Status status = Status.fromThrowable(failure);
+        return status.getCode() == Status.Code.UNIMPLEMENTED
+                ? new NotServedException("UNIMPLEMENTED, " + status.getDescription())
+                : failure;
+    }
+
+    @Override
+    public void close() {
+        channels.forEach(ManagedChannel::shutdownNow);
+    }
+
+    /** A message as it is on the wire. */
+    private static final class Bytes implements MethodDescriptor.Marshaller<byte[]> {
+
+        @Override
+        public InputStream stream(byte[] message) {
+            return new ByteArrayInputStream(message);
+        }
+
+        @Override
+        public byte[] parse(InputStream stream) {
+            try {
+                return stream.readAllBytes();
+            } catch (IOException e) {
+                throw new UncheckedIOException(e);
+            }
+        }
+    }
+}

@@ -1,0 +1,50 @@
+package io.understudy.bench;
+
+import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Semaphore;
+import java.util.function.LongPredicate;
+
+/** Our own load generator, where h2load is not to be had. It takes more of the machine's time than that. */
+final class OwnClient implements LoadGenerator {
+
+    @Override
+    public String description() {
+        return "own client (gRPC for Java, java.net.http)";
+    }
+
+    @Override
+    public double warmUp(Shot shot, Duration duration) {
+        long end = System.nanoTime() + duration.toNanos();
+        return drive(shot, sent -> System.nanoTime() < end || sent == 0).perSecond();
+    }
+
+    @Override
+    public Load run(Shot shot, long requests) {
+        return drive(shot, sent -> sent < requests);
+    }
+
+    /** @param more whether to send another, told how many were sent */
+    private static Load drive(Shot shot, LongPredicate more) {
+        Semaphore free = new Semaphore(shot.inFlight());
+        byte[] request = shot.request().toByteArray();
+        OwnClientTally tally = new OwnClientTally(shot.answerBytes());
+        try (Caller caller = Caller.open(shot.api(), shot.server(), shot.connections())) {
+            long began = System.nanoTime();
+            for (long sent = 0; more.test(sent); sent++) {
+                free.acquire();
+                long now = System.nanoTime();
+                CompletableFuture<byte[]> answer = caller.call(request);
+                var unused = answer.whenComplete((message, failure) -> {
+                    tally.add(System.nanoTime() - now, message, failure);
+                    free.release();
+                });
+            }
+            free.acquire(shot.inFlight());
+            return tally.load(Duration.ofNanos(System.nanoTime() - began));
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new BenchException("interrupted", e);
+        }
+    }
+}

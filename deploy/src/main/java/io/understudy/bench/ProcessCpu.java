@@ -1,0 +1,40 @@
+package io.understudy.bench;
+
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+
+/** What the kernel says of a process' CPU time. Linux only. */
+final class ProcessCpu {
+
+    /** Linux counts in hundredths of a second for everyone (USER_HZ), whatever its own clock does. */
+    private static final long MICROS_PER_TICK = 10_000;
+
+    /** Counted after the name, which is in parentheses and may hold anything: utime, stime. */
+    private static final int UTIME = 11;
+
+    private static final int STIME = 12;
+
+    private ProcessCpu() {}
+
+    /**
+     * User and system time of all threads so far, those that have ended too.
+     *
+     * @throws BenchException there is no such process, or no {@code /proc}
+     */
+    static long micros(long pid) {
+        Path stat = Path.of("/proc", Long.toString(pid), "stat");
+        try {
+            return micros(Files.readString(stat, StandardCharsets.ISO_8859_1));
+        } catch (IOException e) {
+            throw new BenchException("the CPU time of a server can't be read from " + stat, e);
+        }
+    }
+
+    /** @param stat a line as in {@code /proc/PID/stat} */
+    static long micros(String stat) {
+        String[] fields = stat.substring(stat.lastIndexOf(')') + 2).split(" ", -1);
+        return (Long.parseLong(fields[UTIME]) + Long.parseLong(fields[STIME])) * MICROS_PER_TICK;
+    }
+}

@@ -1,0 +1,34 @@
+package io.understudy.bench;
+
+import java.util.Set;
+
+/** A way by which reads can be answered. */
+public enum ReadPath {
+    GATEWAY("gateway", Set.of(Role.GATEWAY, Role.LEARNER, Role.VOTERS)),
+    /** The learner, asked directly. */
+    LEARNER("learner", Set.of(Role.LEARNER, Role.VOTERS)),
+    /** A voter that doesn't lead, asked directly. */
+    FOLLOWER("follower", Set.of(Role.LEARNER, Role.VOTERS)),
+    /** etcd's own proxy before the voters, which answers what it has answered before from its cache. */
+    GRPC_PROXY("grpc-proxy", Set.of(Role.GRPC_PROXY, Role.LEARNER, Role.VOTERS));
+
+    private final String title;
+
+    @SuppressWarnings("ImmutableEnumChecker") // Set.of is
+    private final Set<Role> roles;
+
+    ReadPath(String title, Set<Role> roles) {
+        this.title = title;
+        this.roles = roles;
+    }
+
+    /** The processes that may work for a read by this way. */
+    Set<Role> roles() {
+        return roles;
+    }
+
+    @Override
+    public String toString() {
+        return title;
+    }
+}

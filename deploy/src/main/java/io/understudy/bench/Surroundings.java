@@ -1,0 +1,43 @@
+package io.understudy.bench;
+
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+
+/**
+ * What figures depend on, besides the code.
+ *
+ * @param cores of this machine, which the servers and the load generator share
+ * @param etcd version
+ * @param java version that the gateway runs on
+ * @param gatewayJvm options of the gateway's JVM
+ * @param loadGenerator what sends the requests
+ */
+record Surroundings(int cores, String etcd, String java, List<String> gatewayJvm, String loadGenerator) {
+
+    Surroundings {
+        gatewayJvm = List.copyOf(gatewayJvm);
+    }
+
+    /** The options for tuning on the command line of a JVM that runs. */
+    static List<String> jvmOptions(long pid) {
+        try {
+            String line = Files.readString(Path.of("/proc", Long.toString(pid), "cmdline"), StandardCharsets.UTF_8);
+            return Stream.of(line.split("\0", -1))
+                    .filter(argument -> argument.startsWith("-X"))
+                    .toList();
+        } catch (IOException e) {
+            throw new BenchException("the options of process " + pid + " can't be read", e);
+        }
+    }
+
+    /** In one line. */
+    String toText() {
+        return cores + " cores, etcd " + etcd + ", Java " + java + " with "
+                + gatewayJvm.stream().collect(Collectors.joining(" ")) + ", load by " + loadGenerator;
+    }
+}

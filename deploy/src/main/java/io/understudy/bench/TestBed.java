@@ -1,0 +1,140 @@
+package io.understudy.bench;
+
+import io.understudy.lab.part.EtcdPart;
+import io.understudy.lab.part.UnderstudyPart;
+import io.understudy.lab.progress.Progress;
+import io.understudy.local.binary.EtcdBinaries;
+import io.understudy.local.etcd.EtcdMember;
+import io.understudy.local.etcd.LocalEtcd;
+import io.understudy.local.etcd.LocalEtcdBuilder;
+import io.understudy.local.process.Folders;
+import io.understudy.local.process.FreePorts;
+import io.understudy.local.process.ServerProcess;
+import java.net.URI;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.stream.Collectors;
+
+/**
+ * All servers, each a process of its own: three voters, a learner, grpc-proxy before the voters, and a gateway as
+ * {@code understudy gateway} runs it.
+ *
+ * <p>With a round trip the voters are far from everything else: the gateway, the learner, grpc-proxy and whoever sends
+ * requests are near each other.
+ */
+final class TestBed implements AutoCloseable {
+
+    private static final int VOTERS = 3;
+
+    private final Duration roundTrip;
+    private final FreePorts ports = FreePorts.take(2);
+    private final LocalEtcd cluster;
+    private final EtcdPart etcd;
+    private final GrpcProxy proxy;
+    private final UnderstudyPart gateway;
+
+    /** @param folder for data and logs */
+    TestBed(EtcdBinaries binaries, Path folder, Duration roundTrip, Progress progress) {
+        this.roundTrip = roundTrip;
+        LocalEtcdBuilder description = LocalEtcd.builder()
+                .name("core")
+                .voters(VOTERS)
+                .learners(1)
+                .dataDirectory(folder)
+                .binaries(binaries);
+        cluster = (roundTrip.isZero() ? description : description.behindProxies()).build();
+        etcd = new EtcdPart("core", List.of("voter-1", "voter-2", "voter-3", "learner"), () -> cluster, progress);
+        proxy = new GrpcProxy(binaries, folder.resolve("grpc-proxy"), ports.get(1), clientUrls(cluster.voters()));
+        gateway = new UnderstudyPart(
+                "gateway",
+                Folders.create(folder.resolve("gateway")),
+                configuration(),
+                "",
+                gatewayUrl().resolve("/readyz"),
+                progress);
+    }
+
+    private String configuration() {
+        String endpoints =
+                clientUrls(cluster.members()).stream().map(URI::toString).collect(Collectors.joining(", "));
+        return """
+                # Written by 'understudy bench'.
+                name: bench-gateway
+                listen: 127.0.0.1:%d
+                source:
+                  endpoints: [%s]
+                """.formatted(ports.get(0), endpoints);
+    }
+
+    /** Starts all, writes the keys, and returns when everything serves. */
+    void start() throws InterruptedException {
+        etcd.start();
+        Loader.load(cluster.leader().directClientUrl(), learner().directClientUrl());
+        if (!roundTrip.isZero()) {
+            keepVotersFar();
+        }
+        proxy.start();
+        gateway.start();
+    }
+
+    private void keepVotersFar() {
+        Duration eachWay = roundTrip.dividedBy(2);
+        for (EtcdMember voter : cluster.voters()) {
+            voter.clientProxy().delay(eachWay);
+            voter.peerProxy().from(learner().name()).delay(eachWay);
+            learner().peerProxy().from(voter.name()).delay(eachWay);
+        }
+    }
+
+    URI url(ReadPath path) {
+        return switch (path) {
+            case GATEWAY -> gatewayUrl();
+            case LEARNER -> learner().clientUrl();
+            case FOLLOWER -> cluster.followers().get(0).clientUrl();
+            case GRPC_PROXY -> proxy.url();
+        };
+    }
+
+    private URI gatewayUrl() {
+        return URI.create("http://127.0.0.1:" + ports.get(0));
+    }
+
+    private EtcdMember learner() {
+        return cluster.learners().get(0);
+    }
+
+    private static List<URI> clientUrls(List<EtcdMember> members) {
+        return members.stream().map(EtcdMember::clientUrl).toList();
+    }
+
+    /** All processes. */
+    List<Server> servers() {
+        List<Server> servers = new ArrayList<>();
+        servers.add(server(Role.GATEWAY, gateway.children().get(0).process().get()));
+        servers.add(server(Role.GRPC_PROXY, proxy.process()));
+        servers.add(server(Role.LEARNER, learner().process()));
+        cluster.voters().forEach(voter -> servers.add(server(Role.VOTERS, voter.process())));
+        return servers;
+    }
+
+    private static Server server(Role role, ServerProcess process) {
+        return new Server(
+                role,
+                process.pid()
+                        .orElseThrow(() -> new BenchException(process.name() + " has ended; the end of its log "
+                                + process.log().file() + ":\n  "
+                                + String.join("\n  ", process.log().tail(12)))));
+    }
+
+    /** Stops all, readers before what they read. Idempotent. */
+    @Override
+    public synchronized void close() {
+        gateway.stop();
+        proxy.stop();
+        etcd.stop();
+        cluster.close();
+        ports.close();
+    }
+}

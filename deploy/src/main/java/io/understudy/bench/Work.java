@@ -1,0 +1,86 @@
+package io.understudy.bench;
+
+import io.etcd.jetcd.api.RangeRequest;
+import java.util.List;
+import java.util.Locale;
+import java.util.stream.Stream;
+
+/** One kind of read, asked again and again; and what the gateway is to reach with it. */
+public enum Work {
+    POINT(
+            "one key of 256 B, serializable",
+            Api.GRPC,
+            DataSet.oneKey(true),
+            128,
+            Target.of(ReadPath.LEARNER, 1 / 2.5),
+            Target.shown(ReadPath.GRPC_PROXY)),
+    POINT_LINEARIZABLE(
+            "one key of 256 B, linearizable",
+            Api.GRPC,
+            DataSet.oneKey(false),
+            128,
+            Target.of(ReadPath.FOLLOWER, 1 / 3.0)),
+    PREFIX(
+            "1,000 keys of 256 B, serializable",
+            Api.GRPC,
+            DataSet.prefix(),
+            32,
+            Target.of(ReadPath.LEARNER, 1 / 6.0),
+            Target.of(ReadPath.GRPC_PROXY, 1)),
+    JSON_POINT(
+            "one key of 256 B, serializable", Api.JSON, DataSet.oneKey(true), 32, Target.of(ReadPath.LEARNER, 1 / 4.0)),
+    JSON_PREFIX(
+            "1,000 keys of 256 B, serializable", Api.JSON, DataSet.prefix(), 32, Target.of(ReadPath.LEARNER, 1 / 8.0));
+
+    private final String description;
+    private final Api api;
+    private final RangeRequest range;
+    private final int inFlight;
+
+    @SuppressWarnings("ImmutableEnumChecker") // List.of is
+    private final List<Target> targets;
+
+    Work(String description, Api api, RangeRequest range, int inFlight, Target... targets) {
+        this.description = description;
+        this.api = api;
+        this.range = range;
+        this.inFlight = inFlight;
+        this.targets = List.of(targets);
+    }
+
+    String description() {
+        return description;
+    }
+
+    Api api() {
+        return api;
+    }
+
+    RangeRequest range() {
+        return range;
+    }
+
+    /** Requests that wait for their answers at any time. */
+    int inFlight() {
+        return inFlight;
+    }
+
+    List<Target> targets() {
+        return targets;
+    }
+
+    /** By which ways it is measured, in turn: the peer that counts, the gateway, other peers. */
+    List<ReadPath> paths() {
+        List<ReadPath> peers = targets.stream().map(Target::peer).toList();
+        return Stream.concat(
+                        Stream.of(peers.get(0), ReadPath.GATEWAY),
+                        peers.stream().skip(1))
+                .toList();
+    }
+
+    /** Its name on the command line. */
+    @Override
+    public String toString() {
+        return name().toLowerCase(Locale.ROOT).replace('_', '-');
+    }
+}
