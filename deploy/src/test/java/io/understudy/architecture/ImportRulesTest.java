@@ -57,6 +57,8 @@ final class ImportRulesTest {
             .gateway.read       com.google.protobuf io.etcd.jetcd.api io.grpc io.micrometer io.vertx org.slf4j
             .gateway.api        .gateway.replica .vocabulary com.google.protobuf io.etcd.jetcd.api io.grpc io.netty.buffer
             .gateway.caller     .vocabulary io.vertx.core
+            .gateway.forward    .gateway.api .gateway.caller .etcd com.google.protobuf io.etcd.jetcd.api io.grpc
+            .gateway.forward    io.micrometer
             .gateway.replica    .vocabulary .feed com.google.protobuf org.slf4j
             .gateway.metrics    .metrics io.micrometer
             .gateway.health

@@ -1,0 +1,159 @@
+package io.understudy.gateway.forward;
+
+import static io.grpc.MethodDescriptor.MethodType.BIDI_STREAMING;
+import static io.grpc.MethodDescriptor.MethodType.SERVER_STREAMING;
+import static io.grpc.MethodDescriptor.MethodType.UNARY;
+
+import io.grpc.MethodDescriptor;
+import io.grpc.MethodDescriptor.MethodType;
+import io.understudy.etcd.Duty;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.function.Function;
+import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A method of etcd's API, and what a gateway does with its calls. {@link #ALL} is every method of etcd 3.5 ({@code
+ * api/etcdserverpb/rpc.proto}, {@code v3lockpb}, {@code v3electionpb}).
+ *
+ * @param wire its name and type, and messages as bytes
+ * @param duty whom to ask
+ * @param patient whether an answer may rightly take any time, because the method waits for other clients
+ */
+public record EtcdMethod(MethodDescriptor<byte[], byte[]> wire, Treatment treatment, Duty duty, boolean patient) {
+
+    /** What becomes of a call. */
+    public enum Treatment {
+        /** Answered by the gateway, at least some of the time. */
+        HERE,
+        /** Changes nothing and only a voter knows, or, for a snapshot, only an etcd has it: always passed on. */
+        PASSED_ON,
+        /** Passed on if writes are, refused if not. */
+        WRITE,
+        /** About a member's own database. A gateway has none, and another member's must not be taken for it: refused. */
+        REFUSED
+    }
+
+    private static final String KV = "etcdserverpb.KV/";
+    private static final String LEASE = "etcdserverpb.Lease/";
+    private static final String CLUSTER = "etcdserverpb.Cluster/";
+    private static final String MAINTENANCE = "etcdserverpb.Maintenance/";
+    private static final String AUTH = "etcdserverpb.Auth/";
+    private static final String LOCK = "v3lockpb.Lock/";
+    private static final String ELECTION = "v3electionpb.Election/";
+
+    /** Every method of etcd 3.5. */
+    public static final List<EtcdMethod> ALL = List.of(
+            here(KV + "Range"),
+            write(KV + "Put"),
+            write(KV + "DeleteRange"),
+            here(KV + "Txn"),
+            write(KV + "Compact"),
+            stream("etcdserverpb.Watch/Watch", BIDI_STREAMING, Treatment.WRITE, Duty.WATCH),
+            write(LEASE + "LeaseGrant"),
+            write(LEASE + "LeaseRevoke"),
+            stream(LEASE + "LeaseKeepAlive", BIDI_STREAMING, Treatment.WRITE, Duty.WRITE),
+            passedOn(LEASE + "LeaseTimeToLive"),
+            passedOn(LEASE + "LeaseLeases"),
+            write(CLUSTER + "MemberAdd"),
+            write(CLUSTER + "MemberRemove"),
+            write(CLUSTER + "MemberUpdate"),
+            here(CLUSTER + "MemberList"),
+            write(CLUSTER + "MemberPromote"),
+            here(MAINTENANCE + "Alarm"),
+            here(MAINTENANCE + "Status"),
+            refused(MAINTENANCE + "Defragment"),
+            refused(MAINTENANCE + "Hash"),
+            refused(MAINTENANCE + "HashKV"),
+            stream(MAINTENANCE + "Snapshot", SERVER_STREAMING, Treatment.PASSED_ON, Duty.SNAPSHOT),
+            write(MAINTENANCE + "MoveLeader"),
+            write(MAINTENANCE + "Downgrade"),
+            write(AUTH + "AuthEnable"),
+            write(AUTH + "AuthDisable"),
+            passedOn(AUTH + "AuthStatus"),
+            passedOn(AUTH + "Authenticate"),
+            write(AUTH + "UserAdd"),
+            write(AUTH + "UserGet"),
+            write(AUTH + "UserList"),
+            write(AUTH + "UserDelete"),
+            write(AUTH + "UserChangePassword"),
+            write(AUTH + "UserGrantRole"),
+            write(AUTH + "UserRevokeRole"),
+            write(AUTH + "RoleAdd"),
+            write(AUTH + "RoleGet"),
+            write(AUTH + "RoleList"),
+            write(AUTH + "RoleDelete"),
+            write(AUTH + "RoleGrantPermission"),
+            write(AUTH + "RoleRevokePermission"),
+            waiting(LOCK + "Lock"),
+            write(LOCK + "Unlock"),
+            waiting(ELECTION + "Campaign"),
+            write(ELECTION + "Proclaim"),
+            write(ELECTION + "Leader"),
+            stream(ELECTION + "Observe", SERVER_STREAMING, Treatment.WRITE, Duty.WRITE),
+            write(ELECTION + "Resign"));
+
+    private static final Map<String, EtcdMethod> BY_NAME =
+            ALL.stream().collect(Collectors.toUnmodifiableMap(EtcdMethod::fullName, Function.identity()));
+
+    private static final Set<String> SERVICES =
+            ALL.stream().map(EtcdMethod::service).collect(Collectors.toUnmodifiableSet());
+
+    /** Null if etcd 3.5 has no such method. */
+    public static @Nullable EtcdMethod named(String fullName) {
+        return BY_NAME.get(fullName);
+    }
+
+    static boolean isService(String name) {
+        return SERVICES.contains(name);
+    }
+
+    /** Such as {@code etcdserverpb.KV/Put}. */
+    public String fullName() {
+        return wire.getFullMethodName();
+    }
+
+    /** Whether a call has one request only, which has to be there before it can be passed on. */
+    public boolean oneRequest() {
+        return wire.getType().clientSendsOneMessage();
+    }
+
+    /** Whether a call has one answer only as well. */
+    public boolean unary() {
+        return wire.getType() == UNARY;
+    }
+
+    private String service() {
+        return fullName().substring(0, fullName().indexOf('/'));
+    }
+
+    private static EtcdMethod here(String name) {
+        return unary(name, Treatment.HERE, false);
+    }
+
+    private static EtcdMethod passedOn(String name) {
+        return unary(name, Treatment.PASSED_ON, false);
+    }
+
+    private static EtcdMethod write(String name) {
+        return unary(name, Treatment.WRITE, false);
+    }
+
+    private static EtcdMethod waiting(String name) {
+        return unary(name, Treatment.WRITE, true);
+    }
+
+    private static EtcdMethod refused(String name) {
+        return unary(name, Treatment.REFUSED, false);
+    }
+
+    private static EtcdMethod unary(String name, Treatment treatment, boolean patient) {
+        return new EtcdMethod(Bytes.method(name, UNARY), treatment, Duty.WRITE, patient);
+    }
+
+    private static EtcdMethod stream(String name, MethodType type, Treatment treatment, Duty duty) {
+        return new EtcdMethod(Bytes.method(name, type), treatment, duty, true);
+    }
+}

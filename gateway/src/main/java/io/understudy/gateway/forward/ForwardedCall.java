@@ -1,0 +1,260 @@
+package io.understudy.gateway.forward;
+
+import io.grpc.CallOptions;
+import io.grpc.ClientCall;
+import io.grpc.Metadata;
+import io.grpc.ServerCall;
+import io.grpc.Status;
+import io.grpc.StatusRuntimeException;
+import io.understudy.etcd.Endpoint;
+import io.understudy.etcd.EtcdCluster;
+import io.understudy.etcd.EtcdError;
+import io.understudy.etcd.EtcdErrors;
+import io.understudy.gateway.caller.Caller;
+import java.time.Duration;
+import java.util.Iterator;
+import java.util.concurrent.Executor;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One call of a client and the call to the source that answers it, joined: messages, metadata, half-close and cancellation
+ * pass in both directions, each side is asked for the next message only when the other can take it.
+ *
+ * <p>Goes to the next best member only while the request has provably not left this process, or was refused unseen.
+ *
+ * <p>All of it happens on the session's event loop.
+ */
+final class ForwardedCall extends ServerCall.Listener<byte[]> {
+
+    /** As much as etcd's own client takes. */
+    private static final int MAX_ANSWER_BYTES = Integer.MAX_VALUE;
+
+    private final EtcdMethod method;
+    private final ServerCall<byte[], byte[]> client;
+    private final Metadata headers;
+    private final Caller caller;
+    private final Executor loop;
+    private final EtcdCluster source;
+    private final ForwardMetrics metrics;
+    private final Iterator<Endpoint> candidates;
+    /** The only one, kept for another attempt; null where the client sends a stream of them. */
+    private final byte @Nullable [] request;
+
+    /** By {@link System#nanoTime}; {@link Caller#NO_DEADLINE} for none. */
+    private final long deadlineNanos;
+
+    private final long beganNanos = System.nanoTime();
+    private @Nullable Attempt attempt;
+    private boolean clientDone;
+    private boolean over;
+
+    /**
+     * Does nothing until {@link #start}.
+     *
+     * @param request the only one; null where the client sends a stream of them
+     * @param patience for a unary call that came without a deadline
+     */
+    ForwardedCall(
+            EtcdMethod method,
+            ServerCall<byte[], byte[]> client,
+            Metadata headers,
+            Caller caller,
+            Executor loop,
+            EtcdCluster source,
+            ForwardMetrics metrics,
+            byte @Nullable [] request,
+            Duration patience) {
+        this.method = method;
+        this.client = client;
+        this.headers = headers;
+        this.caller = caller;
+        this.loop = loop;
+        this.source = source;
+        this.metrics = metrics;
+        this.candidates = source.endpointsFor(method.duty()).iterator();
+        this.request = request;
+        boolean ours = caller.deadlineNanos() == Caller.NO_DEADLINE && !method.patient();
+        this.deadlineNanos = ours ? beganNanos + patience.toNanos() : caller.deadlineNanos();
+    }
+
+    void start() {
+        metrics.began(method);
+        next(Refusals.noLeader(), new Metadata());
+    }
+
+    /** Tries the next best member; ends with what the last one came to if there is none. */
+    private void next(Status last, Metadata trailers) {
+        if (candidates.hasNext()) {
+            Attempt another = new Attempt(candidates.next());
+            attempt = another;
+            another.start();
+        } else {
+            end(last, trailers);
+        }
+    }
+
+    private void end(Status status, Metadata trailers) {
+        if (!over) {
+            over = true;
+            metrics.ended(method, status.getCode().name(), Duration.ofNanos(System.nanoTime() - beganNanos));
+            client.close(status, trailers);
+        }
+    }
+
+    @Override
+    public void onMessage(byte[] message) {
+        if (attempt != null) {
+            attempt.send(message);
+        }
+    }
+
+    @Override
+    public void onHalfClose() {
+        clientDone = true;
+        if (attempt != null && request == null) {
+            attempt.call.halfClose();
+        }
+    }
+
+    /** The client has gone, or its deadline has passed. */
+    @Override
+    public void onCancel() {
+        if (!over) {
+            over = true;
+            metrics.ended(method, Status.Code.CANCELLED.name(), Duration.ofNanos(System.nanoTime() - beganNanos));
+            if (attempt != null) {
+                attempt.call.cancel("the client has cancelled", null);
+            }
+        }
+    }
+
+    /** The client can take more. */
+    @Override
+    public void onReady() {
+        if (attempt != null) {
+            attempt.clientReady();
+        }
+    }
+
+    /** The call to one member. */
+    private final class Attempt extends ClientCall.Listener<byte[]> {
+
+        private final Endpoint endpoint;
+        private final SendingRecord sending = new SendingRecord();
+        private final ClientCall<byte[], byte[]> call;
+        /** The client has a message less under way than it may have. */
+        private boolean wantsFromClient = true;
+        /** The member has one. */
+        private boolean wantsFromMember;
+
+        private boolean answered;
+
+        Attempt(Endpoint endpoint) {
+            this.endpoint = endpoint;
+            CallOptions options = CallOptions.DEFAULT
+                    .withExecutor(loop)
+                    .withMaxInboundMessageSize(MAX_ANSWER_BYTES)
+                    .withStreamTracerFactory(sending);
+            if (deadlineNanos != Caller.NO_DEADLINE) {
+                options = options.withDeadlineAfter(deadlineNanos - System.nanoTime(), TimeUnit.NANOSECONDS);
+            }
+            this.call = source.channel(endpoint).newCall(method.wire(), options);
+        }
+
+        void start() {
+            call.start(this, PassedMetadata.of(headers));
+            // Of a unary call two, since a second one would be a fault that has to show.
+            call.request(method.unary() ? 2 : 1);
+            if (request != null) {
+                call.sendMessage(request);
+                call.halfClose();
+            } else if (clientDone) {
+                call.halfClose();
+            }
+        }
+
+        void send(byte[] message) {
+            call.sendMessage(message);
+            wantsFromClient = true;
+            onReady();
+        }
+
+        void clientReady() {
+            if (wantsFromMember && client.isReady()) {
+                wantsFromMember = false;
+                call.request(1);
+            }
+        }
+
+        /** The member can take more; until then nothing of a stream is taken from the client, so nothing is lost here. */
+        @Override
+        public void onReady() {
+            if (request == null && wantsFromClient && call.isReady() && !over) {
+                wantsFromClient = false;
+                client.request(1);
+            }
+        }
+
+        @Override
+        public void onHeaders(Metadata received) {
+            if (!over) {
+                client.sendHeaders(PassedMetadata.of(received));
+            }
+        }
+
+        @Override
+        public void onMessage(byte[] message) {
+            if (over) {
+                return;
+            }
+            if (!answered) {
+                answered = true;
+                source.reportSuccess(endpoint, method.duty());
+            }
+            // Before the client can ask for more: what it reads next on this connection is not older.
+            caller.session().answered(HeaderRevision.of(message));
+            client.sendMessage(message);
+            if (!method.unary()) {
+                wantsFromMember = true;
+                clientReady();
+            }
+        }
+
+        @Override
+        public void onClose(Status status, Metadata trailers) {
+            if (over) {
+                return;
+            }
+            if (status.getCode() == Status.Code.UNAVAILABLE) {
+                source.reportFailure(endpoint, method.duty(), new StatusRuntimeException(status));
+            }
+            Metadata passed = PassedMetadata.of(trailers);
+            if (sending.answered()) {
+                if (refusedUnseen(status)) {
+                    metrics.elsewhere();
+                    next(status, passed);
+                } else {
+                    end(status, passed);
+                }
+            } else if (status.getCode() == Status.Code.DEADLINE_EXCEEDED) {
+                end(
+                        deadlineNanos == caller.deadlineNanos() ? Refusals.deadlineExceeded() : Refusals.timedOut(),
+                        passed);
+            } else if (sending.provablyNotSent()) {
+                metrics.elsewhere();
+                next(Refusals.noLeader(), passed);
+            } else {
+                end(status.getCode() == Status.Code.UNAVAILABLE ? Refusals.connectionLost() : status, passed);
+            }
+        }
+
+        /** A learner refuses before it looks at what is asked. It can be met here while its role isn't known yet. */
+        private boolean refusedUnseen(Status status) {
+            return request != null
+                    && !answered
+                    && status.getDescription() != null
+                    && EtcdErrors.error(status.getDescription()) == EtcdError.LEARNER_NOT_SUPPORTED;
+        }
+    }
+}

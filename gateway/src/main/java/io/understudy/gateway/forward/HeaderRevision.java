@@ -1,0 +1,46 @@
+package io.understudy.gateway.forward;
+
+import com.google.protobuf.CodedInputStream;
+import com.google.protobuf.WireFormat;
+import io.etcd.jetcd.api.ResponseHeader;
+import java.io.IOException;
+
+/** The revision that an answer's header tells, read without decoding the rest: every answer of etcd has it in field 1. */
+final class HeaderRevision {
+
+    private static final int HEADER = tag(1, WireFormat.WIRETYPE_LENGTH_DELIMITED);
+    private static final int REVISION = tag(ResponseHeader.REVISION_FIELD_NUMBER, WireFormat.WIRETYPE_VARINT);
+
+    private HeaderRevision() {}
+
+    /** 0 if there is none. */
+    static long of(byte[] answer) {
+        try {
+            CodedInputStream in = CodedInputStream.newInstance(answer);
+            // It comes first, as everything in order of its number does in what Go writes.
+            return in.readTag() == HEADER ? revision(in) : 0;
+        } catch (IOException e) {
+            // Not for us to judge: it is the client's answer.
+            return 0;
+        }
+    }
+
+    private static long revision(CodedInputStream in) throws IOException {
+        int length = in.readRawVarint32();
+        int outer = in.pushLimit(length);
+        long revision = 0;
+        for (int tag = in.readTag(); tag != 0; tag = in.readTag()) {
+            if (tag == REVISION) {
+                revision = in.readInt64();
+            } else if (!in.skipField(tag)) {
+                break;
+            }
+        }
+        in.popLimit(outer);
+        return revision;
+    }
+
+    private static int tag(int field, int wireType) {
+        return field << 3 | wireType;
+    }
+}

@@ -1,0 +1,9 @@
+package io.understudy.gateway.forward;
+
+/** What becomes of requests that change something. */
+public enum Writes {
+    /** They are refused, as a learner refuses them. */
+    REFUSE,
+    /** They are passed on to a voter. */
+    FORWARD
+}

@@ -1,0 +1,299 @@
+package io.understudy.gateway.forward;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.awaitility.Awaitility.await;
+
+import com.google.common.util.concurrent.ListenableFuture;
+import com.google.protobuf.ByteString;
+import io.etcd.jetcd.api.KVGrpc;
+import io.etcd.jetcd.api.LeaseGrantRequest;
+import io.etcd.jetcd.api.LeaseGrpc;
+import io.etcd.jetcd.api.LeaseKeepAliveRequest;
+import io.etcd.jetcd.api.LeaseKeepAliveResponse;
+import io.etcd.jetcd.api.MaintenanceGrpc;
+import io.etcd.jetcd.api.PutRequest;
+import io.etcd.jetcd.api.PutResponse;
+import io.etcd.jetcd.api.RangeRequest;
+import io.etcd.jetcd.api.SnapshotRequest;
+import io.etcd.jetcd.api.SnapshotResponse;
+import io.grpc.CallOptions;
+import io.grpc.ClientCall;
+import io.grpc.ConnectivityState;
+import io.grpc.ManagedChannel;
+import io.grpc.Metadata;
+import io.grpc.Status;
+import io.grpc.StatusRuntimeException;
+import io.grpc.netty.NettyChannelBuilder;
+import io.grpc.stub.StreamObserver;
+import io.understudy.etcd.Endpoint;
+import io.understudy.etcd.EtcdSettings;
+import io.understudy.local.etcd.EtcdMember;
+import io.understudy.local.junit.EtcdExtension;
+import java.io.IOException;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
+import java.time.Duration;
+import java.util.Queue;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.extension.RegisterExtension;
+
+/** What becomes of forwarded calls when members, or clients, fail in the middle of them. */
+@Timeout(120)
+final class ForwardingFaultIT {
+
+    private static final Duration PATIENCE = Duration.ofSeconds(30);
+
+    @RegisterExtension
+    static final EtcdExtension SOURCE = EtcdExtension.voters(3).named("source").behindProxies();
+
+    private ForwardingFront front;
+    private ManagedChannel client;
+
+    @BeforeEach
+    void open() throws Exception {
+        // Looked at once only: what is known of the members stays as it was before the fault.
+        EtcdSettings settings = new EtcdSettings(
+                "source",
+                SOURCE.cluster().clientUrls(),
+                EtcdSettings.of(URI.create("http://127.0.0.1:1")).discovery(),
+                Duration.ofMinutes(1),
+                Duration.ofSeconds(5),
+                null);
+        front = new ForwardingFront(settings, Duration.ofSeconds(15));
+        client = plain("127.0.0.1", front.port());
+        await().atMost(PATIENCE).until(() -> front.source.view().leader().isPresent());
+    }
+
+    @AfterEach
+    void close() {
+        client.shutdownNow();
+        front.close();
+    }
+
+    @Test
+    void aWriteWhoseAnswerIsLostIsNotRepeatedAndItsOutcomeIsCalledUnknown() throws Exception {
+        EtcdMember leader = SOURCE.cluster().leader();
+        put("lost", "before");
+        leader.clientProxy().delay(Duration.ofSeconds(1));
+        ListenableFuture<PutResponse> answer =
+                KVGrpc.newFutureStub(client).put(request("lost", ByteString.copyFromUtf8("after")));
+        await().atMost(PATIENCE).until(() -> version("lost") == 2);
+        leader.clientProxy().cut();
+        assertThatExceptionOfType(ExecutionException.class)
+                .isThrownBy(() -> answer.get(30, TimeUnit.SECONDS))
+                .satisfies(e -> assertThat(Status.fromThrowable(e))
+                        .extracting(Status::getCode, Status::getDescription)
+                        .containsExactly(
+                                Status.Code.UNAVAILABLE,
+                                "etcdserver: request timed out, possibly due to connection lost"));
+        // Were it repeated, this one, which goes to another member, would come after it.
+        leader.clientProxy().heal();
+        put("afterwards", "x");
+        assertThat(version("lost")).isEqualTo(2);
+    }
+
+    @Test
+    void aWriteThatNeverLeftGoesToAnotherMember() {
+        EtcdMember gone = SOURCE.cluster().leader();
+        put("elsewhere", "before");
+        SOURCE.cluster().moveLeader(SOURCE.cluster().followers().get(0));
+        gone.clientProxy().cut();
+        ManagedChannel toGone = (ManagedChannel) front.source.channel(Endpoint.of(gone.clientUrl()));
+        await().atMost(PATIENCE).until(() -> toGone.getState(false) != ConnectivityState.READY);
+        put("elsewhere", "after");
+        assertThat(version("elsewhere")).isEqualTo(2);
+    }
+
+    @Test
+    void withoutAnyMemberWritesFailAtOnceAsWithoutALeader() {
+        put("nobody", "before");
+        SOURCE.cluster().voters().forEach(voter -> voter.clientProxy().cut());
+        await().atMost(PATIENCE).untilAsserted(() -> assertThatExceptionOfType(StatusRuntimeException.class)
+                .isThrownBy(() -> put("nobody", "after"))
+                .satisfies(refusal ->
+                        assertThat(refusal.getStatus().getDescription()).isEqualTo("etcdserver: no leader")));
+    }
+
+    @Test
+    void aDeadlineIsKeptAndTold() {
+        put("late", "before");
+        SOURCE.cluster().leader().clientProxy().blackHole();
+        assertThatExceptionOfType(StatusRuntimeException.class)
+                .isThrownBy(() -> KVGrpc.newBlockingStub(client)
+                        .withDeadlineAfter(500, TimeUnit.MILLISECONDS)
+                        .put(request("late", ByteString.copyFromUtf8("after"))))
+                .satisfies(late -> assertThat(late.getStatus().getCode()).isEqualTo(Status.Code.DEADLINE_EXCEEDED));
+    }
+
+    @Test
+    void keepAlivesGoOnWhileAnotherMemberTakesTheLead() throws Exception {
+        long lease = LeaseGrpc.newBlockingStub(client)
+                .leaseGrant(LeaseGrantRequest.newBuilder().setTTL(60).build())
+                .getID();
+        KeepAlives keepAlives = new KeepAlives();
+        StreamObserver<LeaseKeepAliveRequest> requests =
+                LeaseGrpc.newStub(client).leaseKeepAlive(keepAlives);
+        LeaseKeepAliveRequest request =
+                LeaseKeepAliveRequest.newBuilder().setID(lease).build();
+        requests.onNext(request);
+        await().atMost(PATIENCE).until(() -> keepAlives.answers.size() == 1);
+        SOURCE.cluster().moveLeader(SOURCE.cluster().followers().get(0));
+        requests.onNext(request);
+        await().atMost(PATIENCE).until(() -> keepAlives.answers.size() == 2);
+        assertThat(keepAlives.answers).allMatch(answer -> answer.getTTL() == 60);
+        requests.onCompleted();
+        keepAlives.end.get(30, TimeUnit.SECONDS);
+        assertThat(front.metrics.streams()).isZero();
+    }
+
+    @Test
+    void keepAlivesEndWithTheirMemberAndANewStreamGoesToAnother() throws Exception {
+        long lease = LeaseGrpc.newBlockingStub(client)
+                .leaseGrant(LeaseGrantRequest.newBuilder().setTTL(60).build())
+                .getID();
+        LeaseKeepAliveRequest request =
+                LeaseKeepAliveRequest.newBuilder().setID(lease).build();
+        KeepAlives first = new KeepAlives();
+        LeaseGrpc.newStub(client).leaseKeepAlive(first).onNext(request);
+        await().atMost(PATIENCE).until(() -> first.answers.size() == 1);
+        SOURCE.cluster().leader().kill();
+        assertThatExceptionOfType(ExecutionException.class).isThrownBy(() -> first.end.get(30, TimeUnit.SECONDS));
+        await().atMost(PATIENCE).until(() -> {
+            KeepAlives again = new KeepAlives();
+            LeaseGrpc.newStub(client).leaseKeepAlive(again).onNext(request);
+            await().atMost(PATIENCE).until(() -> !again.answers.isEmpty() || again.end.isDone());
+            return !again.answers.isEmpty();
+        });
+    }
+
+    @Test
+    void aSnapshotThatNobodyReadsHoldsBackItsMemberAndNobodyElseAndEndsThereWhenCancelled() throws Exception {
+        for (int i = 0; i < 24; i++) {
+            put("large/" + i, ByteString.copyFrom(new byte[1 << 20]));
+        }
+        long before = bytesFromSource();
+        AtomicLong received = new AtomicLong();
+        ClientCall<SnapshotRequest, SnapshotResponse> snapshot =
+                client.newCall(MaintenanceGrpc.getSnapshotMethod(), CallOptions.DEFAULT);
+        snapshot.start(
+                new ClientCall.Listener<>() {
+                    @Override
+                    public void onMessage(SnapshotResponse part) {
+                        received.incrementAndGet();
+                    }
+                },
+                new Metadata());
+        snapshot.sendMessage(SnapshotRequest.getDefaultInstance());
+        snapshot.halfClose();
+        snapshot.request(1);
+        await().atMost(PATIENCE).until(() -> received.get() == 1);
+        assertThat(front.metrics.streams()).isEqualTo(1);
+        for (int i = 0; i < 20; i++) {
+            put("meanwhile", "" + i);
+        }
+        assertThat(bytesFromSource() - before).isLessThan(12 << 20);
+        snapshot.cancel("enough", null);
+        await().atMost(PATIENCE).until(() -> front.metrics.streams() == 0);
+        await().atMost(PATIENCE)
+                .until(() -> SOURCE.cluster().members().stream().anyMatch(ForwardingFaultIT::hasEndedSnapshots));
+    }
+
+    private void put(String key, String value) {
+        put(key, ByteString.copyFromUtf8(value));
+    }
+
+    private void put(String key, ByteString value) {
+        PutResponse answer = KVGrpc.newBlockingStub(client)
+                .withDeadlineAfter(PATIENCE.toSeconds(), TimeUnit.SECONDS)
+                .put(request(key, value));
+        assertThat(front.session.lastRevision())
+                .isGreaterThanOrEqualTo(answer.getHeader().getRevision());
+    }
+
+    private static PutRequest request(String key, ByteString value) {
+        return PutRequest.newBuilder()
+                .setKey(ByteString.copyFromUtf8(key))
+                .setValue(value)
+                .build();
+    }
+
+    /** How often the key was written, asked of the source without anything between. */
+    private static long version(String key) {
+        EtcdMember follower = SOURCE.cluster().followers().get(0);
+        ManagedChannel direct = plain(
+                follower.directClientUrl().getHost(), follower.directClientUrl().getPort());
+        try {
+            return KVGrpc.newBlockingStub(direct)
+                    .withDeadlineAfter(PATIENCE.toSeconds(), TimeUnit.SECONDS)
+                    .range(RangeRequest.newBuilder()
+                            .setKey(ByteString.copyFromUtf8(key))
+                            .build())
+                    .getKvs(0)
+                    .getVersion();
+        } finally {
+            direct.shutdownNow();
+        }
+    }
+
+    private static long bytesFromSource() {
+        return SOURCE.cluster().members().stream()
+                .mapToLong(member -> member.clientProxy().bytesFromTarget())
+                .sum();
+    }
+
+    private static boolean hasEndedSnapshots(EtcdMember member) {
+        HttpRequest metrics = HttpRequest.newBuilder(member.directClientUrl().resolve("/metrics"))
+                .build();
+        try {
+            return HttpClient.newHttpClient()
+                    .send(metrics, HttpResponse.BodyHandlers.ofLines())
+                    .body()
+                    .anyMatch(line -> line.startsWith("grpc_server_handled_total{")
+                            && line.contains("grpc_method=\"Snapshot\"")
+                            && !line.contains("grpc_code=\"OK\"")
+                            && !line.endsWith(" 0"));
+        } catch (IOException | InterruptedException e) {
+            throw new AssertionError(e);
+        }
+    }
+
+    private static ManagedChannel plain(String host, int port) {
+        return NettyChannelBuilder.forAddress(host, port)
+                .usePlaintext()
+                .disableRetry()
+                .build();
+    }
+
+    /** What a keep-alive stream answers. */
+    private static final class KeepAlives implements StreamObserver<LeaseKeepAliveResponse> {
+
+        final Queue<LeaseKeepAliveResponse> answers = new ConcurrentLinkedQueue<>();
+        final CompletableFuture<Boolean> end = new CompletableFuture<>();
+
+        @Override
+        public void onNext(LeaseKeepAliveResponse answer) {
+            answers.add(answer);
+        }
+
+        @Override
+        public void onError(Throwable failure) {
+            end.completeExceptionally(failure);
+        }
+
+        @Override
+        public void onCompleted() {
+            end.complete(true);
+        }
+    }
+}

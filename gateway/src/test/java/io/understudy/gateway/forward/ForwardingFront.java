@@ -1,0 +1,93 @@
+package io.understudy.gateway.forward;
+
+import io.grpc.HandlerRegistry;
+import io.grpc.Metadata;
+import io.grpc.Server;
+import io.grpc.ServerCall;
+import io.grpc.ServerMethodDefinition;
+import io.grpc.netty.NettyServerBuilder;
+import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
+import io.understudy.etcd.EtcdCluster;
+import io.understudy.etcd.EtcdSettings;
+import io.understudy.gateway.caller.Caller;
+import io.understudy.gateway.caller.Freshness;
+import io.understudy.gateway.caller.Principal;
+import io.understudy.gateway.caller.Session;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.time.Duration;
+import java.util.Objects;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.TimeUnit;
+
+/** A port at which every call is forwarded, without a gateway around it; all clients share one session and its thread. */
+final class ForwardingFront implements AutoCloseable {
+
+    final Session session = new Session();
+    final ForwardMetrics metrics = new ForwardMetrics(new SimpleMeterRegistry());
+    final EtcdCluster source;
+    private final ExecutorService loop = Executors.newSingleThreadExecutor();
+    private final Forwarder forwarder;
+    private final Server server;
+
+    ForwardingFront(EtcdSettings settings, Duration patience) throws IOException {
+        source = EtcdCluster.connect(settings, new SimpleMeterRegistry());
+        forwarder = new Forwarder(source, patience, metrics);
+        server = NettyServerBuilder.forAddress(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0))
+                .executor(loop)
+                .fallbackHandlerRegistry(new HandlerRegistry() {
+                    @Override
+                    public ServerMethodDefinition<?, ?> lookupMethod(String name, String authority) {
+                        EtcdMethod method = Objects.requireNonNull(EtcdMethod.named(name), name);
+                        return ServerMethodDefinition.create(
+                                method.wire(), (call, headers) -> accept(method, call, headers));
+                    }
+                })
+                .build()
+                .start();
+    }
+
+    int port() {
+        return server.getPort();
+    }
+
+    private ServerCall.Listener<byte[]> accept(EtcdMethod method, ServerCall<byte[], byte[]> call, Metadata headers) {
+        Caller caller = new Caller(Principal.ANONYMOUS, session, Freshness.ANY, deadline());
+        if (!method.oneRequest()) {
+            return forwarder.stream(method, call, headers, caller, loop);
+        }
+        call.request(2);
+        return new ServerCall.Listener<>() {
+            private ServerCall.Listener<byte[]> forwarded = new ServerCall.Listener<>() {};
+
+            @Override
+            public void onMessage(byte[] message) {
+                forwarded = forwarder.one(method, call, headers, caller, loop, message);
+            }
+
+            @Override
+            public void onReady() {
+                forwarded.onReady();
+            }
+
+            @Override
+            public void onCancel() {
+                forwarded.onCancel();
+            }
+        };
+    }
+
+    private static long deadline() {
+        var deadline = io.grpc.Context.current().getDeadline();
+        return deadline == null ? Caller.NO_DEADLINE : System.nanoTime() + deadline.timeRemaining(TimeUnit.NANOSECONDS);
+    }
+
+    @Override
+    public void close() {
+        server.shutdownNow();
+        source.close();
+        loop.shutdownNow();
+    }
+}
