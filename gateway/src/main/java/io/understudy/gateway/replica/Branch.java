@@ -1,7 +1,5 @@
 package io.understudy.gateway.replica;
 
-import com.google.protobuf.ByteString;
-import io.understudy.vocabulary.KeyRange;
 import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
@@ -9,29 +7,32 @@ import org.jspecify.annotations.Nullable;
 final class Branch implements Node {
 
     private final Node[] children;
-    /** The smallest key of each child, kept here so that a search touches this node only. */
-    private final ByteString[] firsts;
+    /**
+     * A key per child that none of its keys is before, and all keys of the child before it are; the first one means
+     * nothing. Kept here so that a search touches this node only, and shared by the nodes that replace this one while
+     * their children's bounds stay.
+     */
+    private final byte[][] bounds;
 
-    private final long count;
-    private final long bytes;
+    private final Totals totals;
 
-    /** Takes the array over. */
-    Branch(Node[] children) {
-        this.children = children;
-        this.firsts = new ByteString[children.length];
-        long keys = 0;
-        long sum = 0;
-        for (int i = 0; i < children.length; i++) {
-            firsts[i] = children[i].first();
-            keys += children[i].count();
-            sum += children[i].bytes();
-        }
-        this.count = keys;
-        this.bytes = sum;
+    /** Takes the arrays over. */
+    Branch(Node[] children, byte[][] bounds) {
+        this(children, bounds, sum(children, 0, children.length));
     }
 
-    Node[] children() {
-        return children;
+    private Branch(Node[] children, byte[][] bounds, Totals totals) {
+        this.children = children;
+        this.bounds = bounds;
+        this.totals = totals;
+    }
+
+    Node child(int index) {
+        return children[index];
+    }
+
+    byte[] bound(int index) {
+        return bounds[index];
     }
 
     @Override
@@ -40,100 +41,96 @@ final class Branch implements Node {
     }
 
     @Override
-    public long count() {
-        return count;
+    public Totals totals() {
+        return totals;
     }
 
     @Override
-    public long bytes() {
-        return bytes;
+    public byte[] first() {
+        return children[0].first();
     }
 
     @Override
-    public ByteString first() {
-        return firsts[0];
-    }
-
-    @Override
-    public @Nullable Entry get(ByteString key) {
-        return children[childFor(key)].get(key);
-    }
-
-    @Override
-    public Node[] with(Entry entry) {
-        int at = childFor(entry.key());
-        return split(Slices.replace(children, at, at + 1, children[at].with(entry)));
-    }
-
-    @Override
-    public Node without(ByteString key) {
-        int at = childFor(key);
+    public Node[] apply(Edits edits, int from, int to, Widths widths) {
+        int at = childFor(edits.key(from));
+        int end = at == children.length - 1 ? to : edits.lowerBound(from, to, bounds[at + 1]);
         Node child = children[at];
-        Node shrunk = child.without(key);
-        if (shrunk == child) {
-            return this;
-        }
-        if (shrunk.width() >= MIN_WIDTH || children.length == 1) {
-            return shrunk.width() == 0
-                    ? Leaf.EMPTY
-                    : new Branch(Slices.replace(children, at, at + 1, new Node[] {shrunk}));
-        }
-        if (shrunk.width() == 0) {
-            return new Branch(Slices.replace(children, at, at + 1, new Node[0]));
-        }
-        return at > 0
-                ? new Branch(Slices.replace(children, at - 1, at + 1, Node.join(children[at - 1], shrunk)))
-                : new Branch(Slices.replace(children, at, at + 2, Node.join(shrunk, children[at + 1])));
-    }
-
-    @Override
-    public long rank(ByteString key) {
-        int at = childFor(key);
-        long before = 0;
-        for (int i = 0; i < at; i++) {
-            before += children[i].count();
-        }
-        return before + children[at].rank(key);
-    }
-
-    @Override
-    public boolean scan(@Nullable ByteString from, EntryVisitor visitor) {
-        int at = from == null ? 0 : childFor(from);
-        if (!children[at].scan(from, visitor)) {
-            return false;
-        }
-        for (int i = at + 1; i < children.length; i++) {
-            if (!children[i].scan(null, visitor)) {
-                return false;
+        Node[] changed = child.apply(edits, from, end, widths);
+        if (end == to && changed.length == 1) {
+            if (changed[0] == child) {
+                return new Node[] {this};
+            }
+            if (changed[0].width() >= widths.least()) {
+                edits.replaced(ownBytes());
+                Node[] next = children.clone();
+                next[at] = changed[0];
+                Totals sums = totals.minus(child.totals()).plus(changed[0].totals());
+                return new Node[] {new Branch(next, bounds, sums)};
             }
         }
-        return true;
-    }
-
-    /** One branch, or two if that would be too wide. */
-    static Node[] split(Node[] children) {
-        if (children.length <= MAX_WIDTH) {
-            return new Node[] {new Branch(children)};
+        edits.replaced(ownBytes());
+        Row row = new Row();
+        row.addChildren(this, 0, at);
+        row.addAll(changed, bounds[at]);
+        while (end < to) {
+            int next = childFor(edits.key(end));
+            row.addChildren(this, at + 1, next);
+            at = next;
+            int begin = end;
+            end = at == children.length - 1 ? to : edits.lowerBound(begin, to, bounds[at + 1]);
+            row.addAll(children[at].apply(edits, begin, end, widths), bounds[at]);
         }
-        int half = children.length / 2;
-        return new Node[] {
-            new Branch(Arrays.copyOfRange(children, 0, half)),
-            new Branch(Arrays.copyOfRange(children, half, children.length))
-        };
+        row.addChildren(this, at + 1, children.length);
+        row.widen(widths);
+        return row.branches(widths);
     }
 
-    /** The last child whose first key isn't after {@code key}; the first child for keys before all. */
-    private int childFor(ByteString key) {
+    @Override
+    public Totals totals(byte @Nullable [] from, byte @Nullable [] to) {
+        if (from == null && to == null) {
+            return totals;
+        }
+        int begin = from == null ? 0 : childFor(from);
+        int end = to == null ? children.length - 1 : childFor(to);
+        if (begin == end) {
+            return children[begin].totals(from, to);
+        }
+        return children[begin]
+                .totals(from, null)
+                .plus(sum(children, begin + 1, end))
+                .plus(children[end].totals(null, to));
+    }
+
+    @Override
+    public long ownBytes() {
+        return Heap.BRANCH + Heap.ofReferences(children.length);
+    }
+
+    /** The child that holds the key if any does. */
+    Node childOf(byte[] key) {
+        return children[childFor(key)];
+    }
+
+    /** The last child whose bound isn't after {@code key}; the first child for keys before all. */
+    int childFor(byte[] key) {
         int low = 1;
-        int high = firsts.length - 1;
+        int high = bounds.length - 1;
         while (low <= high) {
             int middle = (low + high) >>> 1;
-            if (KeyRange.KEY_ORDER.compare(firsts[middle], key) <= 0) {
+            if (Arrays.compareUnsigned(bounds[middle], key) <= 0) {
                 low = middle + 1;
             } else {
                 high = middle - 1;
             }
         }
         return low - 1;
+    }
+
+    private static Totals sum(Node[] nodes, int from, int to) {
+        Totals sum = Totals.NONE;
+        for (int i = from; i < to; i++) {
+            sum = sum.plus(nodes[i].totals());
+        }
+        return sum;
     }
 }

@@ -1,10 +1,8 @@
 package io.understudy.gateway.replica;
 
 import com.google.protobuf.ByteString;
-import com.google.protobuf.CodedInputStream;
 import com.google.protobuf.CodedOutputStream;
 import com.google.protobuf.UnsafeByteOperations;
-import com.google.protobuf.WireFormat;
 import io.understudy.vocabulary.KeyValue;
 import io.understudy.vocabulary.Revision;
 import java.io.IOException;
@@ -14,6 +12,8 @@ import java.util.Arrays;
 /**
  * One key as it stands at some revision, kept as etcd's own encoding of an {@code mvccpb.KeyValue} (fields in the order
  * of their numbers, defaults left out), so that answers are assembled rather than encoded. Immutable.
+ *
+ * <p>Fields are found by walking the encoding, which costs less than the objects that would hold them.
  */
 public final class Entry {
 
@@ -24,9 +24,13 @@ public final class Entry {
     private static final int VALUE = 5;
     private static final int LEASE = 6;
 
+    /** Protobuf's wire type of keys and values, the low three bits of a tag; tags of these fields are one byte. */
+    private static final int BYTES = 2;
+
     private final byte[] wire;
 
-    private Entry(byte[] wire) {
+    /** Takes over an array that {@link #of} made. */
+    Entry(byte[] wire) {
         this.wire = wire;
     }
 
@@ -61,7 +65,7 @@ public final class Entry {
         return new Entry(wire);
     }
 
-    /** The encoding, as it goes into an answer. */
+    /** Bytes of the encoding, as it goes into an answer. */
     public int wireSize() {
         return wire.length;
     }
@@ -69,6 +73,26 @@ public final class Entry {
     /** The encoding itself; never to be changed. */
     public byte[] wire() {
         return wire;
+    }
+
+    /**
+     * Where in {@link #wire} the value's field begins, tag and length included. What is before it and what is after
+     * {@link #valueFieldEnd} make the encoding of the entry without its value.
+     */
+    public int valueFieldStart() {
+        return seek(VALUE);
+    }
+
+    /** Where in {@link #wire} the value's field ends; its start when the value is empty. */
+    public int valueFieldEnd() {
+        int start = seek(VALUE);
+        return isField(start, VALUE) ? fieldEnd(start) : start;
+    }
+
+    /** Bytes of the encoding with the value left out. */
+    public int wireSizeWithoutValue() {
+        int start = seek(VALUE);
+        return isField(start, VALUE) ? wire.length - (fieldEnd(start) - start) : wire.length;
     }
 
     public ByteString key() {
@@ -99,7 +123,7 @@ public final class Entry {
 
     /** Bytes of key and value. */
     public long bytes() {
-        return (long) key().size() + value().size();
+        return (long) keyLength(wire) + valueLength();
     }
 
     public KeyValue keyValue() {
@@ -122,35 +146,93 @@ public final class Entry {
         return keyValue().toString();
     }
 
+    /** Compares the key of an entry's encoding with {@code key}, as unsigned bytes. */
+    static int compareKey(byte[] wire, byte[] key) {
+        int length = keyLength(wire);
+        int from = length == 0 ? 0 : 1 + varintSize(length);
+        return Arrays.compareUnsigned(wire, from, from + length, key, 0, key.length);
+    }
+
+    /** A copy of the key of an entry's encoding. */
+    static byte[] copyKey(byte[] wire) {
+        int length = keyLength(wire);
+        int from = length == 0 ? 0 : 1 + varintSize(length);
+        return Arrays.copyOfRange(wire, from, from + length);
+    }
+
+    /** Bytes that {@code value} takes as a varint. */
+    static int varintSize(int value) {
+        return CodedOutputStream.computeUInt32SizeNoTag(value);
+    }
+
+    private static int keyLength(byte[] wire) {
+        return wire.length > 0 && wire[0] == (KEY << 3 | BYTES) ? length(wire, 1) : 0;
+    }
+
+    private int valueLength() {
+        int at = seek(VALUE);
+        return isField(at, VALUE) ? length(wire, at + 1) : 0;
+    }
+
     private long number(int field) {
-        try {
-            CodedInputStream in = CodedInputStream.newInstance(wire);
-            for (int tag = in.readTag(); tag != 0; tag = in.readTag()) {
-                if (WireFormat.getTagFieldNumber(tag) == field) {
-                    return in.readInt64();
-                }
-                in.skipField(tag);
-            }
+        int at = seek(field);
+        if (!isField(at, field)) {
             return 0;
-        } catch (IOException e) {
-            throw new UncheckedIOException("an entry that was encoded here", e);
         }
+        long value = 0;
+        int shift = 0;
+        byte next;
+        do {
+            next = wire[++at];
+            value |= (next & 0x7fL) << shift;
+            shift += 7;
+        } while (next < 0);
+        return value;
     }
 
     private ByteString bytes(int field) {
-        try {
-            CodedInputStream in = CodedInputStream.newInstance(wire);
-            for (int tag = in.readTag(); tag != 0; tag = in.readTag()) {
-                if (WireFormat.getTagFieldNumber(tag) == field) {
-                    int length = in.readRawVarint32();
-                    return UnsafeByteOperations.unsafeWrap(wire, in.getTotalBytesRead(), length);
-                }
-                in.skipField(tag);
-            }
+        int at = seek(field);
+        if (!isField(at, field)) {
             return ByteString.EMPTY;
-        } catch (IOException e) {
-            throw new UncheckedIOException("an entry that was encoded here", e);
         }
+        int length = length(wire, at + 1);
+        return UnsafeByteOperations.unsafeWrap(wire, at + 1 + varintSize(length), length);
+    }
+
+    /** Where the field is, or would be: fields come in the order of their numbers. */
+    private int seek(int field) {
+        int at = 0;
+        while (at < wire.length && wire[at] >>> 3 < field) {
+            at = fieldEnd(at);
+        }
+        return at;
+    }
+
+    private boolean isField(int at, int field) {
+        return at < wire.length && wire[at] >>> 3 == field;
+    }
+
+    private int fieldEnd(int at) {
+        if ((wire[at] & 7) == BYTES) {
+            int length = length(wire, at + 1);
+            return at + 1 + varintSize(length) + length;
+        }
+        int end = at + 1;
+        while (wire[end] < 0) {
+            end++;
+        }
+        return end + 1;
+    }
+
+    private static int length(byte[] wire, int at) {
+        int value = 0;
+        int shift = 0;
+        int next = at;
+        while (wire[next] < 0) {
+            value |= (wire[next++] & 0x7f) << shift;
+            shift += 7;
+        }
+        return value | wire[next] << shift;
     }
 
     private static int sizeOf(int field, long value) {

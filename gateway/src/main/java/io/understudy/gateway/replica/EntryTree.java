@@ -7,94 +7,103 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Entries in key order: a persistent B+ tree. Immutable; a changed tree shares all but the changed path with the one it
- * was made from.
+ * Entries in key order: a persistent B+ tree. Immutable; a changed tree shares all but the changed paths with the one it
+ * was made from. All changes of a commit are made in one pass, so that a path they share is copied once.
  */
 final class EntryTree {
 
-    static final EntryTree EMPTY = new EntryTree(Leaf.EMPTY);
+    static final EntryTree EMPTY = empty(Widths.DEFAULT);
 
     private final Node root;
+    private final Widths widths;
 
-    private EntryTree(Node root) {
+    private EntryTree(Node root, Widths widths) {
         this.root = root;
+        this.widths = widths;
     }
 
-    long count() {
-        return root.count();
+    static EntryTree empty(Widths widths) {
+        return new EntryTree(Leaf.EMPTY, widths);
     }
 
-    /** Bytes of keys and values. */
-    long bytes() {
-        return root.bytes();
+    /** What all entries amount to. */
+    Totals totals() {
+        return root.totals();
     }
 
     @Nullable Entry get(ByteString key) {
-        return root.get(key);
+        byte[] bytes = key.toByteArray();
+        Node node = root;
+        while (node instanceof Branch branch) {
+            node = branch.childOf(bytes);
+        }
+        byte[] wire = ((Leaf) node).get(bytes);
+        return wire == null ? null : new Entry(wire);
     }
 
-    EntryTree with(Entry entry) {
-        Node[] grown = root.with(entry);
-        return new EntryTree(grown.length == 1 ? grown[0] : new Branch(grown));
-    }
-
-    EntryTree without(ByteString key) {
-        Node shrunk = root.without(key);
-        if (shrunk == root) {
+    EntryTree apply(Edits edits) {
+        if (edits.size() == 0) {
             return this;
         }
-        while (shrunk instanceof Branch branch && branch.width() == 1) {
-            shrunk = branch.children()[0];
+        Node[] level = root.apply(edits, 0, edits.size(), widths);
+        while (level.length > 1) {
+            Row row = new Row();
+            row.addAll(level, level[0].first());
+            level = row.branches(widths);
         }
-        return new EntryTree(shrunk);
+        Node top = level.length == 0 ? Leaf.EMPTY : level[0];
+        while (top instanceof Branch branch && branch.width() == 1) {
+            top = branch.child(0);
+        }
+        return top == root ? this : new EntryTree(top, widths);
     }
 
-    /** Keys inside the range, without visiting them. */
-    long count(KeyRange range) {
-        long end = range.to() == null ? root.count() : root.rank(range.to());
-        return end - root.rank(range.from());
-    }
-
-    /** Visits the range's entries in key order until the visitor has enough. */
-    void scan(KeyRange range, EntryVisitor visitor) {
+    /** What the range's entries amount to, in logarithmic time. */
+    Totals totals(KeyRange range) {
         ByteString to = range.to();
-        boolean unused = root.scan(
-                range.from(),
-                to == null
-                        ? visitor
-                        : entry -> KeyRange.KEY_ORDER.compare(entry.key(), to) < 0 && visitor.visit(entry));
+        return root.totals(
+                range.from().isEmpty() ? null : range.from().toByteArray(), to == null ? null : to.toByteArray());
+    }
+
+    /** The range's entries in key order. */
+    EntryCursor cursor(KeyRange range) {
+        return new EntryCursor(root, range.from().toByteArray(), totals(range).count());
     }
 
     /** Makes a tree of entries given in key order, in linear time. */
     static final class Builder {
-        private final List<Node> leaves = new ArrayList<>();
-        private final List<Entry> pending = new ArrayList<>(Node.MAX_WIDTH);
+        private final Widths widths;
+        private final List<byte[]> pending;
+        private Row row = new Row();
+
+        Builder(Widths widths) {
+            this.widths = widths;
+            this.pending = new ArrayList<>(widths.most());
+        }
 
         /** Takes the next entry; its key is after all given so far. */
         void add(Entry entry) {
-            if (pending.size() == Node.MAX_WIDTH) {
+            if (pending.size() == widths.most()) {
                 flush();
             }
-            pending.add(entry);
+            pending.add(entry.wire());
         }
 
         EntryTree build() {
             flush();
-            List<Node> level = leaves;
-            while (level.size() > 1) {
-                List<Node> above = new ArrayList<>();
-                for (int i = 0; i < level.size(); i += Node.MAX_WIDTH) {
-                    above.add(new Branch(level.subList(i, Math.min(i + Node.MAX_WIDTH, level.size()))
-                            .toArray(new Node[0])));
-                }
-                level = above;
+            while (row.size() > 1) {
+                Row above = new Row();
+                Node[] branches = row.branches(widths);
+                above.addAll(branches, branches[0].first());
+                row = above;
             }
-            return level.isEmpty() ? EMPTY : new EntryTree(level.get(0));
+            return row.size() == 0 ? empty(widths) : new EntryTree(row.node(0), widths);
         }
 
         private void flush() {
             if (!pending.isEmpty()) {
-                leaves.add(new Leaf(pending.toArray(new Entry[0])));
+                Leaf leaf = Leaf.of(pending.toArray(new byte[0][]));
+                row.add(leaf, leaf.first());
                 pending.clear();
             }
         }

@@ -1,50 +1,43 @@
 package io.understudy.gateway.replica;
 
-import com.google.protobuf.ByteString;
 import org.jspecify.annotations.Nullable;
 
 /** A node of an {@link EntryTree}. Immutable, as are the arrays behind it once it is constructed. */
 sealed interface Node permits Leaf, Branch {
 
-    /** Most entries of a leaf, most children of a branch. */
-    int MAX_WIDTH = 32;
-
-    /** A node narrower than this is joined with a neighbour. */
-    int MIN_WIDTH = MAX_WIDTH / 4;
-
     /** Entries in a leaf, children in a branch. */
     int width();
 
-    /** Entries below this node. */
-    long count();
-
-    /** Bytes of keys and values below this node. */
-    long bytes();
+    /** Of the entries below this node. */
+    Totals totals();
 
     /** The smallest key. Not for an empty leaf. */
-    ByteString first();
+    byte[] first();
 
-    @Nullable Entry get(ByteString key);
+    /**
+     * What stands in this node's place once the edits from {@code from} to before {@code to} are made: adjoining nodes of
+     * its height, of any number. They may be narrow, but none is empty or too wide. The node itself if nothing changed.
+     */
+    Node[] apply(Edits edits, int from, int to, Widths widths);
 
-    /** This node with the entry put in: one node, or two adjoining ones if it became too wide. */
-    Node[] with(Entry entry);
+    /** What the entries from {@code from} to before {@code to} amount to; null stands for an open end. */
+    Totals totals(byte @Nullable [] from, byte @Nullable [] to);
 
-    /** This node without the key; possibly narrow, or empty. The same node if the key isn't there. */
-    Node without(ByteString key);
-
-    /** How many keys are smaller than {@code key}. */
-    long rank(ByteString key);
-
-    /** Visits entries from {@code from} on, in key order, until the visitor has enough: then false. */
-    boolean scan(@Nullable ByteString from, EntryVisitor visitor);
+    /** Heap that the node itself takes, without what is below it. */
+    long ownBytes();
 
     /** Two adjoining nodes of one height as one, or as two of even width if one would be too wide. */
-    static Node[] join(Node left, Node right) {
+    static Node[] join(Node left, Node right, Widths widths) {
         if (left instanceof Leaf a && right instanceof Leaf b) {
-            return Leaf.split(Slices.concat(a.entries(), b.entries()));
+            return Leaf.split(Slices.concat(a.wires(), b.wires()), widths);
         }
         if (left instanceof Branch a && right instanceof Branch b) {
-            return Branch.split(Slices.concat(a.children(), b.children()));
+            Row row = new Row();
+            row.addChildren(a, 0, a.width());
+            row.add(b.child(0), b.first());
+            row.addChildren(b, 1, b.width());
+            row.widen(widths);
+            return row.branches(widths);
         }
         throw new IllegalArgumentException("two nodes of different heights");
     }

@@ -90,15 +90,10 @@ public final class Replica implements FeedConsumer {
             throw new ReplicaDivergedException(
                     "a commit at revision " + commit.revision() + " for a replica that is at " + held.revision());
         }
-        EntryTree entries = held.entries();
         for (Change change : commit.changes()) {
             requireInside(change.key(), commit.revision());
-            if (change instanceof Change.Put put) {
-                entries = entries.with(Entry.of(put.keyValue()));
-            } else {
-                entries = entries.without(change.key());
-            }
         }
+        EntryTree entries = held.entries().apply(Edits.of(commit.changes()));
         publish(new ReplicaState(held.cluster(), commit.revision(), range, entries));
     }
 

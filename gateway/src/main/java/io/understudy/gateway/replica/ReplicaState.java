@@ -41,12 +41,12 @@ public final class ReplicaState {
 
     /** Number of keys. */
     public long keys() {
-        return entries.count();
+        return entries.totals().count();
     }
 
     /** Bytes of keys and values. */
     public long bytes() {
-        return entries.bytes();
+        return entries.totals().bytes();
     }
 
     public @Nullable Entry get(ByteString key) {
@@ -55,12 +55,25 @@ public final class ReplicaState {
 
     /** Number of keys inside {@code part}, in logarithmic time. */
     public long count(KeyRange part) {
-        return entries.count(part);
+        return totals(part).count();
+    }
+
+    /** What the entries inside {@code part} amount to, in logarithmic time. */
+    public Totals totals(KeyRange part) {
+        return entries.totals(part);
+    }
+
+    /** The entries inside {@code part} in key order, one by one. */
+    public EntryCursor cursor(KeyRange part) {
+        return entries.cursor(part);
     }
 
     /** Visits the entries inside {@code part} in key order until the visitor has enough. */
     public void scan(KeyRange part, EntryVisitor visitor) {
-        entries.scan(part, visitor);
+        EntryCursor cursor = entries.cursor(part);
+        while (cursor.hasNext() && visitor.visit(cursor.next())) {
+            // The visitor does all there is to do.
+        }
     }
 
     EntryTree entries() {

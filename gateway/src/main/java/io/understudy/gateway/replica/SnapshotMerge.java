@@ -20,7 +20,7 @@ final class SnapshotMerge {
     private final ClusterId cluster;
     private final Revision revision;
     private final @Nullable ReplicaState held;
-    private final EntryTree.Builder entries = new EntryTree.Builder();
+    private final EntryTree.Builder entries = new EntryTree.Builder(Widths.DEFAULT);
     /** Where the next page begins; null after the last one of a range without upper end. */
     private @Nullable ByteString next;
 

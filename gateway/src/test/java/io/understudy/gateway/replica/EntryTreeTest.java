@@ -4,9 +4,12 @@ import static io.understudy.vocabulary.KeyRange.KEY_ORDER;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.google.protobuf.ByteString;
+import io.etcd.jetcd.api.RangeResponse;
+import io.understudy.vocabulary.Change;
 import io.understudy.vocabulary.KeyRange;
 import io.understudy.vocabulary.KeyValue;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.Collections;
 import java.util.List;
 import java.util.NavigableMap;
@@ -36,15 +39,29 @@ final class EntryTreeTest {
     }
 
     @Provide
+    Arbitrary<List<List<Edit>>> commits() {
+        return edits().list().ofMaxSize(6);
+    }
+
+    @Provide
     Arbitrary<ByteString> keys() {
         return Keys.any();
     }
 
+    /** The narrowest ones make the tallest trees. */
+    @Provide
+    Arbitrary<Widths> widths() {
+        return Arbitraries.of(4, 5, 32).map(Widths::new);
+    }
+
     @Property(tries = 200)
     void holdsWhatASortedMapHoldsAndOldTreesStayAsTheyWere(
-            @ForAll("edits") List<Edit> edits, @ForAll("keys") ByteString one, @ForAll("keys") ByteString other) {
+            @ForAll("edits") List<Edit> edits,
+            @ForAll("keys") ByteString one,
+            @ForAll("keys") ByteString other,
+            @ForAll("widths") Widths widths) {
         NavigableMap<ByteString, KeyValue> model = new TreeMap<>(KEY_ORDER);
-        EntryTree tree = EntryTree.EMPTY;
+        EntryTree tree = EntryTree.empty(widths);
         List<EntryTree> trees = new ArrayList<>();
         List<List<KeyValue>> contents = new ArrayList<>();
         long revision = 1;
@@ -52,11 +69,11 @@ final class EntryTreeTest {
             revision++;
             if (edit.value() == null) {
                 model.remove(edit.key());
-                tree = tree.without(edit.key());
+                tree = tree.apply(Edits.delete(edit.key().toByteArray()));
             } else {
                 KeyValue entry = Keys.entry(edit.key(), edit.value(), revision);
                 model.put(edit.key(), entry);
-                tree = tree.with(Entry.of(entry));
+                tree = tree.apply(Edits.put(Entry.of(entry)));
             }
             trees.add(tree);
             contents.add(List.copyOf(model.values()));
@@ -67,11 +84,42 @@ final class EntryTreeTest {
         }
     }
 
+    @Property(tries = 200)
+    void isTheSameWhenACommitsChangesAreMadeInOnePass(
+            @ForAll("commits") List<List<Edit>> commits,
+            @ForAll("keys") ByteString one,
+            @ForAll("keys") ByteString other,
+            @ForAll("widths") Widths widths) {
+        NavigableMap<ByteString, KeyValue> model = new TreeMap<>(KEY_ORDER);
+        EntryTree tree = EntryTree.empty(widths);
+        long revision = 1;
+        for (List<Edit> commit : commits) {
+            revision++;
+            List<Change> changes = new ArrayList<>();
+            for (Edit edit : commit) {
+                if (edit.value() == null) {
+                    model.remove(edit.key());
+                    changes.add(new Change.Delete(edit.key()));
+                } else {
+                    KeyValue entry = Keys.entry(edit.key(), edit.value(), revision);
+                    model.put(edit.key(), entry);
+                    changes.add(new Change.Put(entry));
+                }
+            }
+            EntryTree before = tree;
+            List<KeyValue> held = all(before);
+            tree = tree.apply(Edits.of(changes));
+            requireEqual(tree, model, one, other);
+            assertThat(all(before)).isEqualTo(held);
+        }
+    }
+
     @Property(tries = 50)
-    void isTheSameWhenBuiltInOneGo(@ForAll("edits") List<Edit> edits, @ForAll("keys") ByteString one) {
+    void isTheSameWhenBuiltInOneGo(
+            @ForAll("edits") List<Edit> edits, @ForAll("keys") ByteString one, @ForAll("widths") Widths widths) {
         NavigableMap<ByteString, KeyValue> model = new TreeMap<>(KEY_ORDER);
         edits.forEach(edit -> model.put(edit.key(), Keys.entry(edit.key(), "v", 7)));
-        EntryTree.Builder builder = new EntryTree.Builder();
+        EntryTree.Builder builder = new EntryTree.Builder(widths);
         model.values().forEach(entry -> builder.add(Entry.of(entry)));
         requireEqual(builder.build(), model, one, ByteString.EMPTY);
     }
@@ -86,29 +134,28 @@ final class EntryTreeTest {
         Collections.shuffle(keys, new Random(seed));
         EntryTree tree = EntryTree.EMPTY;
         for (ByteString key : keys) {
-            tree = tree.with(Entry.of(Keys.entry(key, "value", 2)));
+            tree = tree.apply(Edits.put(Entry.of(Keys.entry(key, "value", 2))));
         }
-        assertThat(tree.count()).isEqualTo(20_000);
-        assertThat(tree.bytes()).isEqualTo(20_000L * ("key-00000".length() + "value".length()));
-        assertThat(tree.count(KeyRange.prefix(ByteString.copyFromUtf8("key-012"))))
+        assertThat(tree.totals().count()).isEqualTo(20_000);
+        assertThat(tree.totals().bytes()).isEqualTo(20_000L * ("key-00000".length() + "value".length()));
+        assertThat(tree.totals(KeyRange.prefix(ByteString.copyFromUtf8("key-012")))
+                        .count())
                 .isEqualTo(100);
         Collections.shuffle(keys, new Random(seed + 1));
         for (ByteString key : keys) {
             assertThat(tree.get(key)).isNotNull();
-            tree = tree.without(key);
+            tree = tree.apply(Edits.delete(key.toByteArray()));
             assertThat(tree.get(key)).isNull();
         }
-        assertThat(tree.count()).isZero();
-        assertThat(tree.bytes()).isZero();
-        assertThat(all(tree.with(Entry.of(Keys.entry(keys.get(0), "again", 3)))))
+        assertThat(tree.totals().count()).isZero();
+        assertThat(tree.totals().bytes()).isZero();
+        assertThat(all(tree.apply(Edits.put(Entry.of(Keys.entry(keys.get(0), "again", 3))))))
                 .hasSize(1);
     }
 
     private static void requireEqual(
             EntryTree tree, NavigableMap<ByteString, KeyValue> model, ByteString one, ByteString other) {
-        assertThat(tree.count()).isEqualTo(model.size());
-        assertThat(tree.bytes())
-                .isEqualTo(model.values().stream().mapToLong(KeyValue::bytes).sum());
+        assertThat(tree.totals()).isEqualTo(totals(model.values()));
         Entry found = tree.get(one);
         assertThat(found == null ? null : found.keyValue()).isEqualTo(model.get(one));
         assertThat(all(tree)).containsExactlyElementsOf(model.values());
@@ -116,7 +163,7 @@ final class EntryTreeTest {
             KeyRange range = new KeyRange(one, other);
             List<KeyValue> inside = List.copyOf(model.subMap(one, other).values());
             assertThat(within(tree, range, Integer.MAX_VALUE)).isEqualTo(inside);
-            assertThat(tree.count(range)).isEqualTo(inside.size());
+            assertThat(tree.totals(range)).isEqualTo(totals(inside));
             assertThat(within(tree, range, 3)).isEqualTo(inside.subList(0, Math.min(3, inside.size())));
         }
         assertThat(within(tree, KeyRange.fromKey(one), Integer.MAX_VALUE))
@@ -129,10 +176,26 @@ final class EntryTreeTest {
 
     private static List<KeyValue> within(EntryTree tree, KeyRange range, int limit) {
         List<KeyValue> found = new ArrayList<>();
-        tree.scan(range, entry -> {
-            found.add(entry.keyValue());
-            return found.size() < limit;
-        });
+        EntryCursor cursor = tree.cursor(range);
+        while (cursor.hasNext() && found.size() < limit) {
+            found.add(cursor.next().keyValue());
+        }
         return found;
+    }
+
+    /** By protobuf's own account. */
+    private static Totals totals(Collection<KeyValue> entries) {
+        RangeResponse.Builder whole = RangeResponse.newBuilder();
+        RangeResponse.Builder withoutValues = RangeResponse.newBuilder();
+        for (KeyValue entry : entries) {
+            io.etcd.jetcd.api.KeyValue message = Keys.message(entry);
+            whole.addKvs(message);
+            withoutValues.addKvs(message.toBuilder().clearValue());
+        }
+        return new Totals(
+                entries.size(),
+                entries.stream().mapToLong(KeyValue::bytes).sum(),
+                whole.build().getSerializedSize(),
+                withoutValues.build().getSerializedSize());
     }
 }

@@ -37,4 +37,16 @@ final class Keys {
                 version,
                 0);
     }
+
+    /** The message that etcd would send. */
+    static io.etcd.jetcd.api.KeyValue message(KeyValue entry) {
+        return io.etcd.jetcd.api.KeyValue.newBuilder()
+                .setKey(entry.key())
+                .setValue(entry.value())
+                .setCreateRevision(entry.createRevision().value())
+                .setModRevision(entry.modRevision().value())
+                .setVersion(entry.version())
+                .setLease(entry.lease())
+                .build();
+    }
 }

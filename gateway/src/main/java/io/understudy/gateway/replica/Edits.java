@@ -1,0 +1,102 @@
+package io.understudy.gateway.replica;
+
+import io.understudy.vocabulary.Change;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One commit's changes in key order, for a tree to be made from another in one pass; and an account of what the new tree
+ * no longer holds, which a state kept from before keeps alive. Used once.
+ */
+final class Edits {
+
+    private final byte[][] keys;
+    /** The new encoding, or null for a key that goes. */
+    private final byte[] @Nullable [] wires;
+
+    private long replacedBytes;
+
+    private Edits(byte[][] keys, byte[] @Nullable [] wires) {
+        this.keys = keys;
+        this.wires = wires;
+    }
+
+    private static final class Edit {
+        private final byte[] key;
+        private final byte @Nullable [] wire;
+
+        private Edit(Change change) {
+            key = change.key().toByteArray();
+            wire = change instanceof Change.Put put ? Entry.of(put.keyValue()).wire() : null;
+        }
+    }
+
+    static Edits put(Entry entry) {
+        return new Edits(new byte[][] {Entry.copyKey(entry.wire())}, new byte[][] {entry.wire()});
+    }
+
+    static Edits delete(byte[] key) {
+        return new Edits(new byte[][] {key}, new byte[][] {null});
+    }
+
+    /** The changes of one commit; of several of one key, the last. */
+    static Edits of(List<? extends Change> changes) {
+        List<Edit> edits = new ArrayList<>(changes.size());
+        for (Change change : changes) {
+            edits.add(new Edit(change));
+        }
+        edits.sort((a, b) -> Arrays.compareUnsigned(a.key, b.key));
+        byte[][] keys = new byte[edits.size()][];
+        byte[][] wires = new byte[edits.size()][];
+        int size = 0;
+        for (Edit edit : edits) {
+            if (size > 0 && Arrays.equals(keys[size - 1], edit.key)) {
+                size--;
+            }
+            keys[size] = edit.key;
+            wires[size++] = edit.wire;
+        }
+        return size == keys.length
+                ? new Edits(keys, wires)
+                : new Edits(Arrays.copyOf(keys, size), Arrays.copyOf(wires, size));
+    }
+
+    int size() {
+        return keys.length;
+    }
+
+    byte[] key(int index) {
+        return keys[index];
+    }
+
+    byte @Nullable [] wire(int index) {
+        return wires[index];
+    }
+
+    /** The first edit from {@code from} on, before {@code to}, whose key isn't before {@code key}. */
+    int lowerBound(int from, int to, byte[] key) {
+        int low = from;
+        int high = to;
+        while (low < high) {
+            int middle = (low + high) >>> 1;
+            if (Arrays.compareUnsigned(keys[middle], key) < 0) {
+                low = middle + 1;
+            } else {
+                high = middle;
+            }
+        }
+        return low;
+    }
+
+    /** Something of so many bytes is in the old tree and not in the new one. */
+    void replaced(long bytes) {
+        replacedBytes += bytes;
+    }
+
+    /** Heap that is held by the old tree alone. */
+    long replacedBytes() {
+        return replacedBytes;
+    }
+}

@@ -1,0 +1,74 @@
+package io.understudy.gateway.replica;
+
+import java.util.Iterator;
+import java.util.NoSuchElementException;
+
+/**
+ * Goes through a range of one immutable state, in key order, entry by entry, at the caller's pace. The end was found
+ * beforehand, so that no key is looked at on the way. For one thread; any number may be under way.
+ */
+public final class EntryCursor implements Iterator<Entry> {
+
+    /** From the root down to the branch above the current leaf, with where the way goes on. */
+    private final Branch[] path;
+
+    private final int[] places;
+    private Leaf leaf;
+    private int place;
+    private long remaining;
+
+    EntryCursor(Node root, byte[] from, long count) {
+        int height = 0;
+        for (Node node = root; node instanceof Branch branch; node = branch.child(0)) {
+            height++;
+        }
+        this.path = new Branch[height];
+        this.places = new int[height];
+        this.remaining = count;
+        Node node = root;
+        for (int depth = 0; depth < height; depth++) {
+            path[depth] = (Branch) node;
+            places[depth] = path[depth].childFor(from);
+            node = path[depth].child(places[depth]);
+        }
+        this.leaf = (Leaf) node;
+        this.place = leaf.rank(from);
+    }
+
+    /** How many entries are to come. */
+    public long remaining() {
+        return remaining;
+    }
+
+    @Override
+    public boolean hasNext() {
+        return remaining > 0;
+    }
+
+    @Override
+    public Entry next() {
+        if (remaining == 0) {
+            throw new NoSuchElementException("the range's end");
+        }
+        remaining--;
+        if (place == leaf.width()) {
+            nextLeaf();
+        }
+        return new Entry(leaf.wires()[place++]);
+    }
+
+    private void nextLeaf() {
+        int depth = path.length - 1;
+        while (places[depth] == path[depth].width() - 1) {
+            depth--;
+        }
+        Node node = path[depth].child(++places[depth]);
+        while (node instanceof Branch branch) {
+            path[++depth] = branch;
+            places[depth] = 0;
+            node = branch.child(0);
+        }
+        leaf = (Leaf) node;
+        place = 0;
+    }
+}

@@ -1,0 +1,31 @@
+package io.understudy.gateway.replica;
+
+/**
+ * What things take on the heap of a 64-bit JVM with compressed references: close enough to keep limits by, and checked
+ * against the real thing by a test.
+ */
+final class Heap {
+
+    /** Object, totals, header of the array. */
+    static final int LEAF = 24 + 48;
+
+    static final int BRANCH = 24 + 48;
+
+    private static final int ARRAY_HEADER = 16;
+    private static final int REFERENCE = 4;
+    private static final int ALIGNMENT = 8;
+
+    private Heap() {}
+
+    static long ofArray(int bytes) {
+        return align(ARRAY_HEADER + (long) bytes);
+    }
+
+    static long ofReferences(int length) {
+        return align(ARRAY_HEADER + (long) REFERENCE * length);
+    }
+
+    private static long align(long bytes) {
+        return (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+    }
+}
