@@ -11,6 +11,24 @@ public interface Entries extends Iterable<Entry> {
 
     long size();
 
+    /** Bytes that they take in an answer, as elements of a repeated field whose tag is one byte. */
+    default long answerBytes() {
+        long bytes = 0;
+        for (Entry entry : this) {
+            bytes += ProtoFields.lengthDelimitedSize(entry.wireSize());
+        }
+        return bytes;
+    }
+
+    /** The same with values left out. */
+    default long answerBytesWithoutValues() {
+        long bytes = 0;
+        for (Entry entry : this) {
+            bytes += ProtoFields.lengthDelimitedSize(entry.wireSizeWithoutValue());
+        }
+        return bytes;
+    }
+
     static Entries of(List<Entry> entries) {
         return new Entries() {
             @Override

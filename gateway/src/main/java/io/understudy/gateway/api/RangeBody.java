@@ -20,7 +20,9 @@ final class RangeBody implements AnswerBody {
     RangeBody(RangeResult result) {
         this.result = result;
         this.length = HeaderForm.size(result.header())
-                + entriesSize(result)
+                + (result.keysOnly()
+                        ? result.entries().answerBytesWithoutValues()
+                        : result.entries().answerBytes())
                 + ProtoFields.numberSize(more(result))
                 + ProtoFields.numberSize(result.count());
     }
@@ -51,35 +53,14 @@ final class RangeBody implements AnswerBody {
     private void write(ByteBuf out, Entry entry) {
         if (result.keysOnly()) {
             byte[] wire = entry.wire();
-            int start = valueFieldStart(entry);
-            int end = start + valueFieldSize(entry);
+            int start = entry.valueFieldStart();
+            int end = entry.valueFieldEnd();
             ProtoFields.writeLengthDelimited(out, KVS, wire.length - (end - start));
             out.writeBytes(wire, 0, start).writeBytes(wire, end, wire.length - end);
         } else {
             ProtoFields.writeLengthDelimited(out, KVS, entry.wireSize());
             out.writeBytes(entry.wire());
         }
-    }
-
-    private static long entriesSize(RangeResult result) {
-        long size = 0;
-        for (Entry entry : result.entries()) {
-            size += ProtoFields.lengthDelimitedSize(
-                    result.keysOnly() ? entry.wireSize() - valueFieldSize(entry) : entry.wireSize());
-        }
-        return size;
-    }
-
-    private static int valueFieldStart(Entry entry) {
-        return (int) ProtoFields.lengthDelimitedSize(entry.key().size())
-                + ProtoFields.numberSize(entry.createRevision())
-                + ProtoFields.numberSize(entry.modRevision())
-                + ProtoFields.numberSize(entry.version());
-    }
-
-    private static int valueFieldSize(Entry entry) {
-        int size = entry.value().size();
-        return size == 0 ? 0 : (int) ProtoFields.lengthDelimitedSize(size);
     }
 
     private static int more(RangeResult result) {
