@@ -7,8 +7,11 @@ import io.etcd.jetcd.api.ResponseHeader;
 import io.understudy.gateway.replica.Entry;
 import io.understudy.vocabulary.KeyRange;
 import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Collections;
 import java.util.Comparator;
 import java.util.List;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -91,14 +94,28 @@ public final class RangeEvaluation {
         if (isInKeyOrder(request)) {
             return;
         }
-        Comparator<Entry> order =
-                switch (request.getSortTarget()) {
-                    case VERSION -> Comparator.comparingLong(Entry::version);
-                    case CREATE -> Comparator.comparingLong(Entry::createRevision);
-                    case MOD -> Comparator.comparingLong(Entry::modRevision);
-                    case VALUE -> Comparator.comparing(Entry::value, KeyRange.KEY_ORDER);
-                    case KEY, UNRECOGNIZED -> Comparator.comparing(Entry::key, KeyRange.KEY_ORDER);
-                };
-        found.sort(request.getSortOrder() == SortOrder.DESCEND ? order.reversed() : order);
+        boolean descending = request.getSortOrder() == SortOrder.DESCEND;
+        switch (request.getSortTarget()) {
+            case KEY -> Collections.reverse(found);
+            case VERSION -> sort(found, Entry::version, Comparator.naturalOrder(), descending);
+            case CREATE -> sort(found, Entry::createRevision, Comparator.naturalOrder(), descending);
+            case MOD -> sort(found, Entry::modRevision, Comparator.naturalOrder(), descending);
+            case VALUE -> sort(found, Entry::value, KeyRange.KEY_ORDER, descending);
+            case UNRECOGNIZED -> throw new IllegalArgumentException("an unknown sort target");
+        }
+    }
+
+    /** What it is sorted by, taken out of the encoding once. */
+    private record Sorted<T>(Entry entry, T by) {}
+
+    private static <T> void sort(List<Entry> found, Function<Entry, T> by, Comparator<T> order, boolean descending) {
+        @SuppressWarnings({"unchecked", "rawtypes"})
+        Sorted<T>[] sorted = new Sorted[found.size()];
+        Arrays.setAll(sorted, i -> new Sorted<>(found.get(i), by.apply(found.get(i))));
+        Comparator<Sorted<T>> ascending = Comparator.comparing(Sorted::by, order);
+        GoSort.sort(sorted, descending ? ascending.reversed() : ascending);
+        for (int i = 0; i < sorted.length; i++) {
+            found.set(i, sorted[i].entry());
+        }
     }
 }

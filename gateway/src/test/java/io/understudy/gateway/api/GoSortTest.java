@@ -1,0 +1,38 @@
+package io.understudy.gateway.api;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.util.Arrays;
+import java.util.Comparator;
+import java.util.Random;
+import java.util.function.IntUnaryOperator;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** It sorts, whatever it is given. That it leaves equals where Go does is for etcd to tell: {@code DifferenceIT}. */
+final class GoSortTest {
+
+    @ParameterizedTest
+    @ValueSource(ints = {0, 1, 2, 12, 13, 49, 50, 51, 300, 5_000})
+    void sortsEveryPattern(int size) {
+        Random random = new Random(size);
+        requireSorted(size, i -> i);
+        requireSorted(size, i -> -i);
+        requireSorted(size, i -> 0);
+        requireSorted(size, i -> i % 7);
+        requireSorted(size, i -> Math.min(i, size - i));
+        requireSorted(size, i -> i == size / 3 ? -1 : i);
+        requireSorted(size, i -> random.nextInt());
+        requireSorted(size, i -> random.nextInt(4));
+        requireSorted(size, i -> i ^ 0x55);
+    }
+
+    private static void requireSorted(int size, IntUnaryOperator pattern) {
+        Integer[] items = new Integer[size];
+        Arrays.setAll(items, pattern::applyAsInt);
+        Integer[] sorted = items.clone();
+        Arrays.sort(sorted);
+        GoSort.sort(items, Comparator.naturalOrder());
+        assertThat(items).isEqualTo(sorted);
+    }
+}
