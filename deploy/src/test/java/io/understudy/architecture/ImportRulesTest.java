@@ -55,6 +55,8 @@ final class ImportRulesTest {
             .gateway.server     io.grpc io.netty io.vertx org.slf4j
             .gateway.read       .gateway.api .gateway.caller .gateway.replica .vocabulary .etcd .config
             .gateway.read       com.google.protobuf io.etcd.jetcd.api io.grpc io.micrometer io.vertx org.slf4j
+            .gateway.json       .gateway.api .gateway.caller .gateway.read .gateway.replica .gateway.server .etcd .tls
+            .gateway.json       com.google.protobuf io.etcd.jetcd.api io.grpc io.netty.buffer io.vertx org.slf4j
             .gateway.api        .gateway.replica .vocabulary com.google.protobuf io.etcd.jetcd.api io.grpc io.netty.buffer
             .gateway.caller     .vocabulary io.vertx.core
             .gateway.forward    .gateway.api .gateway.caller .etcd com.google.protobuf io.etcd.jetcd.api io.grpc

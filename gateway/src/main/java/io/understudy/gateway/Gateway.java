@@ -6,12 +6,16 @@ import io.micrometer.core.instrument.MeterRegistry;
 import io.understudy.config.HostPort;
 import io.understudy.etcd.EtcdCluster;
 import io.understudy.feed.etcd.EtcdFeedSource;
+import io.understudy.gateway.api.ApiException;
 import io.understudy.gateway.api.RangeReader;
 import io.understudy.gateway.api.ResponseHeaders;
 import io.understudy.gateway.api.WireForm;
 import io.understudy.gateway.health.HealthCheck;
 import io.understudy.gateway.health.HealthChecks;
+import io.understudy.gateway.json.JsonApi;
+import io.understudy.gateway.json.SourceForm;
 import io.understudy.gateway.metrics.GatewayMetrics;
+import io.understudy.gateway.read.LocalReads;
 import io.understudy.gateway.replica.Replica;
 import io.understudy.gateway.replica.ReplicaState;
 import io.understudy.gateway.replica.ReplicaWriter;
@@ -20,6 +24,7 @@ import io.understudy.gateway.server.UnaryMethod;
 import io.understudy.gateway.server.WebPages;
 import io.understudy.metrics.ProcessMetrics;
 import io.understudy.vocabulary.MemberId;
+import io.vertx.core.Future;
 import io.vertx.core.Vertx;
 import io.vertx.core.VertxOptions;
 import io.vertx.core.json.JsonObject;
@@ -60,6 +65,7 @@ public final class Gateway implements AutoCloseable {
     private final SourceFacts facts;
     private final Replica replica;
     private final ReplicaWriter writer;
+    private final SourceForm jsonForm;
     private final ApiServer server;
     private final AtomicBoolean closing = new AtomicBoolean();
     private int apiPort;
@@ -83,6 +89,7 @@ public final class Gateway implements AutoCloseable {
                 metrics::applied,
                 metrics::resynchronised);
         RangeReader ranges = new RangeReader(replica::state, new ResponseHeaders(id, facts::raftTerm));
+        this.jsonForm = new SourceForm(source);
         this.server = new ApiServer(
                 vertx,
                 settings.listen(),
@@ -92,6 +99,13 @@ public final class Gateway implements AutoCloseable {
                         RangeRequest.parser(),
                         request -> WireForm.message(ranges.range(request)))),
                 metrics::answered,
+                new JsonApi(
+                        new LocalReads(ranges),
+                        (method, caller, request) ->
+                                Future.failedFuture(ApiException.unimplemented(method + " is not served")),
+                        jsonForm,
+                        settings.limits().maxRequestBytes(),
+                        metrics::answered),
                 new WebPages(
                         live(), ready(), versions(), () -> process.scrape(null).body()));
         metrics.observe(new GatewayMetrics.Gauges(
@@ -195,6 +209,7 @@ public final class Gateway implements AutoCloseable {
     private void announceFirst(ReplicaState state) {
         if (!announced) {
             announced = true;
+            jsonForm.ask();
             LOG.info(
                     "replica ready cluster={} revision={} keys={} bytes={}",
                     state.cluster(),

@@ -27,6 +27,7 @@ public final class ApiServer {
     private final ServerLimits limits;
     private final List<UnaryMethod<?, ?>> methods;
     private final RequestListener listener;
+    private final HttpCalls calls;
     private final WebPages pages;
 
     public ApiServer(
@@ -35,12 +36,14 @@ public final class ApiServer {
             ServerLimits limits,
             List<UnaryMethod<?, ?>> methods,
             RequestListener listener,
+            HttpCalls calls,
             WebPages pages) {
         this.vertx = vertx;
         this.listen = listen;
         this.limits = limits;
         this.methods = List.copyOf(methods);
         this.listener = listener;
+        this.calls = calls;
         this.pages = pages;
     }
 
@@ -59,12 +62,21 @@ public final class ApiServer {
     }
 
     private final class Loop extends VerticleBase {
+        private final Sessions sessions = new Sessions();
+
         @Override
         public Future<?> start() {
             GrpcServer grpc = GrpcServer.server(vertx, limits.grpc()).callHandler(new GrpcCalls(methods, listener));
             Handler<HttpServerRequest> web = pages.on(vertx);
-            HttpServer server = vertx.createHttpServer(limits.http())
-                    .requestHandler(request -> (isGrpc(request) ? grpc : web).handle(request));
+            HttpServer server = vertx.createHttpServer(limits.http()).requestHandler(request -> {
+                if (isGrpc(request)) {
+                    grpc.handle(request);
+                } else if (calls.serves(request.path())) {
+                    calls.handle(request, sessions.of(request.connection()));
+                } else {
+                    web.handle(request);
+                }
+            });
             // A negative port is a free one that all instances share.
             int port = listen.port() == 0 ? -1 : listen.port();
             return server.listen(port, listen.host()).onSuccess(servers::add);

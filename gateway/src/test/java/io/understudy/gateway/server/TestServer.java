@@ -9,6 +9,7 @@ import io.understudy.gateway.api.RangeReader;
 import io.understudy.gateway.api.ResponseHeaders;
 import io.understudy.gateway.api.States;
 import io.understudy.gateway.api.WireForm;
+import io.understudy.gateway.caller.Session;
 import io.understudy.gateway.health.HealthCheck;
 import io.understudy.gateway.health.HealthChecks;
 import io.understudy.gateway.replica.ReplicaState;
@@ -17,6 +18,7 @@ import io.understudy.vocabulary.MemberId;
 import io.vertx.core.Future;
 import io.vertx.core.Promise;
 import io.vertx.core.Vertx;
+import io.vertx.core.http.HttpServerRequest;
 import java.net.URI;
 import java.time.Duration;
 import java.util.List;
@@ -31,6 +33,18 @@ import java.util.function.Supplier;
 final class TestServer implements AutoCloseable {
 
     static final int LOOPS = 2;
+
+    private static final HttpCalls NO_CALLS = new HttpCalls() {
+        @Override
+        public boolean serves(String path) {
+            return false;
+        }
+
+        @Override
+        public void handle(HttpServerRequest request, Session session) {
+            throw new IllegalStateException("serves nothing");
+        }
+    };
 
     final Vertx vertx = Vertx.vertx();
     final ConcurrentMap<String, AtomicInteger> answered = new ConcurrentHashMap<>();
@@ -55,6 +69,7 @@ final class TestServer implements AutoCloseable {
                         request -> WireForm.message(reader.range(request)))),
                 (method, code, took) -> answered.computeIfAbsent(method + " " + code, key -> new AtomicInteger())
                         .incrementAndGet(),
+                NO_CALLS,
                 new WebPages(live, ready, "{\"etcdserver\":\"3.5.0\"}", () -> "# metrics\n"));
         port = get(server.listen(LOOPS));
     }

@@ -1,0 +1,161 @@
+package io.understudy.gateway.json;
+
+import io.netty.buffer.ByteBuf;
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
+import java.util.Base64;
+
+/** JSON being written, in UTF-8. Objects and arrays open and close as told; commas come by themselves. */
+final class JsonBytes {
+
+    private static final Base64.Encoder BASE64 = Base64.getEncoder();
+    private static final byte[] HEX = ascii("0123456789abcdef");
+    private static final byte[] LEAST_LONG = ascii("-9223372036854775808");
+
+    private final byte[] comma;
+    private final boolean escapesHtml;
+    private byte[] bytes = new byte[512];
+    private int size;
+    private boolean first = true;
+
+    JsonBytes(JsonForm form) {
+        this.comma = ascii(form.comma());
+        this.escapesHtml = form.escapesHtml();
+    }
+
+    /** What is written again and again: a member's name with its quotes and its colon. */
+    static byte[] name(String name) {
+        return ascii("\"" + name + "\":");
+    }
+
+    int size() {
+        return size;
+    }
+
+    byte[] toByteArray() {
+        return Arrays.copyOf(bytes, size);
+    }
+
+    /** Moves what was written, leaving nothing. */
+    void moveTo(ByteBuf out) {
+        out.writeBytes(bytes, 0, size);
+        size = 0;
+    }
+
+    /** Ends one thing, so that the next needs a comma; but not the first in an object or an array. */
+    JsonBytes separate() {
+        if (first) {
+            first = false;
+        } else {
+            append(comma);
+        }
+        return this;
+    }
+
+    JsonBytes open(char bracket) {
+        append(bracket);
+        first = true;
+        return this;
+    }
+
+    JsonBytes close(char bracket) {
+        append(bracket);
+        first = false;
+        return this;
+    }
+
+    /** A member's name, made by {@link #name}; its value has to follow. */
+    JsonBytes member(byte[] name) {
+        return separate().append(name);
+    }
+
+    /** A number in quotes, as 64-bit integers are. */
+    JsonBytes quotedLong(long number) {
+        return append('"').decimal(number).append('"');
+    }
+
+    JsonBytes decimal(long number) {
+        if (number == Long.MIN_VALUE) {
+            return append(LEAST_LONG);
+        }
+        reserve(20);
+        long rest = number;
+        if (number < 0) {
+            bytes[size++] = '-';
+            rest = -number;
+        }
+        int digits = 1;
+        for (long limit = 10; digits < 19 && rest >= limit; limit *= 10) {
+            digits++;
+        }
+        for (int at = size + digits - 1; at >= size; at--) {
+            bytes[at] = (byte) ('0' + rest % 10);
+            rest /= 10;
+        }
+        size += digits;
+        return this;
+    }
+
+    JsonBytes base64(byte[] source, int from, int length) {
+        byte[] encoded = BASE64.encode(ByteBuffer.wrap(source, from, length)).array();
+        reserve(encoded.length + 2);
+        bytes[size++] = '"';
+        System.arraycopy(encoded, 0, bytes, size, encoded.length);
+        size += encoded.length;
+        bytes[size++] = '"';
+        return this;
+    }
+
+    JsonBytes string(String text) {
+        append('"');
+        byte[] utf8 = text.getBytes(StandardCharsets.UTF_8);
+        for (byte b : utf8) {
+            character(b);
+        }
+        return append('"');
+    }
+
+    /** As it is. */
+    JsonBytes append(byte[] source) {
+        reserve(source.length);
+        System.arraycopy(source, 0, bytes, size, source.length);
+        size += source.length;
+        return this;
+    }
+
+    private void character(byte b) {
+        switch (b) {
+            case '"', '\\' -> append('\\').append((char) b);
+            case '\b' -> append('\\').append('b');
+            case '\f' -> append('\\').append('f');
+            case '\n' -> append('\\').append('n');
+            case '\r' -> append('\\').append('r');
+            case '\t' -> append('\\').append('t');
+            default -> {
+                boolean html = escapesHtml && (b == '<' || b == '>' || b == '&');
+                if ((b >= 0 && b < ' ') || html) {
+                    append(ascii("\\u00")).append((char) HEX[b >> 4]).append((char) HEX[b & 15]);
+                } else {
+                    append((char) (b & 0xff));
+                }
+            }
+        }
+    }
+
+    private JsonBytes append(char one) {
+        reserve(1);
+        bytes[size++] = (byte) one;
+        return this;
+    }
+
+    private void reserve(int more) {
+        if (bytes.length - size < more) {
+            bytes = Arrays.copyOf(bytes, Math.max(size + more, bytes.length * 2));
+        }
+    }
+
+    static byte[] ascii(String text) {
+        return text.getBytes(StandardCharsets.ISO_8859_1);
+    }
+}

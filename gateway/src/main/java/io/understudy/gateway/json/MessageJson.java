@@ -1,0 +1,72 @@
+package io.understudy.gateway.json;
+
+import com.google.protobuf.ByteString;
+import com.google.protobuf.Descriptors.EnumValueDescriptor;
+import com.google.protobuf.Descriptors.FieldDescriptor;
+import com.google.protobuf.Message;
+import java.util.List;
+
+/**
+ * Messages of any type: original names, in the order of their declaration, what is not set left out; 64-bit integers as
+ * strings, bytes in base64, enums by name, or by number where there is no name.
+ */
+final class MessageJson {
+
+    private MessageJson() {}
+
+    static void write(JsonBytes out, Message message) {
+        out.open('{');
+        for (FieldDescriptor field : message.getDescriptorForType().getFields()) {
+            if (field.isRepeated()) {
+                if (message.getRepeatedFieldCount(field) > 0) {
+                    out.member(JsonBytes.name(field.getName()));
+                    list(out, field, (List<?>) message.getField(field));
+                }
+            } else if (message.hasField(field)) {
+                out.member(JsonBytes.name(field.getName()));
+                value(out, field, message.getField(field));
+            }
+        }
+        out.close('}');
+    }
+
+    private static void list(JsonBytes out, FieldDescriptor field, List<?> values) {
+        out.open('[');
+        for (Object each : values) {
+            out.separate();
+            value(out, field, each);
+        }
+        out.close(']');
+    }
+
+    private static void value(JsonBytes out, FieldDescriptor field, Object value) {
+        switch (field.getType()) {
+            case INT64, SINT64, SFIXED64 -> out.quotedLong((Long) value);
+            case UINT64, FIXED64 -> out.string(Long.toUnsignedString((Long) value));
+            case INT32, SINT32, SFIXED32 -> out.decimal((Integer) value);
+            case UINT32, FIXED32 -> out.decimal(Integer.toUnsignedLong((Integer) value));
+            case BOOL -> out.append(((Boolean) value) ? TRUE : FALSE);
+            case STRING -> out.string((String) value);
+            case BYTES -> {
+                byte[] bytes = ((ByteString) value).toByteArray();
+                out.base64(bytes, 0, bytes.length);
+            }
+            case ENUM -> named(out, (EnumValueDescriptor) value);
+            case MESSAGE -> write(out, (Message) value);
+            // etcd has none.
+            case DOUBLE, FLOAT, GROUP -> throw new IllegalArgumentException("not a type of etcd's: " + field);
+        }
+    }
+
+    private static final byte[] TRUE = {'t', 'r', 'u', 'e'};
+    private static final byte[] FALSE = {'f', 'a', 'l', 's', 'e'};
+
+    private static void named(JsonBytes out, EnumValueDescriptor value) {
+        // A number without a name gets a descriptor of its own, of no index.
+        if (value.getIndex() < 0) {
+            out.decimal(value.getNumber());
+        } else {
+            out.string(value.getName());
+        }
+    }
+}

@@ -1,0 +1,53 @@
+package io.understudy.gateway.json;
+
+import com.google.protobuf.Descriptors.Descriptor;
+import com.google.protobuf.Descriptors.FieldDescriptor;
+import com.google.protobuf.Message;
+import java.util.Collection;
+import java.util.HashMap;
+import java.util.Map;
+
+/**
+ * Reads messages from JSON as etcd does: original and camel-case names, numbers with or without quotes, base64 of both
+ * alphabets, enums by name or number; unknown names are ignored. Errors are worded as by Go's {@code protojson}. For any
+ * thread.
+ */
+final class MessageParser {
+
+    private final Map<Descriptor, Map<String, FieldDescriptor>> names = new HashMap<>();
+
+    /** Of these types and all that they contain. */
+    MessageParser(Collection<Descriptor> types) {
+        types.forEach(this::learn);
+    }
+
+    private void learn(Descriptor type) {
+        if (names.containsKey(type)) {
+            return;
+        }
+        Map<String, FieldDescriptor> fields = new HashMap<>();
+        for (FieldDescriptor field : type.getFields()) {
+            fields.put(field.getName(), field);
+            fields.put(field.getJsonName(), field);
+        }
+        names.put(type, fields);
+        for (FieldDescriptor field : type.getFields()) {
+            if (field.getJavaType() == FieldDescriptor.JavaType.MESSAGE) {
+                learn(field.getMessageType());
+            }
+        }
+    }
+
+    /**
+     * Reads the first value of {@code body} into a message without fields; a blank body leaves it so.
+     *
+     * @throws MalformedJson for anything else than a message of the type
+     */
+    <B extends Message.Builder> B read(byte[] body, B into) throws MalformedJson {
+        FirstValue value = FirstValue.in(body);
+        if (value != null) {
+            new MessageReader(names, body, value).read(into);
+        }
+        return into;
+    }
+}

@@ -1,0 +1,17 @@
+package io.understudy.gateway.json;
+
+import io.understudy.gateway.caller.Caller;
+import io.vertx.core.Future;
+
+/** Every method with one request and one answer but range and transaction, called with messages in their encoding. */
+@FunctionalInterface
+public interface OtherCalls {
+
+    /**
+     * Answers a call; fails with an {@link io.understudy.gateway.api.ApiException} only. Called, and answers, on the
+     * session's event loop.
+     *
+     * @param fullName such as {@code etcdserverpb.Maintenance/Status}
+     */
+    Future<byte[]> call(String fullName, Caller caller, byte[] request);
+}

@@ -1,0 +1,24 @@
+package io.understudy.gateway.server;
+
+import io.understudy.gateway.caller.Session;
+import io.vertx.core.http.HttpConnection;
+import java.util.HashMap;
+import java.util.Map;
+
+/** The sessions of the connections on one event loop, on which alone it is used. */
+final class Sessions {
+
+    private final Map<HttpConnection, Session> open = new HashMap<>();
+
+    /** The connection's, for as long as it is open. */
+    Session of(HttpConnection connection) {
+        Session known = open.get(connection);
+        if (known != null) {
+            return known;
+        }
+        Session session = new Session();
+        open.put(connection, session);
+        connection.closeHandler(closed -> open.remove(connection));
+        return session;
+    }
+}

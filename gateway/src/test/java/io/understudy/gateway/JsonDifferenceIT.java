@@ -1,0 +1,278 @@
+package io.understudy.gateway;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import io.understudy.local.junit.EtcdExtension;
+import java.io.IOException;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpRequest.BodyPublishers;
+import java.net.http.HttpResponse;
+import java.net.http.HttpResponse.BodyHandlers;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.Base64;
+import java.util.List;
+import java.util.Random;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.extension.RegisterExtension;
+
+/** The same JSON asked of the gateway and of its source: both answer the same bytes, or refuse in the same words. */
+@Timeout(180)
+final class JsonDifferenceIT {
+
+    private static final int WRITES = 200;
+    private static final int REQUESTS = 2_000;
+    private static final byte[] ALPHABET = {0, 1, 'a', 'b', 0x7f, (byte) 0x80, (byte) 0xff};
+    private static final String RANGE = "/v3/kv/range";
+
+    @RegisterExtension
+    static final EtcdExtension SOURCE = EtcdExtension.voters(1).named("source");
+
+    private static final HttpClient HTTP =
+            HttpClient.newBuilder().version(HttpClient.Version.HTTP_1_1).build();
+    private static final long SEED = Long.getLong("understudy.seed", System.nanoTime());
+
+    private static GatewayFixture fixture;
+    private static URI etcd;
+    private static URI gateway;
+    private static long revision;
+
+    private final Random random = new Random(SEED);
+
+    /** What a client sees of an answer, but for who answered. */
+    private record Seen(int status, String type, String body) {}
+
+    @BeforeAll
+    static void start() throws Exception {
+        etcd = SOURCE.cluster().clientUrls().get(0);
+        fixture = new GatewayFixture(GatewayFixture.settings(SOURCE.cluster()));
+        gateway = URI.create("http://127.0.0.1:" + fixture.gateway.apiPort());
+        new JsonDifferenceIT().fill();
+        fixture.awaitReady();
+        revision = headerRevision();
+        fixture.awaitRevision(revision);
+        // In the form of the source's own answers, once it has been asked.
+        await().atMost(GatewayFixture.PATIENCE)
+                .untilAsserted(() -> assertThat(ask(gateway, RANGE, "{")).isEqualTo(ask(etcd, RANGE, "{")));
+    }
+
+    private static long headerRevision() throws Exception {
+        Matcher header = Pattern.compile("\"revision\":\"([0-9]+)\"")
+                .matcher(ask(etcd, RANGE, "{\"key\":\"YQ==\"}").body());
+        assertThat(header.find()).isTrue();
+        return Long.parseLong(header.group(1));
+    }
+
+    @AfterAll
+    static void stop() {
+        fixture.close();
+    }
+
+    @Test
+    void rangesAreAnsweredAlike() throws Exception {
+        for (int i = 0; i < REQUESTS; i++) {
+            assertAlike(RANGE, range(true));
+        }
+    }
+
+    @Test
+    void whatIsMalformedIsRefusedAlike() throws Exception {
+        for (int i = 0; i < REQUESTS; i++) {
+            byte[] body = damaged(range(false));
+            // Damage may turn it into what isn't served.
+            if (seen(gateway, RANGE, "POST", body).status() != 501) {
+                assertAlike(RANGE, body);
+            }
+        }
+    }
+
+    @Test
+    void oddBodiesAreTakenAlike() throws Exception {
+        for (String body : List.of(
+                "",
+                " \n",
+                "null",
+                "[]",
+                "1",
+                "-",
+                "\"a\"x",
+                "true",
+                "nul",
+                "{",
+                "{}",
+                "{}}",
+                "{\"a\":[1,2}",
+                "{,}",
+                "{'key':1}",
+                "{\"key\" 1}",
+                "{\"key\":01}",
+                "{\"key\":1.}",
+                "{\"key\":1e}",
+                "{\"key\":\"\t\"}",
+                "{\"key\":\"\\x\"}",
+                "{\"key\":\"\\u00g0\"}",
+                "{\"key\":\"\\ud800\"}",
+                "{\"key\":\"\\ud800abcdef\"}",
+                "{\"key\":\"\\ud83d\\ude00\"}",
+                "{\"key\":{}}",
+                "{\"key\":[\"YQ==\"]}",
+                "{\"key\":null}",
+                "{\"serializable\":true,\"serializable\":true}",
+                "{\"key\":\"YQ==\",\n \"limit\":\"x\"}",
+                "{\"key\":\"Y*==\"}",
+                "{\"key\":\"é\"}",
+                "{\"é\":1,\"limit\":{}}",
+                "{\"limit\":1.5}",
+                "{\"limit\":\" 1\"}",
+                "{\"limit\":\"\"}",
+                "{\"limit\":9223372036854775808}",
+                "{\"limit\":1e999999999}",
+                "{\"serializable\":\"true\"}",
+                "{\"sort_order\":1.5}",
+                "{\"sort_order\":{}}",
+                "{\"unknown\":\"\\ud800\"}",
+                "{\"unknown\":{\"a\":[1,{\"b\":\"c\"}]},\"key\":1}",
+                "{\"KEY\":\"YQ==\"}")) {
+            assertAlike(RANGE, body.getBytes(StandardCharsets.UTF_8));
+        }
+        assertAlike(RANGE, new byte[] {'{', (byte) 0x80});
+        assertAlike(RANGE, new byte[] {'{', '"', (byte) 0x80, '"', ':', '1', '}'});
+        assertAlike(RANGE, new byte[] {'{', '"', 'k', 'e', 'y', '"', ':', '"', (byte) 0xc3, '"', '}'});
+    }
+
+    @Test
+    void routesAreFoundAlike() throws Exception {
+        for (String path :
+                List.of("/v3/", "/v3/kv", "/v3/kv/range/", "/v3/kv/range:x", "/v3/nothing", "/v3beta/kv/range")) {
+            assertThat(ask(gateway, path, "{}")).as(path).isEqualTo(ask(etcd, path, "{}"));
+        }
+        for (String method : List.of("GET", "HEAD", "PUT", "DELETE")) {
+            assertThat(seen(gateway, RANGE, method, new byte[0]))
+                    .as(method)
+                    .isEqualTo(seen(etcd, RANGE, method, new byte[0]));
+        }
+    }
+
+    private void assertAlike(String path, byte[] body) throws Exception {
+        assertThat(seen(gateway, path, "POST", body))
+                .as("seed %d, %s", SEED, new String(body, StandardCharsets.ISO_8859_1))
+                .isEqualTo(seen(etcd, path, "POST", body));
+    }
+
+    private static Seen ask(URI at, String path, String body) throws IOException, InterruptedException {
+        return seen(at, path, "POST", body.getBytes(StandardCharsets.UTF_8));
+    }
+
+    private static Seen seen(URI at, String path, String method, byte[] body) throws IOException, InterruptedException {
+        HttpResponse<byte[]> response = HTTP.send(
+                HttpRequest.newBuilder(at.resolve(path))
+                        .method(method, BodyPublishers.ofByteArray(body))
+                        .build(),
+                BodyHandlers.ofByteArray());
+        return new Seen(
+                response.statusCode(),
+                response.headers().firstValue("content-type").orElse(""),
+                new String(response.body(), StandardCharsets.UTF_8)
+                        .replaceAll("\"member_id\":\"[0-9]+\"", "\"member_id\":\"\"")
+                        .replaceAll("\"raft_term\":\"[0-9]+\"", "\"raft_term\":\"\""));
+    }
+
+    private void fill() throws Exception {
+        for (int i = 0; i < WRITES; i++) {
+            boolean delete = random.nextInt(8) == 0;
+            // Values differ, so that an order by value is the only one.
+            String put =
+                    "{\"key\":\"%s\",\"value\":\"%s\"}".formatted(key(), base64(Integer.toString(i * 7919 % 10_007)));
+            Seen answer = ask(
+                    etcd,
+                    delete ? "/v3/kv/deleterange" : "/v3/kv/put",
+                    delete ? "{\"key\":\"%s\"}".formatted(key()) : put);
+            assertThat(answer.status()).as(answer.body()).isEqualTo(200);
+        }
+    }
+
+    private byte[] range(boolean numbersForNames) {
+        List<String> fields = new ArrayList<>();
+        fields.add("\"serializable\":true");
+        if (random.nextInt(50) > 0) {
+            fields.add("\"key\":\"" + key() + '"');
+        }
+        if (random.nextInt(4) > 0) {
+            fields.add(
+                    oneOf("\"range_end\":", "\"rangeEnd\":") + '"' + (random.nextInt(3) == 0 ? "AA==" : key()) + '"');
+        }
+        if (random.nextInt(3) == 0) {
+            fields.add("\"limit\":" + oneOf("1", "\"2\"", "3.0", "1e1", "-1", "\"0\"", "null"));
+        }
+        if (random.nextInt(3) == 0) {
+            fields.add("\"sort_target\":"
+                    + (numbersForNames && random.nextBoolean()
+                            ? oneOf("0", "2", "4")
+                            : oneOf("\"KEY\"", "\"MOD\"", "\"VALUE\"", "\"NONE\"")));
+            fields.add("\"sort_order\":" + oneOf("\"NONE\"", "\"ASCEND\"", "\"DESCEND\"", "1", "2"));
+        }
+        if (random.nextInt(6) == 0) {
+            fields.add("\"min_mod_revision\":" + random.nextInt(WRITES));
+            fields.add("\"maxCreateRevision\":\"" + random.nextInt(WRITES) + '"');
+        }
+        if (random.nextInt(6) == 0) {
+            fields.add(oneOf("\"count_only\":true", "\"keysOnly\":true", "\"keys_only\":false"));
+        }
+        if (random.nextInt(10) == 0) {
+            fields.add("\"revision\":" + oneOf(Long.toString(revision), "\"" + (revision + 1) + '"', "-1"));
+        }
+        if (random.nextInt(6) == 0) {
+            fields.add(oneOf("\"unknown\":{\"a\":[1,\"b\",null]}", "\"x\":\"\\u00e9\\n\""));
+        }
+        String comma = oneOf(",", ", ", "\n, ");
+        return ("{" + String.join(comma, fields) + "}").getBytes(StandardCharsets.UTF_8);
+    }
+
+    private byte[] damaged(byte[] body) {
+        byte[] damaged = body.clone();
+        for (int i = 0; i <= random.nextInt(2); i++) {
+            int at = random.nextInt(damaged.length);
+            switch (random.nextInt(3)) {
+                case 0 -> damaged[at] = (byte) random.nextInt(256);
+                case 1 -> damaged[at] = (byte) "{}[]\",:\\\n0-.eEtfn".charAt(random.nextInt(17));
+                default -> damaged = without(damaged, at);
+            }
+            if (damaged.length == 0) {
+                return damaged;
+            }
+        }
+        return damaged;
+    }
+
+    private static byte[] without(byte[] body, int at) {
+        byte[] shorter = new byte[body.length - 1];
+        System.arraycopy(body, 0, shorter, 0, at);
+        System.arraycopy(body, at + 1, shorter, at, shorter.length - at);
+        return shorter;
+    }
+
+    private String key() {
+        byte[] key = new byte[1 + random.nextInt(3)];
+        for (int i = 0; i < key.length; i++) {
+            key[i] = ALPHABET[random.nextInt(ALPHABET.length)];
+        }
+        return Base64.getEncoder().encodeToString(key);
+    }
+
+    private static String base64(String text) {
+        return Base64.getEncoder().encodeToString(text.getBytes(StandardCharsets.UTF_8));
+    }
+
+    @SafeVarargs
+    private <T> T oneOf(T... options) {
+        return options[random.nextInt(options.length)];
+    }
+}
