@@ -59,8 +59,9 @@ final class ImportRulesTest {
             .gateway.json       com.google.protobuf io.etcd.jetcd.api io.grpc io.netty.buffer io.vertx org.slf4j
             .gateway.api        .gateway.replica .vocabulary com.google.protobuf io.etcd.jetcd.api io.grpc io.netty.buffer
             .gateway.caller     .vocabulary io.vertx.core
-            .gateway.forward    .gateway.api .gateway.caller .etcd com.google.protobuf io.etcd.jetcd.api io.grpc
-            .gateway.forward    io.micrometer
+            .gateway.forward    .gateway.api .gateway.caller .etcd .config com.google.protobuf io.etcd.jetcd.api
+            .gateway.forward    io.grpc io.micrometer io.vertx.core
+            .gateway.member     .gateway.api .gateway.replica .etcd .vocabulary .config io.etcd.jetcd.api
             .gateway.replica    .vocabulary .feed com.google.protobuf org.slf4j
             .gateway.metrics    .metrics io.micrometer
             .gateway.health

@@ -24,12 +24,10 @@ import org.jspecify.annotations.Nullable;
  */
 public record EtcdMethod(MethodDescriptor<byte[], byte[]> wire, Treatment treatment, Duty duty, boolean patient) {
 
-    /** What becomes of a call. */
+    /** What becomes of a call that the gateway doesn't answer itself. */
     public enum Treatment {
-        /** Answered by the gateway, at least some of the time. */
-        HERE,
-        /** Changes nothing and only a voter knows, or, for a snapshot, only an etcd has it: always passed on. */
-        PASSED_ON,
+        /** Changes nothing: passed on. */
+        READ,
         /** Passed on if writes are, refused if not. */
         WRITE,
         /** About a member's own database. A gateway has none, and another member's must not be taken for it: refused. */
@@ -40,40 +38,41 @@ public record EtcdMethod(MethodDescriptor<byte[], byte[]> wire, Treatment treatm
     private static final String LEASE = "etcdserverpb.Lease/";
     private static final String CLUSTER = "etcdserverpb.Cluster/";
     private static final String MAINTENANCE = "etcdserverpb.Maintenance/";
+    static final String ALARM = MAINTENANCE + "Alarm";
     private static final String AUTH = "etcdserverpb.Auth/";
     private static final String LOCK = "v3lockpb.Lock/";
     private static final String ELECTION = "v3electionpb.Election/";
 
     /** Every method of etcd 3.5. */
     public static final List<EtcdMethod> ALL = List.of(
-            here(KV + "Range"),
+            read(KV + "Range"),
             write(KV + "Put"),
             write(KV + "DeleteRange"),
-            here(KV + "Txn"),
+            write(KV + "Txn"),
             write(KV + "Compact"),
             stream("etcdserverpb.Watch/Watch", BIDI_STREAMING, Treatment.WRITE, Duty.WATCH),
             write(LEASE + "LeaseGrant"),
             write(LEASE + "LeaseRevoke"),
             stream(LEASE + "LeaseKeepAlive", BIDI_STREAMING, Treatment.WRITE, Duty.WRITE),
-            passedOn(LEASE + "LeaseTimeToLive"),
-            passedOn(LEASE + "LeaseLeases"),
+            read(LEASE + "LeaseTimeToLive"),
+            read(LEASE + "LeaseLeases"),
             write(CLUSTER + "MemberAdd"),
             write(CLUSTER + "MemberRemove"),
             write(CLUSTER + "MemberUpdate"),
-            here(CLUSTER + "MemberList"),
+            read(CLUSTER + "MemberList"),
             write(CLUSTER + "MemberPromote"),
-            here(MAINTENANCE + "Alarm"),
-            here(MAINTENANCE + "Status"),
+            unary(ALARM, Treatment.WRITE, false),
+            read(MAINTENANCE + "Status"),
             refused(MAINTENANCE + "Defragment"),
             refused(MAINTENANCE + "Hash"),
             refused(MAINTENANCE + "HashKV"),
-            stream(MAINTENANCE + "Snapshot", SERVER_STREAMING, Treatment.PASSED_ON, Duty.SNAPSHOT),
+            stream(MAINTENANCE + "Snapshot", SERVER_STREAMING, Treatment.READ, Duty.SNAPSHOT),
             write(MAINTENANCE + "MoveLeader"),
             write(MAINTENANCE + "Downgrade"),
             write(AUTH + "AuthEnable"),
             write(AUTH + "AuthDisable"),
-            passedOn(AUTH + "AuthStatus"),
-            passedOn(AUTH + "Authenticate"),
+            read(AUTH + "AuthStatus"),
+            read(AUTH + "Authenticate"),
             write(AUTH + "UserAdd"),
             write(AUTH + "UserGet"),
             write(AUTH + "UserList"),
@@ -129,12 +128,8 @@ public record EtcdMethod(MethodDescriptor<byte[], byte[]> wire, Treatment treatm
         return fullName().substring(0, fullName().indexOf('/'));
     }
 
-    private static EtcdMethod here(String name) {
-        return unary(name, Treatment.HERE, false);
-    }
-
-    private static EtcdMethod passedOn(String name) {
-        return unary(name, Treatment.PASSED_ON, false);
+    private static EtcdMethod read(String name) {
+        return unary(name, Treatment.READ, false);
     }
 
     private static EtcdMethod write(String name) {

@@ -10,6 +10,7 @@ import io.understudy.etcd.Endpoint;
 import io.understudy.etcd.EtcdCluster;
 import io.understudy.etcd.EtcdError;
 import io.understudy.etcd.EtcdErrors;
+import io.understudy.gateway.api.ApiException;
 import io.understudy.gateway.caller.Caller;
 import java.time.Duration;
 import java.util.Iterator;
@@ -80,7 +81,7 @@ final class ForwardedCall extends ServerCall.Listener<byte[]> {
 
     void start() {
         metrics.began(method);
-        next(Refusals.noLeader(), new Metadata());
+        next(Refusals.status(ApiException.noLeader()), new Metadata());
     }
 
     /** Tries the next best member; ends with what the last one came to if there is none. */
@@ -238,14 +239,17 @@ final class ForwardedCall extends ServerCall.Listener<byte[]> {
                     end(status, passed);
                 }
             } else if (status.getCode() == Status.Code.DEADLINE_EXCEEDED) {
-                end(
-                        deadlineNanos == caller.deadlineNanos() ? Refusals.deadlineExceeded() : Refusals.timedOut(),
-                        passed);
+                boolean theirs = deadlineNanos == caller.deadlineNanos();
+                end(Refusals.status(theirs ? Refusals.deadlineExceeded() : ApiException.timedOut()), passed);
             } else if (sending.provablyNotSent()) {
                 metrics.elsewhere();
-                next(Refusals.noLeader(), passed);
+                next(Refusals.status(ApiException.noLeader()), passed);
             } else {
-                end(status.getCode() == Status.Code.UNAVAILABLE ? Refusals.connectionLost() : status, passed);
+                end(
+                        status.getCode() == Status.Code.UNAVAILABLE
+                                ? Refusals.status(Refusals.connectionLost())
+                                : status,
+                        passed);
             }
         }
 

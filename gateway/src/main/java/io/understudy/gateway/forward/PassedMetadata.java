@@ -1,6 +1,7 @@
 package io.understudy.gateway.forward;
 
 import io.grpc.Metadata;
+import io.understudy.gateway.caller.Principal;
 import java.util.Set;
 
 /**
@@ -28,6 +29,8 @@ final class PassedMetadata {
             "upgrade",
             "user-agent");
 
+    private static final Metadata.Key<String> TOKEN = Metadata.Key.of("token", Metadata.ASCII_STRING_MARSHALLER);
+
     private static final String TO_THE_GATEWAY = "understudy-";
 
     private PassedMetadata() {}
@@ -42,6 +45,15 @@ final class PassedMetadata {
                     copy(Metadata.Key.of(name, Metadata.ASCII_STRING_MARSHALLER), received, passed);
                 }
             }
+        }
+        return passed;
+    }
+
+    /** What says who asks, where nothing else is known of a request. */
+    static Metadata of(Principal principal) {
+        Metadata passed = new Metadata();
+        if (principal instanceof Principal.Token token) {
+            passed.put(TOKEN, token.value());
         }
         return passed;
     }

@@ -3,34 +3,20 @@ package io.understudy.gateway.forward;
 import io.grpc.Status;
 import io.understudy.gateway.api.ApiException;
 
-/** What is not served, in the words of etcd 3.5 and of its gRPC server: clients compare them. */
+/** How calls end that no member has answered, in the words of etcd 3.5 and of its gRPC server: clients compare them. */
 final class Refusals {
 
     private Refusals() {}
 
-    /** A learner's answer to all but the simplest reads. 3.6 changed the code to FAILED_PRECONDITION. */
-    static ApiException notForLearner() {
-        return new ApiException(Status.Code.UNAVAILABLE, "etcdserver: rpc not supported for learner");
-    }
-
-    /** No voter could be asked; nothing has happened. */
-    static Status noLeader() {
-        return Status.UNAVAILABLE.withDescription("etcdserver: no leader");
-    }
-
-    /** The gateway's own patience has ended; whether the request was carried out is unknown. */
-    static Status timedOut() {
-        return Status.UNAVAILABLE.withDescription("etcdserver: request timed out");
-    }
-
     /** The connection broke after the request was sent; whether it was carried out is unknown. */
-    static Status connectionLost() {
-        return Status.UNAVAILABLE.withDescription("etcdserver: request timed out, possibly due to connection lost");
+    static ApiException connectionLost() {
+        return new ApiException(
+                Status.Code.UNAVAILABLE, "etcdserver: request timed out, possibly due to connection lost");
     }
 
     /** The client's deadline has passed. */
-    static Status deadlineExceeded() {
-        return Status.DEADLINE_EXCEEDED.withDescription("context deadline exceeded");
+    static ApiException deadlineExceeded() {
+        return new ApiException(Status.Code.DEADLINE_EXCEEDED, "context deadline exceeded");
     }
 
     /** etcd has no such method; {@code fullName} is what the client called, without the leading slash. */
@@ -44,6 +30,10 @@ final class Refusals {
                 EtcdMethod.isService(service)
                         ? "unknown method " + fullName.substring(slash + 1) + " for service " + service
                         : "unknown service " + service);
+    }
+
+    static Status status(ApiException refusal) {
+        return refusal.code().toStatus().withDescription(refusal.text());
     }
 
     private static ApiException unimplemented(String text) {

@@ -70,7 +70,7 @@ final class ForwardingFaultIT {
                 Duration.ofMinutes(1),
                 Duration.ofSeconds(5),
                 null);
-        front = new ForwardingFront(settings, Duration.ofSeconds(15));
+        front = new ForwardingFront(settings, ForwardSettings.DEFAULTS.with(Writes.FORWARD));
         client = plain("127.0.0.1", front.port());
         await().atMost(PATIENCE).until(() -> front.source.view().leader().isPresent());
     }

@@ -16,7 +16,6 @@ import io.understudy.gateway.caller.Session;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
-import java.time.Duration;
 import java.util.Objects;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
@@ -29,12 +28,12 @@ final class ForwardingFront implements AutoCloseable {
     final ForwardMetrics metrics = new ForwardMetrics(new SimpleMeterRegistry());
     final EtcdCluster source;
     private final ExecutorService loop = Executors.newSingleThreadExecutor();
-    private final Forwarder forwarder;
+    private final Forwarding forwarding;
     private final Server server;
 
-    ForwardingFront(EtcdSettings settings, Duration patience) throws IOException {
+    ForwardingFront(EtcdSettings settings, ForwardSettings forward) throws IOException {
         source = EtcdCluster.connect(settings, new SimpleMeterRegistry());
-        forwarder = new Forwarder(source, patience, metrics);
+        forwarding = new Forwarding(source, forward, metrics);
         server = NettyServerBuilder.forAddress(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0))
                 .executor(loop)
                 .fallbackHandlerRegistry(new HandlerRegistry() {
@@ -55,28 +54,7 @@ final class ForwardingFront implements AutoCloseable {
 
     private ServerCall.Listener<byte[]> accept(EtcdMethod method, ServerCall<byte[], byte[]> call, Metadata headers) {
         Caller caller = new Caller(Principal.ANONYMOUS, session, Freshness.ANY, deadline());
-        if (!method.oneRequest()) {
-            return forwarder.stream(method, call, headers, caller, loop);
-        }
-        call.request(2);
-        return new ServerCall.Listener<>() {
-            private ServerCall.Listener<byte[]> forwarded = new ServerCall.Listener<>() {};
-
-            @Override
-            public void onMessage(byte[] message) {
-                forwarded = forwarder.one(method, call, headers, caller, loop, message);
-            }
-
-            @Override
-            public void onReady() {
-                forwarded.onReady();
-            }
-
-            @Override
-            public void onCancel() {
-                forwarded.onCancel();
-            }
-        };
+        return forwarding.start(method, call, headers, caller, loop);
     }
 
     private static long deadline() {

@@ -1,0 +1,54 @@
+package io.understudy.gateway.forward;
+
+import io.understudy.config.Configuration;
+import io.understudy.config.Setting;
+import java.time.Duration;
+import java.util.List;
+
+/**
+ * What becomes of requests that the replica can't answer.
+ *
+ * @param timeout of calls that come without a deadline, streams and those that wait for other clients excepted; 100 ms to
+ *     1 h
+ */
+public record ForwardSettings(Writes writes, Duration timeout) {
+
+    private static final Duration LEAST_TIMEOUT = Duration.ofMillis(100);
+    private static final Duration MOST_TIMEOUT = Duration.ofHours(1);
+
+    /** Longer than etcd takes to give up by itself, 7 s by default. */
+    public static final ForwardSettings DEFAULTS = new ForwardSettings(Writes.REFUSE, Duration.ofSeconds(15));
+
+    private static final Setting<Writes> WRITES = Setting.choice(
+                    "writes",
+                    Writes.class,
+                    "refuse: what changes something is refused as a learner refuses it; forward: it is passed on to the"
+                            + " voters, so that clients need no other endpoint.")
+            .defaultsTo(DEFAULTS.writes);
+    private static final Setting<Duration> TIMEOUT = Setting.duration(
+                    "forward.timeout",
+                    "Of calls passed on that come without a deadline; streams, and those that wait for other clients,"
+                            + " may take any time.")
+            .defaultsTo(DEFAULTS.timeout)
+            .between(LEAST_TIMEOUT, MOST_TIMEOUT);
+
+    /** The settings as rows. */
+    public static final List<Setting<?>> ROWS = List.of(WRITES, TIMEOUT);
+
+    public ForwardSettings {
+        if (timeout.compareTo(LEAST_TIMEOUT) < 0 || timeout.compareTo(MOST_TIMEOUT) > 0) {
+            throw new IllegalArgumentException(
+                    "forward.timeout is " + timeout + "; allowed is " + LEAST_TIMEOUT + " to " + MOST_TIMEOUT);
+        }
+    }
+
+    /** What {@link #ROWS} say. */
+    public static ForwardSettings from(Configuration configuration) {
+        return new ForwardSettings(configuration.get(WRITES), configuration.get(TIMEOUT));
+    }
+
+    /** The same but for what becomes of writes. */
+    public ForwardSettings with(Writes other) {
+        return new ForwardSettings(other, timeout);
+    }
+}

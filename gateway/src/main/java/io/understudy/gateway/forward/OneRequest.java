@@ -1,0 +1,65 @@
+package io.understudy.gateway.forward;
+
+import io.grpc.Metadata;
+import io.grpc.ServerCall;
+import io.grpc.Status;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
+
+/** A call of one request until that is there; from then on, whoever was made to answer it. */
+final class OneRequest extends ServerCall.Listener<byte[]> {
+
+    private final ServerCall<byte[], byte[]> client;
+    private final Function<byte[], ServerCall.Listener<byte[]>> answerer;
+    private byte @Nullable [] request;
+    private ServerCall.@Nullable Listener<byte[]> next;
+    private boolean over;
+
+    /** {@code answerer} takes the call over with its request. */
+    OneRequest(ServerCall<byte[], byte[]> client, Function<byte[], ServerCall.Listener<byte[]>> answerer) {
+        this.client = client;
+        this.answerer = answerer;
+        // A second one would be a fault that has to show.
+        client.request(2);
+    }
+
+    @Override
+    public void onMessage(byte[] message) {
+        if (request == null) {
+            request = message;
+        } else {
+            refuse("grpc: a call of one message with more of them");
+        }
+    }
+
+    @Override
+    public void onHalfClose() {
+        if (request == null) {
+            refuse("grpc: a call of one message without it");
+        } else if (!over) {
+            next = answerer.apply(request);
+        }
+    }
+
+    @Override
+    public void onReady() {
+        if (next != null) {
+            next.onReady();
+        }
+    }
+
+    @Override
+    public void onCancel() {
+        over = true;
+        if (next != null) {
+            next.onCancel();
+        }
+    }
+
+    private void refuse(String why) {
+        if (!over) {
+            over = true;
+            client.close(Status.INTERNAL.withDescription(why), new Metadata());
+        }
+    }
+}

@@ -1,0 +1,64 @@
+package io.understudy.gateway.forward;
+
+import io.grpc.Metadata;
+import io.grpc.MethodDescriptor;
+import io.grpc.ServerCall;
+import io.grpc.Status;
+import io.understudy.gateway.api.ApiException;
+import io.vertx.core.Future;
+import io.vertx.core.Promise;
+import org.jspecify.annotations.Nullable;
+
+/** The client's side of a unary call that is made for somebody who speaks no gRPC. */
+final class PromisedAnswer extends ServerCall<byte[], byte[]> {
+
+    private final EtcdMethod method;
+    private final Promise<byte[]> promise = Promise.promise();
+    private byte @Nullable [] answer;
+
+    PromisedAnswer(EtcdMethod method) {
+        this.method = method;
+    }
+
+    /** Fails with an {@link ApiException} only. */
+    Future<byte[]> future() {
+        return promise.future();
+    }
+
+    @Override
+    public void request(int messages) {
+        // The one request is there from the beginning.
+    }
+
+    @Override
+    public void sendHeaders(Metadata headers) {
+        // What etcd tells is in the message.
+    }
+
+    @Override
+    public void sendMessage(byte[] message) {
+        answer = message;
+    }
+
+    @Override
+    public void close(Status status, Metadata trailers) {
+        if (!status.isOk()) {
+            String text = status.getDescription();
+            promise.fail(new ApiException(status.getCode(), text == null ? "" : text));
+        } else if (answer == null) {
+            promise.fail(new ApiException(Status.Code.INTERNAL, "grpc: an answer without a message"));
+        } else {
+            promise.complete(answer);
+        }
+    }
+
+    @Override
+    public boolean isCancelled() {
+        return false;
+    }
+
+    @Override
+    public MethodDescriptor<byte[], byte[]> getMethodDescriptor() {
+        return method.wire();
+    }
+}
