@@ -28,6 +28,7 @@ final class Aim {
      * @throws BenchException it fails, or answers something else than the learner
      */
     Shot at(ReadPath path, Work work) {
+        servers.prepare(path);
         Object expected = expected(work);
         ByteString request = work.api().request(work.range());
         URI server = servers.url(path);

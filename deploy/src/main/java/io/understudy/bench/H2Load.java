@@ -55,21 +55,25 @@ final class H2Load implements LoadGenerator {
     }
 
     @Override
-    public double warmUp(Shot shot, Duration duration) {
+    public Tally warmUp(Shot shot, Duration duration) {
         // Those still in flight when the time is over have no answer, so only the statuses can be looked at.
         H2LoadOutput output = execute(shot, List.of("--duration=" + duration.toMillis() + "ms"));
         requireNone(output.total() - output.succeeded(), output);
-        return output.succeeded() / (output.elapsed().toNanos() / 1e9);
+        return new Tally(output.succeeded(), output.elapsed());
     }
 
     @Override
-    public Load run(Shot shot, long requests) {
+    public Load run(Shot shot, long requests, Pace pace) {
         Path log = folder.resolve("h2load.log");
         try {
             Files.deleteIfExists(log);
-            H2LoadOutput output = execute(shot, List.of("--requests=" + requests, "--log-file=" + log));
+            List<String> extent = new ArrayList<>(List.of("--requests=" + requests, "--log-file=" + log));
+            if (!pace.isFull()) {
+                extent.add("--rps=" + Math.max(1, Math.round(pace.perSecond() / shot.connections())));
+            }
+            H2LoadOutput output = execute(shot, extent);
             requireNone(output.errors(dataBytes(shot)), output);
-            return new Load(output.succeeded(), output.elapsed(), latencies(log));
+            return new Load(new Tally(output.succeeded(), output.elapsed()), latencies(log));
         } catch (IOException e) {
             throw new UncheckedIOException("the log of h2load, " + log + ", is not to be used", e);
         }

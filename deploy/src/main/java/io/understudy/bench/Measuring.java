@@ -1,53 +1,92 @@
 package io.understudy.bench;
 
+import java.time.Duration;
 import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.TimeUnit;
 
 /** One run after the other, each with its warm-up. */
 final class Measuring {
 
+    /** By less than this requests got cheaper when a server is warm: a JVM has compiled what is used. */
+    private static final double CHEAPER = 0.95;
+
+    /** On a busy machine compiling takes its time, and figures vary. */
+    private static final int NO_CHEAPER_IN_A_ROW = 2;
+
+    private static final int MAX_FIRST_WARM_UPS = 15;
+
     private final LoadGenerator generator;
     private final List<Server> servers;
-    private final Map<Role, Double> idle;
     private final ReadBenchSettings settings;
 
-    /** @param idle CPU microseconds per second that each role uses when nobody asks */
-    Measuring(LoadGenerator generator, List<Server> servers, Map<Role, Double> idle, ReadBenchSettings settings) {
+    Measuring(LoadGenerator generator, List<Server> servers, ReadBenchSettings settings) {
         this.generator = generator;
         this.servers = List.copyOf(servers);
-        this.idle = Map.copyOf(idle);
         this.settings = settings;
     }
 
-    /**
-     * Prepares a path for the runs of a work.
-     *
-     * @throws BenchException a request failed
-     */
-    void warmUp(Shot shot) {
-        generator.warmUp(shot, settings.firstWarmUp());
+    /** CPU microseconds that the servers use per second now that nobody asks them. */
+    Map<Role, Double> idleRates() throws InterruptedException {
+        CpuReading before = CpuReading.of(servers);
+        TimeUnit.MILLISECONDS.sleep(settings.idle().toMillis());
+        return CpuReading.of(servers).rateSince(before);
     }
 
-    /** @throws BenchException a request failed */
-    Run run(ReadPath path, Shot shot) {
-        double perSecond = generator.warmUp(shot, settings.warmUp());
-        long perConnection = Math.round(perSecond * settings.duration().toMillis() / 1e3 / shot.connections());
+    /**
+     * Sends requests until they get no cheaper.
+     *
+     * @return for how long
+     * @throws BenchException a request failed
+     */
+    Duration warmUp(ReadPath path, Shot shot) {
+        double least = Double.POSITIVE_INFINITY;
+        int times = 0;
+        for (int noCheaper = 0; noCheaper < NO_CHEAPER_IN_A_ROW && times < MAX_FIRST_WARM_UPS; times++) {
+            CpuReading before = CpuReading.of(servers);
+            Tally tally = generator.warmUp(shot, settings.warmUp());
+            double cost = sum(costs(path, before, tally, Map.of()));
+            noCheaper = cost > least * CHEAPER ? noCheaper + 1 : 0;
+            least = Math.min(least, cost);
+        }
+        return settings.warmUp().multipliedBy(times);
+    }
+
+    /**
+     * Measures, after a warm-up.
+     *
+     * @param idle as {@link #idleRates}
+     * @throws BenchException a request failed
+     */
+    Run run(ReadPath path, Shot shot, Pace pace, Map<Role, Double> idle) {
+        double reached = generator.warmUp(shot, settings.warmUp()).perSecond();
+        double wanted =
+                Math.min(reached, pace.perSecond()) * settings.duration().toMillis() / 1e3;
+        long perConnection = Math.round(wanted / shot.connections());
         long requests = Math.max(perConnection * shot.connections(), shot.inFlight());
         CpuReading before = CpuReading.of(servers);
-        Load load = generator.run(shot, requests);
-        CpuReading after = CpuReading.of(servers);
-        Map<Role, Double> cpu = new EnumMap<>(Role.class);
-        after.usedSince(before, idle).forEach((role, micros) -> {
-            if (path.roles().contains(role)) {
-                cpu.put(role, micros / load.requests());
-            }
-        });
+        Load load = generator.run(shot, requests, pace);
+        Map<Role, Double> cpu = costs(path, before, load.tally(), idle);
         return new Run(
-                load.perSecond(),
+                load.tally().perSecond(),
                 load.latencies().millis(0.5),
                 load.latencies().millis(0.99),
-                cpu.values().stream().mapToDouble(Double::doubleValue).sum(),
+                sum(cpu),
                 cpu);
+    }
+
+    private Map<Role, Double> costs(ReadPath path, CpuReading before, Tally tally, Map<Role, Double> idle) {
+        Map<Role, Double> costs = new EnumMap<>(Role.class);
+        CpuReading.of(servers).usedSince(before, idle).forEach((role, micros) -> {
+            if (path.roles().contains(role)) {
+                costs.put(role, micros / tally.requests());
+            }
+        });
+        return costs;
+    }
+
+    private static double sum(Map<Role, Double> costs) {
+        return costs.values().stream().mapToDouble(Double::doubleValue).sum();
     }
 }

@@ -3,6 +3,7 @@ package io.understudy.bench;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Semaphore;
+import java.util.concurrent.TimeUnit;
 import java.util.function.LongPredicate;
 
 /** Our own load generator, where h2load is not to be had. It takes more of the machine's time than that. */
@@ -14,24 +15,26 @@ final class OwnClient implements LoadGenerator {
     }
 
     @Override
-    public double warmUp(Shot shot, Duration duration) {
+    public Tally warmUp(Shot shot, Duration duration) {
         long end = System.nanoTime() + duration.toNanos();
-        return drive(shot, sent -> System.nanoTime() < end || sent == 0).perSecond();
+        return drive(shot, sent -> System.nanoTime() < end || sent == 0, Pace.FULL)
+                .tally();
     }
 
     @Override
-    public Load run(Shot shot, long requests) {
-        return drive(shot, sent -> sent < requests);
+    public Load run(Shot shot, long requests, Pace pace) {
+        return drive(shot, sent -> sent < requests, pace);
     }
 
     /** @param more whether to send another, told how many were sent */
-    private static Load drive(Shot shot, LongPredicate more) {
+    private static Load drive(Shot shot, LongPredicate more, Pace pace) {
         Semaphore free = new Semaphore(shot.inFlight());
         byte[] request = shot.request().toByteArray();
         OwnClientTally tally = new OwnClientTally(shot.answerBytes());
         try (Caller caller = Caller.open(shot.api(), shot.server(), shot.connections())) {
             long began = System.nanoTime();
             for (long sent = 0; more.test(sent); sent++) {
+                awaitNanos(began + pace.dueNanos(sent));
                 free.acquire();
                 long now = System.nanoTime();
                 CompletableFuture<byte[]> answer = caller.call(request);
@@ -45,6 +48,13 @@ final class OwnClient implements LoadGenerator {
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
             throw new BenchException("interrupted", e);
+        }
+    }
+
+    private static void awaitNanos(long due) throws InterruptedException {
+        long wait = due - System.nanoTime();
+        if (wait > 0) {
+            TimeUnit.NANOSECONDS.sleep(wait);
         }
     }
 }

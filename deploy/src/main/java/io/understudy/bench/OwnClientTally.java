@@ -38,6 +38,6 @@ final class OwnClientTally {
                     ? new BenchException(message + ": answers had another length than " + answerBytes + " bytes")
                     : new BenchException(message, firstFailure);
         }
-        return new Load(answered, elapsed, Latencies.of(Arrays.copyOf(micros, answered)));
+        return new Load(new Tally(answered, elapsed), Latencies.of(Arrays.copyOf(micros, answered)));
     }
 }

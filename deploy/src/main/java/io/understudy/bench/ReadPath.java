@@ -5,6 +5,8 @@ import java.util.Set;
 /** A way by which reads can be answered. */
 public enum ReadPath {
     GATEWAY("gateway", Set.of(Role.GATEWAY, Role.LEARNER, Role.VOTERS)),
+    /** The gateway while the voters are near, where they are far otherwise. */
+    GATEWAY_NEAR("gateway-near", Set.of(Role.GATEWAY, Role.LEARNER, Role.VOTERS)),
     /** The learner, asked directly. */
     LEARNER("learner", Set.of(Role.LEARNER, Role.VOTERS)),
     /** A voter that doesn't lead, asked directly. */

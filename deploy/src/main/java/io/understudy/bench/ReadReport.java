@@ -1,14 +1,11 @@
 package io.understudy.bench;
 
 import java.util.List;
-import java.util.Map;
 
 /** What the user gets. */
-public record ReadReport(
-        ReadBenchSettings settings, Surroundings surroundings, Map<Role, Double> idleRates, List<WorkResult> works) {
+public record ReadReport(ReadBenchSettings settings, Surroundings surroundings, List<WorkResult> works) {
 
     public ReadReport {
-        idleRates = Map.copyOf(idleRates);
         works = List.copyOf(works);
     }
 

@@ -24,11 +24,9 @@ final class ReadReportJson {
                 .put("java", surroundings.java())
                 .put("loadGenerator", surroundings.loadGenerator());
         surroundings.gatewayJvm().forEach(root.putArray("gatewayJvm")::add);
-        root.put("firstWarmUpMillis", report.settings().firstWarmUp().toMillis())
-                .put("warmUpMillis", report.settings().warmUp().toMillis())
+        root.put("warmUpMillis", report.settings().warmUp().toMillis())
                 .put("durationMillis", report.settings().duration().toMillis())
                 .put("roundTripMillis", report.settings().roundTrip().toMillis());
-        put(root.putObject("idleCpuMicrosPerSecond"), report.idleRates());
         report.works().forEach(work -> write(work, root.withArray("works").addObject()));
         try {
             return mapper.writerWithDefaultPrettyPrinter().writeValueAsString(root);
@@ -44,24 +42,37 @@ final class ReadReportJson {
                 .put("api", work.api().toString())
                 .put("inFlight", work.inFlight())
                 .put("connections", report.settings().connections(work));
-        ObjectNode paths = node.putObject("paths");
-        for (ReadPath path : work.paths()) {
-            ObjectNode its = paths.putObject(path.toString());
-            if (result.paths().get(path) instanceof PathResult.Measured measured) {
-                measured.runs().forEach(run -> write(run, its.withArray("runs").addObject()));
-                write(measured.median(), its.putObject("median"));
-            } else if (result.paths().get(path) instanceof PathResult.NotServed notServed) {
-                its.put("notServed", notServed.reason());
-            }
+        ObjectNode warmUps = node.putObject("firstWarmUpMillis");
+        new TreeMap<>(result.warmUps()).forEach((path, time) -> warmUps.put(path.toString(), time.toMillis()));
+        put(node.putObject("idleCpuMicrosPerSecond"), result.idleRates());
+        write(result.paths(), node.putObject("paths"));
+        if (!result.equalLoad().isEmpty()) {
+            write(result.equalLoad(), node.putObject("equalLoad"));
         }
+        result.distance().ifPresent(distance -> node.putObject("farVotersAdd")
+                .put("p50Millis", distance.p50Millis())
+                .put("p99Millis", distance.p99Millis()));
         for (WorkResult.Comparison comparison : result.comparisons()) {
             ObjectNode its = node.withArray("comparisons")
                     .addObject()
                     .put("peer", comparison.peer().toString())
-                    .put("cpuShare", comparison.cpuShare())
-                    .put("p99Share", comparison.p99Share());
-            comparison.atMost().ifPresent(atMost -> its.put("atMost", atMost).put("met", comparison.met()));
+                    .put("cpuShare", comparison.cpuShare());
+            comparison.atMost().ifPresent(atMost -> its.put("cpuShareAtMost", atMost)
+                    .put("cpuShareMet", comparison.isCheapEnough()));
+            comparison.p99Share().ifPresent(share -> its.put("equalLoadP99Share", share));
         }
+    }
+
+    private static void write(Map<ReadPath, PathResult> results, ObjectNode node) {
+        new TreeMap<>(results).forEach((path, result) -> {
+            ObjectNode its = node.putObject(path.toString());
+            if (result instanceof PathResult.Measured measured) {
+                measured.runs().forEach(run -> write(run, its.withArray("runs").addObject()));
+                write(measured.median(), its.putObject("median"));
+            } else if (result instanceof PathResult.NotServed notServed) {
+                its.put("notServed", notServed.reason());
+            }
+        });
     }
 
     private static void write(Run run, ObjectNode node) {

@@ -1,6 +1,7 @@
 package io.understudy.bench;
 
 import io.understudy.report.TextTable;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
@@ -22,15 +23,13 @@ final class ReadReportText {
         ReadBenchSettings settings = report.settings();
         List<String> lines = new ArrayList<>();
         lines.add(report.surroundings().toText());
-        lines.add("Warm-up: " + seconds(settings.firstWarmUp().toMillis()) + " s of each path; then each run: "
-                + seconds(settings.warmUp().toMillis()) + " s of warm-up, about "
-                + seconds(settings.duration().toMillis()) + " s measured; paths in turn. Figures of the median are each"
-                + " one's own.");
-        lines.add("CPU: user and system time of all server processes of the path, less what they use when idle: "
-                + byRole(report.idleRates(), 1e-3) + " ms per second.");
+        lines.add("Paths in turn; each run has " + seconds(settings.warmUp()) + " of warm-up and about "
+                + seconds(settings.duration()) + " measured. Each figure of a median is its own.");
+        lines.add("CPU: user and system time of all server processes of the path, less what they use when idle.");
         if (!settings.roundTrip().isZero()) {
-            lines.add("Voters are " + settings.roundTrip().toMillis()
-                    + " ms (round trip) away from gateway, learner, grpc-proxy and load.");
+            lines.add(
+                    "The voters are " + settings.roundTrip().toMillis() + " ms (round trip) away from gateway, learner,"
+                            + " grpc-proxy and load, except for gateway-near.");
         }
         report.works().forEach(work -> {
             lines.add("");
@@ -44,13 +43,33 @@ final class ReadReportText {
         List<String> lines = new ArrayList<>();
         lines.add(work + ": " + work.description() + ", " + work.api() + ", " + work.inFlight() + " in flight on "
                 + report.settings().connections(work) + " connections");
-        TextTable table = new TextTable("path", "run", "requests/s", "p50 ms", "p99 ms", "CPU us/request", "of which");
-        work.paths().forEach(path -> addTo(table, path, result.paths().get(path)));
-        lines.addAll(table.lines());
-        for (WorkResult.Comparison each : result.comparisons()) {
-            lines.add(of(each));
+        lines.addAll(table(work, result.paths()));
+        lines.add("before: warm-up " + warmUps(result) + "; idle, ms of CPU per second: "
+                + byRole(result.idleRates(), 1e-3));
+        if (!result.equalLoad().isEmpty()) {
+            lines.add("at equal load:");
+            lines.addAll(table(work, result.equalLoad()));
         }
+        result.comparisons().forEach(each -> lines.add(of(each)));
+        result.distance().ifPresent(distance -> lines.add(of(distance)));
         return lines;
+    }
+
+    private String of(WorkResult.Distance distance) {
+        double roundTrip = report.settings().roundTrip().toMillis();
+        return String.format(
+                Locale.ROOT,
+                "far voters add at equal load: p50 %.2f ms, p99 %.2f ms (%.2f and %.2f round trips)",
+                distance.p50Millis(),
+                distance.p99Millis(),
+                distance.p50Millis() / roundTrip,
+                distance.p99Millis() / roundTrip);
+    }
+
+    private List<String> table(Work work, Map<ReadPath, PathResult> paths) {
+        TextTable table = new TextTable("path", "run", "requests/s", "p50 ms", "p99 ms", "CPU us/request", "of which");
+        report.settings().paths(work).forEach(path -> addTo(table, path, paths.get(path)));
+        return table.lines();
     }
 
     private static void addTo(TextTable table, ReadPath path, @Nullable PathResult result) {
@@ -76,25 +95,42 @@ final class ReadReportText {
                 byRole(run.cpuMicrosByRole(), 1));
     }
 
+    private static String warmUps(WorkResult result) {
+        return new TreeMap<>(result.warmUps())
+                .entrySet().stream()
+                        .map(each -> each.getKey() + " " + seconds(each.getValue()))
+                        .collect(Collectors.joining(", "));
+    }
+
     private static String of(WorkResult.Comparison comparison) {
-        String target = comparison.atMost().isPresent()
-                ? ", at most 1/" + format("%.1f", 1 / comparison.atMost().getAsDouble()) + ": "
-                        + (comparison.met() ? "met" : "missed")
-                : "";
-        return "CPU per request, gateway to " + comparison.peer() + ": 1/"
-                + format("%.2f", 1 / comparison.cpuShare()) + target + "; p99: "
-                + format("%.2f", comparison.p99Share());
+        StringBuilder line = new StringBuilder("gateway to ")
+                .append(comparison.peer())
+                .append(": CPU 1/")
+                .append(format("%.2f", 1 / comparison.cpuShare()));
+        comparison.atMost().ifPresent(atMost -> line.append(", at most 1/")
+                .append(format("%.1f", 1 / atMost))
+                .append(": ")
+                .append(verdict(comparison.isCheapEnough())));
+        comparison.p99Share().ifPresent(share -> line.append("; p99 at equal load ")
+                .append(format("%.2f", share))
+                .append(" of it")
+                .append(comparison.atMost().isEmpty() ? "" : ", at most 1: " + verdict(comparison.isFastEnough())));
+        return line.toString();
+    }
+
+    private static String verdict(boolean met) {
+        return met ? "met" : "missed";
     }
 
     private static String byRole(Map<Role, Double> figures, double scale) {
         return new TreeMap<>(figures)
                 .entrySet().stream()
-                        .map(each -> each.getKey() + " " + format("%.1f", each.getValue() * scale + 0.0))
+                        .map(each -> each.getKey() + " " + format("%.1f", each.getValue() * scale))
                         .collect(Collectors.joining(", "));
     }
 
-    private static String seconds(long millis) {
-        return format("%.1f", millis / 1e3);
+    private static String seconds(Duration duration) {
+        return format("%.1f s", duration.toMillis() / 1e3);
     }
 
     private static String format(String form, double figure) {

@@ -72,15 +72,18 @@ final class TestBed implements AutoCloseable {
     void start() throws InterruptedException {
         etcd.start();
         Loader.load(cluster.leader().directClientUrl(), learner().directClientUrl());
-        if (!roundTrip.isZero()) {
-            keepVotersFar();
-        }
         proxy.start();
         gateway.start();
     }
 
-    private void keepVotersFar() {
-        Duration eachWay = roundTrip.dividedBy(2);
+    /** Keeps the voters as far as that path is to find them. */
+    void prepare(ReadPath path) {
+        if (!roundTrip.isZero()) {
+            keepVoters(path == ReadPath.GATEWAY_NEAR ? Duration.ZERO : roundTrip.dividedBy(2));
+        }
+    }
+
+    private void keepVoters(Duration eachWay) {
         for (EtcdMember voter : cluster.voters()) {
             voter.clientProxy().delay(eachWay);
             voter.peerProxy().from(learner().name()).delay(eachWay);
@@ -90,8 +93,8 @@ final class TestBed implements AutoCloseable {
 
     URI url(ReadPath path) {
         return switch (path) {
-            case GATEWAY -> gatewayUrl();
-            case LEARNER -> learner().clientUrl();
+            case GATEWAY, GATEWAY_NEAR -> gatewayUrl();
+            case LEARNER -> learner().directClientUrl();
             case FOLLOWER -> cluster.followers().get(0).clientUrl();
             case GRPC_PROXY -> proxy.url();
         };

@@ -1,31 +1,72 @@
 package io.understudy.bench;
 
-import java.util.EnumMap;
+import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.OptionalDouble;
 import java.util.stream.Stream;
 
-/** How a work went, by every path. */
-record WorkResult(Work work, Map<ReadPath, PathResult> paths) {
+/**
+ * How a work went, by every path.
+ *
+ * @param warmUps how long each path was warmed up before its first run
+ * @param idleRates CPU microseconds that servers used per second when nobody asked them
+ * @param paths with as many requests in flight as the work has
+ * @param equalLoad at a load that is the same for all; empty if that was not asked for
+ */
+record WorkResult(
+        Work work,
+        Map<ReadPath, Duration> warmUps,
+        Map<Role, Double> idleRates,
+        Map<ReadPath, PathResult> paths,
+        Map<ReadPath, PathResult> equalLoad) {
 
     WorkResult {
-        paths = Map.copyOf(new EnumMap<>(paths));
+        warmUps = Map.copyOf(warmUps);
+        idleRates = Map.copyOf(idleRates);
+        paths = Map.copyOf(paths);
+        equalLoad = Map.copyOf(equalLoad);
     }
 
     /**
      * The gateway beside a peer, by their medians.
      *
      * @param cpuShare the gateway's CPU time per request as a share of the peer's
-     * @param p99Share likewise
-     * @param atMost what the CPU share is to be; empty if the peer is only shown
+     * @param atMost what that is to be; empty if the peer is only shown
+     * @param p99Share the gateway's p99 as a share of the peer's, at equal load, to be at most 1 if {@code atMost} is
+     *     given; empty if that was not measured
      */
-    record Comparison(ReadPath peer, double cpuShare, double p99Share, OptionalDouble atMost) {
+    record Comparison(ReadPath peer, double cpuShare, OptionalDouble atMost, OptionalDouble p99Share) {
 
         /** Whether the target is reached; only for one that has one. */
-        boolean met() {
+        boolean isCheapEnough() {
             return cpuShare <= atMost.orElseThrow();
         }
+
+        /** Whether p99 is no worse than the peer's; only if it was measured. */
+        boolean isFastEnough() {
+            return p99Share.orElseThrow() <= 1;
+        }
+    }
+
+    /**
+     * What it costs that the voters are far, by medians at equal load.
+     *
+     * @param p50Millis by how much longer half of the requests take than with near voters
+     * @param p99Millis likewise 99 of a hundred
+     */
+    record Distance(double p50Millis, double p99Millis) {}
+
+    /** Empty if the voters were near. */
+    Optional<Distance> distance() {
+        if (equalLoad.get(ReadPath.GATEWAY) instanceof PathResult.Measured far
+                && equalLoad.get(ReadPath.GATEWAY_NEAR) instanceof PathResult.Measured near) {
+            return Optional.of(new Distance(
+                    far.median().p50Millis() - near.median().p50Millis(),
+                    far.median().p99Millis() - near.median().p99Millis()));
+        }
+        return Optional.empty();
     }
 
     /** With those peers that were measured, if the gateway was. */
@@ -36,14 +77,19 @@ record WorkResult(Work work, Map<ReadPath, PathResult> paths) {
     private Stream<Comparison> comparison(Target target) {
         if (paths.get(ReadPath.GATEWAY) instanceof PathResult.Measured gateway
                 && paths.get(target.peer()) instanceof PathResult.Measured peer) {
-            Run ours = gateway.median();
-            Run theirs = peer.median();
             return Stream.of(new Comparison(
                     target.peer(),
-                    ours.cpuMicros() / theirs.cpuMicros(),
-                    ours.p99Millis() / theirs.p99Millis(),
-                    target.atMost()));
+                    gateway.median().cpuMicros() / peer.median().cpuMicros(),
+                    target.atMost(),
+                    p99Share(target.peer())));
         }
         return Stream.empty();
+    }
+
+    private OptionalDouble p99Share(ReadPath path) {
+        return equalLoad.get(ReadPath.GATEWAY) instanceof PathResult.Measured gateway
+                        && equalLoad.get(path) instanceof PathResult.Measured peer
+                ? OptionalDouble.of(gateway.median().p99Millis() / peer.median().p99Millis())
+                : OptionalDouble.empty();
     }
 }

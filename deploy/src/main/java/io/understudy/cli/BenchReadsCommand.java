@@ -1,5 +1,6 @@
 package io.understudy.cli;
 
+import io.understudy.bench.EqualLoad;
 import io.understudy.bench.Generator;
 import io.understudy.bench.ReadBenchSettings;
 import io.understudy.bench.Work;
@@ -52,21 +53,13 @@ final class BenchReadsCommand implements Callable<Integer> {
     private Duration duration;
 
     @Option(
-            names = "--first-warm-up",
-            converter = DurationFlag.class,
-            defaultValue = "15s",
-            paramLabel = "TIME",
-            description =
-                    "How long requests are sent before the first run of each path, so that JVMs have compiled what "
-                            + "is used; 15s by default.")
-    private Duration firstWarmUp;
-
-    @Option(
             names = "--warm-up",
             converter = DurationFlag.class,
             defaultValue = "4s",
             paramLabel = "TIME",
-            description = "How long requests are sent before each run; 4s by default.")
+            description =
+                    "How long requests are sent before each run, 4s by default; before the first run of each path "
+                            + "again and again until they get no cheaper.")
     private Duration warmUp;
 
     @Option(
@@ -74,7 +67,8 @@ final class BenchReadsCommand implements Callable<Integer> {
             converter = DurationFlag.class,
             defaultValue = "5s",
             paramLabel = "TIME",
-            description = "How long the servers are watched before, for what they use when idle; 5s by default.")
+            description =
+                    "How long the servers are watched before each work, for what they use when idle; 5s by default.")
     private Duration idle;
 
     @Option(
@@ -85,6 +79,15 @@ final class BenchReadsCommand implements Callable<Integer> {
                     "Connections that gRPC requests are spread over; 8 by default. With JSON there is one for each "
                             + "request in flight.")
     private int connections;
+
+    @Option(
+            names = "--equal-load",
+            defaultValue = "50%",
+            paramLabel = "SHARE%%|RATE",
+            description =
+                    "The load at which latencies are compared: a share of what the slowest path answered, 50%% by "
+                            + "default, or requests per second; 0 for no comparison.")
+    private String equalLoad;
 
     @Option(
             names = "--round-trip",
@@ -126,10 +129,10 @@ final class BenchReadsCommand implements Callable<Integer> {
                     works.isEmpty() ? List.of(Work.values()) : works,
                     runs,
                     duration,
-                    firstWarmUp,
                     warmUp,
                     idle,
                     connections,
+                    EqualLoad.parse(equalLoad),
                     roundTrip,
                     generator);
         } catch (IllegalArgumentException e) {

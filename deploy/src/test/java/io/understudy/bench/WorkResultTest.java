@@ -28,8 +28,9 @@ final class WorkResultTest {
 
     @Test
     void aTargetIsMetUpToItsLimit() {
-        assertThat(point(cpu(4), cpu(10)).comparisons().get(0).met()).isTrue();
-        assertThat(point(cpu(4.1), cpu(10)).comparisons().get(0).met()).isFalse();
+        assertThat(point(cpu(4), cpu(10)).comparisons().get(0).isCheapEnough()).isTrue();
+        assertThat(point(cpu(4.1), cpu(10)).comparisons().get(0).isCheapEnough())
+                .isFalse();
     }
 
     @Test
@@ -44,7 +45,8 @@ final class WorkResultTest {
     }
 
     private static WorkResult point(PathResult gateway, PathResult learner) {
-        return new WorkResult(Work.POINT, Map.of(ReadPath.GATEWAY, gateway, ReadPath.LEARNER, learner));
+        Map<ReadPath, PathResult> paths = Map.of(ReadPath.GATEWAY, gateway, ReadPath.LEARNER, learner);
+        return new WorkResult(Work.POINT, Map.of(), Map.of(), paths, paths);
     }
 
     private static Measured cpu(double... micros) {

@@ -52,6 +52,7 @@ final class UnderstudyTest {
                 "bench reads --work=nothing",
                 "bench reads --duration=long",
                 "bench reads --connections=7",
+                "bench reads --equal-load=half",
                 ""
             })
     void badUsageIsRefusedInOneLineThatSaysWhereToLook(String arguments) {

@@ -1,0 +1,26 @@
+package io.understudy.bench;
+
+/**
+ * When requests are sent; never more are in flight than the shot says.
+ *
+ * @param perSecond over all connections; infinite for each as soon as another is answered
+ */
+record Pace(double perSecond) {
+
+    static final Pace FULL = new Pace(Double.POSITIVE_INFINITY);
+
+    Pace {
+        if (!(perSecond > 0)) {
+            throw new IllegalArgumentException("a pace must be positive, is " + perSecond);
+        }
+    }
+
+    boolean isFull() {
+        return Double.isInfinite(perSecond);
+    }
+
+    /** When the request of that index is due, in nanoseconds after the first. */
+    long dueNanos(long index) {
+        return isFull() ? 0 : Math.round(index * 1e9 / perSecond);
+    }
+}

@@ -1,0 +1,53 @@
+package io.understudy.bench;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import io.understudy.local.process.Command;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** {@code understudy bench reads} of the distribution, run as a user would, on the smallest schedule. */
+@Timeout(180)
+final class ReadBenchIT {
+
+    private static final Path HOME = Path.of(System.getProperty("understudy.distribution"));
+
+    @Test
+    void everyPathOfAWorkIsMeasuredAndComparedWithTheGateway() throws Exception {
+        JsonNode report = bench("--work=point");
+
+        JsonNode work = report.path("works").path(0);
+        for (String path : List.of("gateway", "learner", "grpc-proxy")) {
+            JsonNode median = work.path("paths").path(path).path("median");
+            assertThat(median.path("requestsPerSecond").asDouble()).as(path).isPositive();
+            assertThat(median.path("p99Millis").asDouble())
+                    .as(path)
+                    .isGreaterThanOrEqualTo(median.path("p50Millis").asDouble());
+        }
+        assertThat(work.at("/comparisons/0/peer").asText()).isEqualTo("learner");
+        assertThat(work.at("/comparisons/0/cpuShare").asDouble()).isPositive();
+        assertThat(report.path("gatewayJvm"))
+                .anySatisfy(option -> assertThat(option.asText()).isEqualTo("-XX:+UseG1GC"));
+    }
+
+    private static JsonNode bench(String... flags) throws Exception {
+        List<String> line = new ArrayList<>(List.of(
+                HOME.resolve("bin/understudy").toString(),
+                "bench",
+                "reads",
+                "--output=json",
+                "--runs=1",
+                "--duration=500ms",
+                "--warm-up=500ms",
+                "--idle=500ms",
+                "--equal-load=0"));
+        line.addAll(List.of(flags));
+        return new ObjectMapper().readTree(Command.of(line).run(Duration.ofMinutes(3)));
+    }
+}

@@ -1,0 +1,105 @@
+package io.understudy.bench;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import io.understudy.bench.PathResult.Measured;
+import io.understudy.bench.PathResult.NotServed;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+
+final class ReadReportTest {
+
+    @Test
+    void aTableHasEachRunAndTheMedianAndTheVerdict() {
+        String text = report(Duration.ZERO, pointWith(measured(9, 1), measured(30, 2)))
+                .toText();
+
+        assertThat(text)
+                .contains("2 cores, etcd 3.5.30, Java 17 with -XX:+UseG1GC, load by h2load")
+                .containsPattern("gateway +1 +1000 +1\\.00 +1\\.00 +9\\.0")
+                .containsPattern("gateway +median +1000 +1\\.00 +1\\.00 +9\\.0")
+                .contains(
+                        "gateway to learner: CPU 1/3.33, at most 1/2.5: met; p99 at equal load 0.50 of it, at most 1: met")
+                .contains("warm-up gateway 6.0 s", "learner 12.0");
+    }
+
+    @Test
+    void aTargetThatIsNotReachedIsSaid() {
+        assertThat(report(Duration.ZERO, pointWith(measured(15, 3), measured(30, 2)))
+                        .toText())
+                .contains(
+                        "gateway to learner: CPU 1/2.00, at most 1/2.5: missed; p99 at equal load 1.50 of it, at most 1:"
+                                + " missed");
+    }
+
+    @Test
+    void whatIsNotServedHasNoFiguresButAReason() {
+        String text = report(Duration.ZERO, pointWith(new NotServed("UNIMPLEMENTED, not yet"), measured(30, 2)))
+                .toText();
+
+        assertThat(text)
+                .containsPattern("gateway +not served +UNIMPLEMENTED, not yet")
+                .doesNotContain("gateway to");
+    }
+
+    @Test
+    void whatFarVotersAddIsToldInRoundTrips() {
+        WorkResult far = result(Map.of(ReadPath.GATEWAY, measured(9, 121), ReadPath.GATEWAY_NEAR, measured(9, 1)));
+
+        assertThat(report(Duration.ofMillis(80), far).toText())
+                .contains("p99 120.00 ms (1.50 and 1.50 round trips)", "The voters are 80 ms (round trip) away");
+    }
+
+    @Test
+    void jsonHasTheSameFacts() throws Exception {
+        JsonNode work = new ObjectMapper()
+                .readTree(report(Duration.ZERO, pointWith(measured(9, 1), measured(30, 2)))
+                        .toJson())
+                .path("works")
+                .path(0);
+
+        assertThat(work.path("work").asText()).isEqualTo("point");
+        assertThat(work.at("/paths/gateway/runs")).hasSize(1);
+        assertThat(work.at("/paths/learner/median/cpuMicrosPerRequest").asDouble())
+                .isEqualTo(30);
+        assertThat(work.at("/comparisons/0/peer").asText()).isEqualTo("learner");
+        assertThat(work.at("/comparisons/0/cpuShareMet").asBoolean()).isTrue();
+        assertThat(work.at("/comparisons/0/equalLoadP99Share").asDouble()).isEqualTo(0.5);
+    }
+
+    private static ReadReport report(Duration roundTrip, WorkResult result) {
+        ReadBenchSettings settings = new ReadBenchSettings(
+                List.of(Work.POINT),
+                1,
+                Duration.ofSeconds(8),
+                Duration.ofSeconds(3),
+                Duration.ofSeconds(5),
+                8,
+                EqualLoad.parse("50%"),
+                roundTrip,
+                Generator.AUTO);
+        return new ReadReport(
+                settings, new Surroundings(2, "3.5.30", "17", List.of("-XX:+UseG1GC"), "h2load"), List.of(result));
+    }
+
+    private static WorkResult pointWith(PathResult gateway, PathResult learner) {
+        return result(Map.of(ReadPath.GATEWAY, gateway, ReadPath.LEARNER, learner));
+    }
+
+    private static WorkResult result(Map<ReadPath, PathResult> paths) {
+        return new WorkResult(
+                Work.POINT,
+                Map.of(ReadPath.GATEWAY, Duration.ofSeconds(6)),
+                Map.of(Role.LEARNER, 12_000.0),
+                paths,
+                paths);
+    }
+
+    private static Measured measured(double cpuMicros, double millis) {
+        return new Measured(List.of(new Run(1_000, millis, millis, cpuMicros, Map.of(Role.LEARNER, cpuMicros))));
+    }
+}
