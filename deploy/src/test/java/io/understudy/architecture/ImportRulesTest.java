@@ -58,7 +58,7 @@ final class ImportRulesTest {
             .gateway.json       .gateway.api .gateway.caller .gateway.read .gateway.replica .gateway.server .etcd .tls
             .gateway.json       com.google.protobuf io.etcd.jetcd.api io.grpc io.netty.buffer io.vertx org.slf4j
             .gateway.api        .gateway.replica .vocabulary com.google.protobuf io.etcd.jetcd.api io.grpc io.netty.buffer
-            .gateway.caller     .vocabulary io.vertx.core
+            .gateway.caller     .vocabulary .gateway.api io.grpc io.vertx.core
             .gateway.forward    .gateway.api .gateway.caller .etcd .config com.google.protobuf io.etcd.jetcd.api
             .gateway.forward    io.grpc io.micrometer io.vertx.core
             .gateway.member     .gateway.api .gateway.replica .etcd .vocabulary .config io.etcd.jetcd.api

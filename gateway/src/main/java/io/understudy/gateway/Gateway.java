@@ -2,20 +2,22 @@ package io.understudy.gateway;
 
 import io.etcd.jetcd.api.KVGrpc;
 import io.etcd.jetcd.api.RangeRequest;
+import io.etcd.jetcd.api.TxnRequest;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.understudy.config.HostPort;
 import io.understudy.etcd.EtcdCluster;
 import io.understudy.feed.etcd.EtcdFeedSource;
 import io.understudy.gateway.api.ApiException;
-import io.understudy.gateway.api.RangeReader;
 import io.understudy.gateway.api.ResponseHeaders;
 import io.understudy.gateway.api.WireForm;
+import io.understudy.gateway.caller.ReadPermissions;
 import io.understudy.gateway.health.HealthCheck;
 import io.understudy.gateway.health.HealthChecks;
 import io.understudy.gateway.json.JsonApi;
 import io.understudy.gateway.json.SourceForm;
 import io.understudy.gateway.metrics.GatewayMetrics;
-import io.understudy.gateway.read.LocalReads;
+import io.understudy.gateway.read.ReadIndexSource;
+import io.understudy.gateway.read.ReadPath;
 import io.understudy.gateway.replica.Replica;
 import io.understudy.gateway.replica.ReplicaState;
 import io.understudy.gateway.replica.ReplicaWriter;
@@ -38,6 +40,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.ToLongFunction;
+import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -66,13 +69,19 @@ public final class Gateway implements AutoCloseable {
     private final Replica replica;
     private final ReplicaWriter writer;
     private final SourceForm jsonForm;
+    private final ReadPath reads;
     private final ApiServer server;
     private final AtomicBoolean closing = new AtomicBoolean();
     private int apiPort;
     /** Of the writing thread. */
     private boolean announced;
 
-    private Gateway(GatewaySettings settings, EtcdCluster source, ProcessMetrics process, int loops) {
+    private Gateway(
+            GatewaySettings settings,
+            EtcdCluster source,
+            ReadIndexSource readIndexes,
+            ProcessMetrics process,
+            int loops) {
         this.settings = settings;
         this.process = process;
         MeterRegistry registry = process.registry();
@@ -82,25 +91,37 @@ public final class Gateway implements AutoCloseable {
                 Vertx.vertx(new VertxOptions().setPreferNativeTransport(true).setEventLoopPoolSize(loops));
         this.source = source;
         this.facts = new SourceFacts(source);
-        this.replica = new Replica(settings.range(), this::announceFirst);
+        this.replica = new Replica(settings.range(), this::published);
         this.writer = new ReplicaWriter(
                 replica,
                 new EtcdFeedSource(settings.source().name(), source, settings.feed(), registry),
                 metrics::applied,
                 metrics::resynchronised);
-        RangeReader ranges = new RangeReader(replica::state, new ResponseHeaders(id, facts::raftTerm));
         this.jsonForm = new SourceForm(source);
+        this.reads = new ReadPath(
+                vertx,
+                settings.reads(),
+                replica,
+                new ResponseHeaders(id, facts::raftTerm),
+                ReadPermissions.EVERYTHING,
+                readIndexes,
+                source,
+                writer::requestProgress,
+                registry);
         this.server = new ApiServer(
                 vertx,
                 settings.listen(),
                 settings.limits(),
-                List.of(UnaryMethod.of(
-                        KVGrpc.getRangeMethod(),
-                        RangeRequest.parser(),
-                        request -> WireForm.message(ranges.range(request)))),
+                List.of(
+                        UnaryMethod.of(KVGrpc.getRangeMethod(), RangeRequest.parser(), (caller, request) -> reads.range(
+                                        caller, request)
+                                .map(answer -> WireForm.message(answer.result()))),
+                        UnaryMethod.of(KVGrpc.getTxnMethod(), TxnRequest.parser(), (caller, request) -> reads.txn(
+                                        caller, request)
+                                .map(answer -> WireForm.message(answer.result())))),
                 metrics::answered,
                 new JsonApi(
-                        new LocalReads(ranges),
+                        reads,
                         (method, caller, request) ->
                                 Future.failedFuture(ApiException.unimplemented(method + " is not served")),
                         jsonForm,
@@ -125,11 +146,17 @@ public final class Gateway implements AutoCloseable {
      * @throws RuntimeException if files that the source's settings name can't be used
      */
     public static Gateway start(GatewaySettings settings) throws IOException, InterruptedException {
+        return start(settings, UnaryOperator.identity());
+    }
+
+    /** @param readIndexes may put something between the gateway and those who confirm revisions */
+    static Gateway start(GatewaySettings settings, UnaryOperator<ReadIndexSource> readIndexes)
+            throws IOException, InterruptedException {
         int loops = Runtime.getRuntime().availableProcessors();
         ProcessMetrics process = new ProcessMetrics("gateway", VERSION);
         // First, since it reads files that may not be there.
         EtcdCluster source = EtcdCluster.connect(settings.source(), process.registry());
-        Gateway gateway = new Gateway(settings, source, process, loops);
+        Gateway gateway = new Gateway(settings, source, readIndexes.apply(source::readIndex), process, loops);
         try {
             gateway.listen(loops);
         } catch (IOException | InterruptedException | RuntimeException e) {
@@ -137,6 +164,7 @@ public final class Gateway implements AutoCloseable {
             throw e;
         }
         gateway.writer.start();
+        gateway.reads.start();
         return gateway;
     }
 
@@ -148,6 +176,11 @@ public final class Gateway implements AutoCloseable {
     /** What this gateway's responses carry as member id. */
     public MemberId memberId() {
         return id;
+    }
+
+    /** How long ago what is served is known to have been current; null while nobody knows. */
+    public @Nullable Duration staleness() {
+        return reads.staleness();
     }
 
     /**
@@ -169,6 +202,7 @@ public final class Gateway implements AutoCloseable {
         }
         Closing steps = new Closing(settings.closeTimeout());
         steps.run("server", () -> steps.await(server.shutdown(settings.closeTimeout())));
+        steps.run("reads", reads::close);
         steps.run("writer", () -> writer.close(settings.closeTimeout()));
         steps.run("source", source::close);
         steps.run("event loops", () -> steps.await(vertx.close()));
@@ -206,7 +240,8 @@ public final class Gateway implements AutoCloseable {
                 : missing == null ? "nio" : "nio (no native one: " + missing.getMessage() + ")";
     }
 
-    private void announceFirst(ReplicaState state) {
+    private void published(ReplicaState state) {
+        reads.published(state);
         if (!announced) {
             announced = true;
             jsonForm.ask();
@@ -231,7 +266,8 @@ public final class Gateway implements AutoCloseable {
                         () -> replica.state() == null
                                 ? Optional.of("the first snapshot is not complete")
                                 : Optional.empty()),
-                new HealthCheck("feed", () -> feedEnded().or(this::feedSilent)));
+                new HealthCheck("feed", () -> feedEnded().or(this::feedSilent)),
+                new HealthCheck("read_index", reads::readIndexProblem));
     }
 
     private Optional<String> feedEnded() {

@@ -7,6 +7,7 @@ import io.understudy.config.HostPort;
 import io.understudy.config.Setting;
 import io.understudy.etcd.EtcdSettings;
 import io.understudy.feed.etcd.EtcdFeedOptions;
+import io.understudy.gateway.read.ReadSettings;
 import io.understudy.gateway.server.ServerLimits;
 import io.understudy.vocabulary.KeyRange;
 import java.net.InetAddress;
@@ -25,6 +26,7 @@ import java.util.stream.Stream;
  * @param listen of the etcd v3 API and the pages beside it; port 0 for a free one
  * @param source the cluster to follow
  * @param range the part of the key space to hold
+ * @param reads how long reads wait, and for what
  * @param maxSilence how long the feed may tell nothing before {@code /readyz} is red
  * @param closeTimeout how long closing waits for requests under way
  */
@@ -35,6 +37,7 @@ public record GatewaySettings(
         KeyRange range,
         EtcdFeedOptions feed,
         ServerLimits limits,
+        ReadSettings reads,
         Duration maxSilence,
         Duration closeTimeout) {
 
@@ -69,7 +72,8 @@ public record GatewaySettings(
                     Setting.under(SOURCE, EtcdSettings.ROWS),
                     List.of(PREFIX),
                     Setting.under(FEED, EtcdFeedOptions.ROWS),
-                    ServerLimits.ROWS)
+                    ServerLimits.ROWS,
+                    ReadSettings.ROWS)
             .<Setting<?>>flatMap(List::stream)
             .toList();
 
@@ -106,6 +110,7 @@ public record GatewaySettings(
                         .orElse(KeyRange.all()),
                 EtcdFeedOptions.from(configuration.at(FEED)),
                 ServerLimits.from(configuration),
+                ReadSettings.from(configuration),
                 configuration.get(MAX_SILENCE),
                 configuration.get(CLOSE_TIMEOUT));
     }
@@ -119,12 +124,17 @@ public record GatewaySettings(
                 KeyRange.all(),
                 EtcdFeedOptions.DEFAULTS,
                 ServerLimits.DEFAULTS,
+                ReadSettings.DEFAULTS,
                 Duration.ofSeconds(15),
                 Duration.ofSeconds(5));
     }
 
     public GatewaySettings withRange(KeyRange newRange) {
-        return new GatewaySettings(name, listen, source, newRange, feed, limits, maxSilence, closeTimeout);
+        return new GatewaySettings(name, listen, source, newRange, feed, limits, reads, maxSilence, closeTimeout);
+    }
+
+    public GatewaySettings withReads(ReadSettings newReads) {
+        return new GatewaySettings(name, listen, source, range, feed, limits, newReads, maxSilence, closeTimeout);
     }
 
     /** So that impossible combinations are told together with everything else that is wrong. */

@@ -7,7 +7,9 @@ import io.etcd.jetcd.api.KVGrpc;
 import io.etcd.jetcd.api.RangeRequest;
 import io.etcd.jetcd.api.RangeResponse;
 import io.grpc.ManagedChannel;
+import io.grpc.Metadata;
 import io.grpc.netty.NettyChannelBuilder;
+import io.grpc.stub.MetadataUtils;
 import io.understudy.config.HostPort;
 import io.understudy.etcd.EtcdSettings;
 import io.understudy.local.binary.EtcdBinaries;
@@ -59,6 +61,13 @@ final class GatewayFixture implements AutoCloseable {
 
     KVGrpc.KVBlockingStub kv() {
         return kv(channel);
+    }
+
+    /** With metadata on each call. */
+    KVGrpc.KVBlockingStub kv(String key, String value) {
+        Metadata metadata = new Metadata();
+        metadata.put(Metadata.Key.of(key, Metadata.ASCII_STRING_MARSHALLER), value);
+        return kv().withInterceptors(MetadataUtils.newAttachHeadersInterceptor(metadata));
     }
 
     /** Everything the gateway holds. */

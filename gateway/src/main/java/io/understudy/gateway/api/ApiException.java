@@ -67,6 +67,11 @@ public final class ApiException extends Exception {
         return new ApiException(Status.Code.UNAVAILABLE, "etcdserver: request timed out");
     }
 
+    /** More than this member takes on at a time. */
+    public static ApiException tooManyRequests() {
+        return new ApiException(Status.Code.RESOURCE_EXHAUSTED, "etcdserver: too many requests");
+    }
+
     /** Closing, or closed. */
     public static ApiException stopped() {
         return new ApiException(Status.Code.UNAVAILABLE, "etcdserver: server stopped");

@@ -8,7 +8,14 @@ import org.jspecify.annotations.Nullable;
  * A read's result, with what the caller is told of it beside.
  *
  * @param revision of the answer's header
- * @param staleness of the state that was read; null when nobody knows
+ * @param staleness of the state that was read, measured by a read index; null when nobody knows
  */
 public record Answer<R extends OpResult>(
-        R result, long revision, @Nullable Duration staleness) {}
+        R result, long revision, @Nullable Duration staleness) {
+
+    /** The gRPC metadata, or header, that tells the revision. */
+    public static final String REVISION_KEY = "understudy-revision";
+
+    /** The gRPC metadata, or header, that tells the staleness in milliseconds; left out when nobody knows it. */
+    public static final String STALENESS_KEY = "understudy-staleness-ms";
+}

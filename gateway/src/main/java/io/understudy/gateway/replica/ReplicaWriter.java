@@ -68,6 +68,14 @@ public final class ReplicaWriter {
         return consumer.silence();
     }
 
+    /** Has the feed ask the source how far it is. From any thread; returns at once. */
+    public void requestProgress() {
+        Feed open = feed;
+        if (open != null) {
+            open.requestProgress();
+        }
+    }
+
     /** Ends the feed and the thread; waits for it up to {@code deadline}. Idempotent. */
     public void close(Duration deadline) throws InterruptedException {
         closing = true;

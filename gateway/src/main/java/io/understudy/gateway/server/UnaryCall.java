@@ -4,6 +4,10 @@ import com.google.protobuf.InvalidProtocolBufferException;
 import com.google.protobuf.Message;
 import io.grpc.Status;
 import io.understudy.gateway.api.ApiException;
+import io.understudy.gateway.caller.Caller;
+import io.understudy.gateway.caller.Freshness;
+import io.understudy.gateway.caller.Principal;
+import io.understudy.gateway.caller.Session;
 import io.vertx.core.buffer.Buffer;
 import io.vertx.grpc.common.GrpcMessage;
 import io.vertx.grpc.common.GrpcStatus;
@@ -11,6 +15,7 @@ import io.vertx.grpc.common.MessageSizeOverflowException;
 import io.vertx.grpc.common.WireFormat;
 import io.vertx.grpc.server.GrpcServerRequest;
 import java.time.Duration;
+import java.util.concurrent.TimeUnit;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -23,6 +28,7 @@ final class UnaryCall {
     private final GrpcServerRequest<Buffer, Buffer> request;
     private final RequestListener listener;
     private final long beginNanos = System.nanoTime();
+    private boolean asked;
     private boolean over;
 
     UnaryCall(String method, GrpcServerRequest<Buffer, Buffer> request, RequestListener listener) {
@@ -45,8 +51,11 @@ final class UnaryCall {
                                 "grpc: received message larger than max (" + tooLarge.messageSize() + " bytes)")
                         : new ApiException(Status.Code.INTERNAL, "grpc: a malformed message frame")));
         request.messageHandler(message -> answer(unary, message));
-        request.endHandler(
-                end -> refuse(new ApiException(Status.Code.INTERNAL, "grpc: a unary call without a message")));
+        request.endHandler(end -> {
+            if (!asked) {
+                refuse(new ApiException(Status.Code.INTERNAL, "grpc: a unary call without a message"));
+            }
+        });
     }
 
     /** Answers with an error, unless the call is over. */
@@ -60,24 +69,44 @@ final class UnaryCall {
     }
 
     private <Q extends Message, A extends Message> void answer(UnaryMethod<Q, A> unary, GrpcMessage message) {
-        if (over) {
+        if (over || asked) {
             return;
         }
-        A answer;
+        asked = true;
         try {
-            answer = unary.answer().answer(parse(unary, message));
-        } catch (ApiException e) {
-            refuse(e);
-            return;
-        } catch (RuntimeException e) {
-            LOG.error("request failed method={}", method, e);
-            refuse(new ApiException(Status.Code.INTERNAL, "understudy: " + e));
-            return;
+            unary.answer()
+                    .answer(caller(), parse(unary, message))
+                    .onSuccess(answer -> {
+                        Buffer encoded = Buffer.buffer(answer.toByteArray());
+                        if (over(Status.Code.OK)) {
+                            request.response().end(encoded);
+                        }
+                    })
+                    .onFailure(this::failed);
+        } catch (ApiException | RuntimeException e) {
+            failed(e);
         }
-        Buffer encoded = Buffer.buffer(answer.toByteArray());
-        if (over(Status.Code.OK)) {
-            request.response().end(encoded);
+    }
+
+    private void failed(Throwable why) {
+        if (why instanceof ApiException refusal) {
+            refuse(refusal);
+        } else {
+            LOG.error("request failed method={}", method, why);
+            refuse(new ApiException(Status.Code.INTERNAL, "understudy: " + why));
         }
+    }
+
+    private Caller caller() throws ApiException {
+        return new Caller(
+                Principal.ANONYMOUS,
+                new Session(),
+                Freshness.ofMetadata(
+                        request.headers().get(Freshness.MAX_STALENESS_KEY),
+                        request.headers().get(Freshness.MIN_REVISION_KEY)),
+                request.timeout() > 0
+                        ? beginNanos + TimeUnit.MILLISECONDS.toNanos(request.timeout())
+                        : Caller.NO_DEADLINE);
     }
 
     private static <Q extends Message, A extends Message> Q parse(UnaryMethod<Q, A> unary, GrpcMessage message)

@@ -3,10 +3,11 @@ package io.understudy.gateway.server;
 import com.google.protobuf.Message;
 import com.google.protobuf.Parser;
 import io.grpc.MethodDescriptor;
-import io.understudy.gateway.api.ApiException;
+import io.understudy.gateway.caller.Caller;
+import io.vertx.core.Future;
 
 /**
- * A method with one request and one answer, given at once.
+ * A method with one request and one answer.
  *
  * @param fullName such as {@code etcdserverpb.KV/Range}
  */
@@ -18,9 +19,10 @@ public record UnaryMethod<Q extends Message, A extends Message>(
         return new UnaryMethod<>(method.getFullMethodName(), parser, answer);
     }
 
-    /** What to answer. Runs on an event loop and must not wait. */
+    /** What to answer. Asked, and answered, on the caller's event loop. */
     @FunctionalInterface
     public interface Answer<Q, A> {
-        A answer(Q request) throws ApiException;
+        /** Refuses by failing with an {@link io.understudy.gateway.api.ApiException}. */
+        Future<A> answer(Caller caller, Q request);
     }
 }

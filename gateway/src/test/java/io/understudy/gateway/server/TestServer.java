@@ -5,6 +5,7 @@ import io.etcd.jetcd.api.RangeRequest;
 import io.grpc.ManagedChannel;
 import io.grpc.netty.NettyChannelBuilder;
 import io.understudy.config.HostPort;
+import io.understudy.gateway.api.ApiException;
 import io.understudy.gateway.api.RangeReader;
 import io.understudy.gateway.api.ResponseHeaders;
 import io.understudy.gateway.api.States;
@@ -63,10 +64,13 @@ final class TestServer implements AutoCloseable {
                 vertx,
                 new HostPort("127.0.0.1", 0),
                 ServerLimits.DEFAULTS,
-                List.of(UnaryMethod.of(
-                        KVGrpc.getRangeMethod(),
-                        RangeRequest.parser(),
-                        request -> WireForm.message(reader.range(request)))),
+                List.of(UnaryMethod.of(KVGrpc.getRangeMethod(), RangeRequest.parser(), (caller, request) -> {
+                    try {
+                        return Future.succeededFuture(WireForm.message(reader.range(request)));
+                    } catch (ApiException e) {
+                        return Future.failedFuture(e);
+                    }
+                })),
                 (method, code, took) -> answered.computeIfAbsent(method + " " + code, key -> new AtomicInteger())
                         .incrementAndGet(),
                 NO_CALLS,

@@ -1,0 +1,77 @@
+package io.understudy.gateway.read;
+
+import java.util.Arrays;
+import java.util.function.LongSupplier;
+
+/**
+ * Knows how old a state is, by read-index rounds alone: a state that includes a round's revision was current when that
+ * round was <em>sent</em>. Progress marks and commits don't come in here; they prove completeness, never currency. For any
+ * thread.
+ */
+final class AsOfClock {
+
+    /** Nobody knows how old it is. */
+    static final long UNKNOWN = Long.MAX_VALUE;
+
+    /** No revision is known to be that fresh. */
+    static final long NONE = -1;
+
+    private static final int KEPT = 64;
+
+    /** By revision, which strictly rises, as do the moments. */
+    private volatile Round[] rounds = {};
+
+    private final LongSupplier held;
+
+    private record Round(long revision, long sentNanos) {}
+
+    /** @param held a revision that readers have; the last round at or below it is kept, whatever follows */
+    AsOfClock(LongSupplier held) {
+        this.held = held;
+    }
+
+    /** A round was answered. */
+    synchronized void confirmed(long revision, long sentNanos) {
+        Round[] before = rounds;
+        int count = before.length;
+        Round round = new Round(revision, sentNanos);
+        if (count == 0) {
+            rounds = new Round[] {round};
+            return;
+        }
+        Round last = before[count - 1];
+        if (revision < last.revision || sentNanos - last.sentNanos < 0) {
+            return;
+        }
+        boolean replaces = revision == last.revision;
+        boolean dropsFirst = !replaces && count == KEPT && before[1].revision <= held.getAsLong();
+        // A replica far behind needs the old rounds: then the newest gives way.
+        boolean full = !replaces && !dropsFirst && count == KEPT;
+        int from = dropsFirst ? 1 : 0;
+        int to = replaces || full ? count - 1 : count;
+        Round[] after = Arrays.copyOfRange(before, from, to + 1);
+        after[to - from] = round;
+        rounds = after;
+    }
+
+    /** How long ago a state of this revision is known to have been current, or {@link #UNKNOWN}. */
+    long stalenessNanos(long revision, long nowNanos) {
+        Round[] known = rounds;
+        for (int i = known.length - 1; i >= 0; i--) {
+            if (known[i].revision <= revision) {
+                return Math.max(0, nowNanos - known[i].sentNanos);
+            }
+        }
+        return UNKNOWN;
+    }
+
+    /** The least revision that is known to be no older than {@code maxNanos}, or {@link #NONE}. */
+    long revisionWithin(long maxNanos, long nowNanos) {
+        for (Round round : rounds) {
+            if (nowNanos - round.sentNanos <= maxNanos) {
+                return round.revision;
+            }
+        }
+        return NONE;
+    }
+}

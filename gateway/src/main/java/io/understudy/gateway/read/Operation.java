@@ -1,0 +1,53 @@
+package io.understudy.gateway.read;
+
+import io.understudy.gateway.api.ApiException;
+import io.understudy.gateway.api.OpResult;
+import io.understudy.gateway.replica.ReplicaState;
+import io.understudy.vocabulary.KeyRange;
+import io.understudy.vocabulary.Revision;
+import io.vertx.core.Future;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
+
+/** What a read asks for, apart from how fresh it has to be. A valid request. */
+sealed interface Operation<R extends OpResult> permits RangeOperation, TxnOperation {
+
+    /** Whether all keys it names lie in {@code range}. */
+    boolean isWithin(KeyRange range);
+
+    /**
+     * The answer from a replica that {@linkplain #isWithin holds} its keys.
+     *
+     * @param now what the replica holds now
+     * @param past what it held at an earlier revision, or null if it has forgotten
+     * @return null if it asks for a revision that was forgotten
+     * @throws ApiException what etcd would refuse it with
+     */
+    @Nullable R at(ReplicaState now, Function<Revision, @Nullable ReplicaState> past) throws ApiException;
+
+    /** The answer from the source, of a state that includes revision {@code least}. */
+    Future<Fetched<R>> from(SourceReads source, Need need);
+
+    /**
+     * What came from the source.
+     *
+     * @param revision of the answer's header
+     */
+    record Fetched<R extends OpResult>(R result, long revision, Origin origin) {}
+
+    /**
+     * What an answer of the source has to be.
+     *
+     * @param revision that its state includes
+     * @param behindNanos by {@link System#nanoTime}, when members that have yet to reach the revision were waited for long
+     *     enough
+     * @param refusal what the client is told then
+     * @param deadlineNanos by {@link System#nanoTime}
+     */
+    record Need(long revision, long behindNanos, ApiException refusal, long deadlineNanos) {
+
+        Need pinnedAt(long pin) {
+            return new Need(pin, behindNanos, refusal, deadlineNanos);
+        }
+    }
+}

@@ -1,0 +1,190 @@
+package io.understudy.gateway.read;
+
+import io.understudy.gateway.api.ApiException;
+import io.understudy.gateway.api.OpResult;
+import io.understudy.gateway.caller.Caller;
+import io.understudy.gateway.replica.ReplicaState;
+import io.vertx.core.Future;
+import io.vertx.core.Promise;
+import java.time.Duration;
+
+/**
+ * A read that can't be answered at once: waits for a read-index round if it needs one, then for the replica to include
+ * what the answer has to include, or asks the source. On its event loop.
+ */
+final class PendingRead<R extends OpResult> implements LoopWaits.Waiting {
+
+    private final ReadPath path;
+    private final Caller caller;
+    private final Operation<R> operation;
+    private final Consistency consistency;
+    private final Promise<Answer<R>> promise = Promise.promise();
+    private final long beganNanos = System.nanoTime();
+    private final long deadlineNanos;
+    private final long freshnessDeadlineNanos;
+
+    /** What the answer's state has to include, as far as known; grows. */
+    private long least;
+
+    private boolean roundAwaited;
+
+    PendingRead(ReadPath path, Caller caller, Operation<R> operation, Consistency consistency, long least) {
+        this.path = path;
+        this.caller = caller;
+        this.operation = operation;
+        this.consistency = consistency;
+        this.least = least;
+        this.deadlineNanos = capped(path.settings().timeout());
+        this.freshnessDeadlineNanos = capped(path.settings().freshnessTimeout());
+    }
+
+    /** When so much time is over, or the client's. */
+    private long capped(Duration timeout) {
+        long ours = beganNanos + timeout.toNanos();
+        long clients = caller.deadlineNanos();
+        return clients != Caller.NO_DEADLINE && clients - ours < 0 ? clients : ours;
+    }
+
+    /** @param round whether a round has to be sent first */
+    Future<Answer<R>> begin(boolean round) {
+        if (round) {
+            awaitRound();
+        } else {
+            goOn();
+        }
+        return promise.future();
+    }
+
+    private void awaitRound() {
+        roundAwaited = true;
+        try {
+            path.waits().here().forRound(isLinearizable() ? deadlineNanos : freshnessDeadlineNanos, this);
+        } catch (ApiException e) {
+            promise.fail(e);
+        }
+    }
+
+    /** With what is known to be needed: from the replica, now or later, or from the source. */
+    private void goOn() {
+        ReplicaState state = path.state();
+        if (state == null || !operation.isWithin(state.range())) {
+            passThrough();
+        } else if (state.revision().value() >= least) {
+            answer(state);
+        } else if (System.nanoTime() - replicaDeadline() >= 0) {
+            expired();
+        } else {
+            awaitRevision();
+        }
+    }
+
+    private void awaitRevision() {
+        try {
+            path.waits().here().forRevision(least, replicaDeadline(), this);
+        } catch (ApiException e) {
+            promise.fail(e);
+        }
+    }
+
+    /** A linearizable read may have spent long on its round; the replica gets its time all the same. */
+    private long replicaDeadline() {
+        if (!isLinearizable()) {
+            return freshnessDeadlineNanos;
+        }
+        long fair = System.nanoTime() + path.settings().freshnessTimeout().toNanos();
+        return fair - deadlineNanos < 0 ? fair : deadlineNanos;
+    }
+
+    private boolean isLinearizable() {
+        return consistency == Consistency.LINEARIZABLE;
+    }
+
+    @Override
+    public void met(long revision) {
+        path.metrics().waited(consistency, true, waited());
+        if (roundAwaited) {
+            roundAwaited = false;
+            least = Math.max(least, revision);
+        }
+        // Meanwhile the session may have seen more.
+        least = Math.max(least, caller.session().lastRevision());
+        goOn();
+    }
+
+    @Override
+    public void expired() {
+        path.metrics().waited(consistency, false, waited());
+        if (isLinearizable() && roundAwaited) {
+            promise.fail(ApiException.timedOut());
+            return;
+        }
+        Duration allowed = caller.freshness().maxStaleness();
+        if (!isLinearizable() && allowed != null && (roundAwaited || !path.isWithin(allowed, beganNanos))) {
+            promise.fail(path.tooStale(allowed));
+            return;
+        }
+        ReplicaState state = path.state();
+        if (caller.freshness().minRevision()
+                > (state == null ? 0 : state.revision().value())) {
+            promise.fail(ApiException.futureRevision());
+            return;
+        }
+        // The replica is late with what the session has seen, or a quorum confirmed; another member may have it.
+        passThrough();
+    }
+
+    private Duration waited() {
+        return Duration.ofNanos(System.nanoTime() - beganNanos);
+    }
+
+    private void answer(ReplicaState state) {
+        Answer<R> answer;
+        try {
+            answer = path.fromReplica(caller, operation, consistency, state);
+        } catch (ApiException e) {
+            promise.fail(e);
+            return;
+        } catch (RuntimeException e) {
+            promise.fail(path.fault(e));
+            return;
+        }
+        if (answer == null) {
+            passThrough();
+        } else {
+            promise.complete(answer);
+        }
+    }
+
+    private void passThrough() {
+        operation.from(path.source(), need()).onComplete(fetched -> {
+            if (fetched.failed()) {
+                Throwable why = fetched.cause();
+                promise.fail(why instanceof ApiException ? why : path.fault(why));
+                return;
+            }
+            Operation.Fetched<R> told = fetched.result();
+            long seen = caller.session().lastRevision();
+            if (told.revision() < seen) {
+                // The session was answered something newer while this was under way.
+                least = seen;
+                goOn();
+            } else {
+                promise.complete(path.fromSource(caller, told, consistency));
+            }
+        });
+    }
+
+    private Operation.Need need() {
+        long fair = System.nanoTime() + path.settings().freshnessTimeout().toNanos();
+        return new Operation.Need(least, fair, tooOld(), deadlineNanos);
+    }
+
+    /** What the client is told when nobody has what the answer has to include. */
+    private ApiException tooOld() {
+        Duration allowed = caller.freshness().maxStaleness();
+        if (least == caller.freshness().minRevision()) {
+            return ApiException.futureRevision();
+        }
+        return consistency == Consistency.BOUNDED && allowed != null ? path.tooStale(allowed) : ApiException.notReady();
+    }
+}

@@ -1,0 +1,159 @@
+package io.understudy.gateway.read;
+
+import io.understudy.etcd.ReadIndex;
+import io.vertx.core.Vertx;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Objects;
+import java.util.concurrent.CompletableFuture;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Read-index rounds, one under way at a time: whoever comes meanwhile shares the next, since the one under way was sent
+ * before. When nobody comes, a round is sent now and then all the same, to keep the as-of clock going. For any thread.
+ */
+final class ReadIndexRounds {
+
+    /** Before the next round after one that failed, so that nobody is pestered who refuses at once. */
+    private static final long PAUSE_MILLIS = 50;
+
+    private final Vertx vertx;
+    private final ReadIndexSource source;
+    private final ReadSettings settings;
+    private final AsOfClock clock;
+    private final ReadMetrics metrics;
+
+    // Under this object's lock.
+    private List<Rider> next = new ArrayList<>();
+    private boolean underWay;
+    private boolean closed;
+    private long sentNanos;
+
+    private volatile long confirmedNanos = System.nanoTime();
+    private volatile @Nullable Throwable failure;
+    private long timer;
+
+    /** Whoever shares a round. Told on any thread, and must not hold it up. */
+    interface Rider {
+
+        /** The round is about to be sent: nobody may join who comes after this. */
+        void sent();
+
+        void confirmed(ReadIndex index);
+
+        void failed();
+    }
+
+    ReadIndexRounds(Vertx vertx, ReadIndexSource source, ReadSettings settings, AsOfClock clock, ReadMetrics metrics) {
+        this.vertx = vertx;
+        this.source = source;
+        this.settings = settings;
+        this.clock = clock;
+        this.metrics = metrics;
+    }
+
+    /** Begins to keep the clock going. */
+    void start() {
+        long interval = settings.asOfInterval().toMillis();
+        timer = vertx.setPeriodic(0, interval, tick -> keepClock());
+    }
+
+    /** Sends nothing any more; riders that wait are left to their own deadlines. */
+    synchronized void close() {
+        closed = true;
+        boolean unused = vertx.cancelTimer(timer);
+    }
+
+    /** Takes the next round. */
+    void join(Rider rider) {
+        List<Rider> riders;
+        synchronized (this) {
+            next.add(rider);
+            if (underWay || closed) {
+                return;
+            }
+            riders = depart();
+        }
+        send(riders);
+    }
+
+    /** How long no round has been confirmed. */
+    Duration silence() {
+        return Duration.ofNanos(System.nanoTime() - confirmedNanos);
+    }
+
+    /** Why the last round failed; null if it did not. */
+    @Nullable Throwable failure() {
+        return failure;
+    }
+
+    private void keepClock() {
+        List<Rider> riders;
+        synchronized (this) {
+            boolean recent =
+                    System.nanoTime() - sentNanos < settings.asOfInterval().toNanos() / 2;
+            if (underWay || closed || (recent && sentNanos != 0)) {
+                return;
+            }
+            riders = depart();
+        }
+        send(riders);
+    }
+
+    private List<Rider> depart() {
+        List<Rider> riders = next;
+        next = new ArrayList<>();
+        underWay = true;
+        sentNanos = System.nanoTime();
+        return riders;
+    }
+
+    @SuppressWarnings("FutureReturnValueIgnored") // The follow-up has no result.
+    private void send(List<Rider> riders) {
+        riders.forEach(Rider::sent);
+        long began = System.nanoTime();
+        begin().whenComplete((index, failed) -> {
+            metrics.round(Duration.ofNanos(System.nanoTime() - began), failed == null);
+            if (failed == null) {
+                confirmed(riders, index);
+            } else {
+                failed(riders, failed);
+            }
+        });
+    }
+
+    private CompletableFuture<ReadIndex> begin() {
+        try {
+            return source.readIndex(settings.roundTimeout());
+        } catch (RuntimeException e) {
+            return CompletableFuture.failedFuture(e);
+        }
+    }
+
+    private void confirmed(List<Rider> riders, ReadIndex index) {
+        clock.confirmed(index.revision().value(), index.sentNanos());
+        confirmedNanos = System.nanoTime();
+        failure = null;
+        goOn();
+        riders.forEach(rider -> rider.confirmed(index));
+    }
+
+    private void failed(List<Rider> riders, Throwable why) {
+        failure = Objects.requireNonNullElse(why.getCause(), why);
+        long unused = vertx.setTimer(PAUSE_MILLIS, pause -> goOn());
+        riders.forEach(Rider::failed);
+    }
+
+    private void goOn() {
+        List<Rider> riders;
+        synchronized (this) {
+            if (next.isEmpty() || closed) {
+                underWay = false;
+                return;
+            }
+            riders = depart();
+        }
+        send(riders);
+    }
+}

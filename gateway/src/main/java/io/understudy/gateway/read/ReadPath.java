@@ -1,0 +1,267 @@
+package io.understudy.gateway.read;
+
+import io.etcd.jetcd.api.RangeRequest;
+import io.etcd.jetcd.api.TxnRequest;
+import io.grpc.Status;
+import io.micrometer.core.instrument.MeterRegistry;
+import io.understudy.etcd.EtcdCluster;
+import io.understudy.gateway.api.ApiException;
+import io.understudy.gateway.api.OpResult;
+import io.understudy.gateway.api.RangeRequests;
+import io.understudy.gateway.api.RangeResult;
+import io.understudy.gateway.api.ResponseHeaders;
+import io.understudy.gateway.api.TxnRequests;
+import io.understudy.gateway.api.TxnResult;
+import io.understudy.gateway.caller.Caller;
+import io.understudy.gateway.caller.Principal;
+import io.understudy.gateway.caller.ReadPermissions;
+import io.understudy.gateway.replica.Replica;
+import io.understudy.gateway.replica.ReplicaState;
+import io.understudy.vocabulary.KeyRange;
+import io.vertx.core.Future;
+import io.vertx.core.Vertx;
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Answers reads at the consistency they ask for.
+ *
+ * <p>All four come down to one question: which revision must the answer's state include? For a serializable read what its
+ * session has seen; at least, the given one; bounded, that of the oldest round sent within the bound; linearizable, that
+ * of a round sent after the read came. Then the replica answers if it includes it, or is waited for; what it doesn't hold,
+ * or has forgotten, the source is asked for.
+ */
+public final class ReadPath implements Reads {
+
+    private static final Logger LOG = LoggerFactory.getLogger(ReadPath.class);
+
+    /** Between two requests for progress: what the member that is watched is bothered with at most. */
+    private static final long PROGRESS_NANOS = TimeUnit.MILLISECONDS.toNanos(5);
+
+    private final ReadSettings settings;
+    private final Replica replica;
+    private final ResponseHeaders headers;
+    private final ReadPermissions permissions;
+    private final AsOfClock clock;
+    private final ReadIndexRounds rounds;
+    private final Waits waits;
+    private final SourceReads source;
+    private final ReadMetrics metrics;
+    private final Runnable requestProgress;
+    private final AtomicLong progressAskedNanos = new AtomicLong(System.nanoTime() - PROGRESS_NANOS);
+
+    /**
+     * @param requestProgress has the feed tell how far it is; from any thread, doesn't wait
+     */
+    public ReadPath(
+            Vertx vertx,
+            ReadSettings settings,
+            Replica replica,
+            ResponseHeaders headers,
+            ReadPermissions permissions,
+            ReadIndexSource readIndexes,
+            EtcdCluster cluster,
+            Runnable requestProgress,
+            MeterRegistry registry) {
+        this.settings = settings;
+        this.replica = replica;
+        this.headers = headers;
+        this.permissions = permissions;
+        this.requestProgress = requestProgress;
+        this.metrics = new ReadMetrics(registry);
+        this.clock = new AsOfClock(() -> revisionOr(Long.MAX_VALUE));
+        this.rounds = new ReadIndexRounds(vertx, readIndexes, settings, clock, metrics);
+        this.waits = new Waits(vertx, rounds, () -> revisionOr(-1), this::askProgress, settings.maxWaiting());
+        this.source = new SourceReads(vertx, cluster, headers, settings);
+        metrics.observeStaleness(() -> {
+            Duration staleness = staleness();
+            return staleness == null ? Double.NaN : staleness.toNanos() / 1e9;
+        });
+    }
+
+    /** Begins to measure staleness. */
+    public void start() {
+        rounds.start();
+    }
+
+    /** Sends no more read-index rounds. */
+    public void close() {
+        rounds.close();
+    }
+
+    /** The replica has published a state. For the thread that does. */
+    public void published(ReplicaState state) {
+        waits.published(state.revision().value());
+    }
+
+    /** How long ago the replica's state is known to have been current; null while nobody knows, or there is none. */
+    public @Nullable Duration staleness() {
+        ReplicaState state = replica.state();
+        return state == null ? null : staleness(state.revision().value());
+    }
+
+    /** What is wrong with read indexes: linearizable reads, and bounded ones before long, fail while something is. */
+    public Optional<String> readIndexProblem() {
+        Throwable why = rounds.failure();
+        Duration silence = rounds.silence();
+        return why == null || silence.compareTo(settings.roundTimeout().multipliedBy(2)) < 0
+                ? Optional.empty()
+                : Optional.of("no revision was confirmed for " + silence.toMillis() + " ms: " + why.getMessage());
+    }
+
+    @Override
+    public Future<Answer<RangeResult>> range(Caller caller, RangeRequest request) {
+        try {
+            RangeRequests.requireValid(request);
+        } catch (ApiException e) {
+            return Future.failedFuture(e);
+        }
+        KeyRange keys = RangeRequests.keys(request);
+        Future<Void> allowed = keys == null ? Future.succeededFuture() : permissions.check(caller.principal(), keys);
+        RangeOperation operation = new RangeOperation(request, keys, headers);
+        boolean linearizable = !request.getSerializable();
+        return allowed.succeeded()
+                ? read(caller, operation, linearizable)
+                : allowed.compose(yes -> read(caller, operation, linearizable));
+    }
+
+    @Override
+    public Future<Answer<TxnResult>> txn(Caller caller, TxnRequest request) {
+        try {
+            TxnRequests.requireValid(request);
+        } catch (ApiException e) {
+            return Future.failedFuture(e);
+        }
+        List<KeyRange> keys = TxnRequests.ranges(request);
+        TxnOperation operation = new TxnOperation(request, keys, headers);
+        boolean linearizable = !TxnRequests.isSerializable(request);
+        return allowed(caller.principal(), keys).compose(yes -> read(caller, operation, linearizable));
+    }
+
+    private Future<Void> allowed(Principal principal, List<KeyRange> keys) {
+        Future<Void> allowed = Future.succeededFuture();
+        for (KeyRange each : keys) {
+            allowed = allowed.compose(before -> permissions.check(principal, each));
+        }
+        return allowed;
+    }
+
+    private <R extends OpResult> Future<Answer<R>> read(Caller caller, Operation<R> operation, boolean linearizable) {
+        Consistency consistency = Consistency.of(linearizable, caller.freshness());
+        long least =
+                Math.max(caller.session().lastRevision(), caller.freshness().minRevision());
+        boolean round = linearizable;
+        if (consistency == Consistency.BOUNDED) {
+            long young = youngRevision(caller.freshness().maxStaleness(), System.nanoTime());
+            round = young == AsOfClock.NONE;
+            least = Math.max(least, young);
+        }
+        if (!round) {
+            ReplicaState state = replica.state();
+            if (state != null && state.revision().value() >= least && operation.isWithin(state.range())) {
+                try {
+                    Answer<R> answer = fromReplica(caller, operation, consistency, state);
+                    if (answer != null) {
+                        return Future.succeededFuture(answer);
+                    }
+                } catch (ApiException e) {
+                    return Future.failedFuture(e);
+                }
+            }
+        }
+        return new PendingRead<>(this, caller, operation, consistency, least).begin(round);
+    }
+
+    /** Null if it asks for what the replica has forgotten. */
+    <R extends OpResult> @Nullable Answer<R> fromReplica(
+            Caller caller, Operation<R> operation, Consistency consistency, ReplicaState state) throws ApiException {
+        R result = operation.at(state, replica::at);
+        if (result == null) {
+            return null;
+        }
+        return told(caller, result, state.revision().value(), consistency, Origin.REPLICA);
+    }
+
+    <R extends OpResult> Answer<R> fromSource(Caller caller, Operation.Fetched<R> fetched, Consistency consistency) {
+        return told(caller, fetched.result(), fetched.revision(), consistency, fetched.origin());
+    }
+
+    private <R extends OpResult> Answer<R> told(
+            Caller caller, R result, long revision, Consistency consistency, Origin origin) {
+        caller.session().answered(revision);
+        metrics.answered(consistency, origin);
+        return new Answer<>(result, revision, staleness(revision));
+    }
+
+    ReadSettings settings() {
+        return settings;
+    }
+
+    ReadMetrics metrics() {
+        return metrics;
+    }
+
+    Waits waits() {
+        return waits;
+    }
+
+    SourceReads source() {
+        return source;
+    }
+
+    @Nullable ReplicaState state() {
+        return replica.state();
+    }
+
+    /** Whether the replica is, or was at {@code momentNanos}, as fresh as that. */
+    boolean isWithin(Duration staleness, long momentNanos) {
+        long young = youngRevision(staleness, momentNanos);
+        return young != AsOfClock.NONE && revisionOr(-1) >= young;
+    }
+
+    ApiException tooStale(Duration allowed) {
+        Duration staleness = staleness();
+        return new ApiException(
+                Status.Code.UNAVAILABLE,
+                "understudy: staleness is " + (staleness == null ? "unknown" : staleness.toMillis() + " ms")
+                        + ", allowed are " + allowed.toMillis() + " ms");
+    }
+
+    /** A fault of ours, as the client is told of it. */
+    ApiException fault(Throwable why) {
+        LOG.error("read failed", why);
+        return new ApiException(Status.Code.INTERNAL, "understudy: " + why);
+    }
+
+    private long youngRevision(@Nullable Duration maxStaleness, long nowNanos) {
+        return maxStaleness == null ? 0 : clock.revisionWithin(maxStaleness.toNanos(), nowNanos);
+    }
+
+    private @Nullable Duration staleness(long revision) {
+        long nanos = clock.stalenessNanos(revision, System.nanoTime());
+        return nanos == AsOfClock.UNKNOWN ? null : Duration.ofNanos(nanos);
+    }
+
+    private long revisionOr(long otherwise) {
+        ReplicaState state = replica.state();
+        return state == null ? otherwise : state.revision().value();
+    }
+
+    /** A replica of all keys sees each revision as a commit. One of a part has to be told of those outside. */
+    private void askProgress() {
+        if (replica.range().isAll()) {
+            return;
+        }
+        long now = System.nanoTime();
+        long before = progressAskedNanos.get();
+        if (now - before >= PROGRESS_NANOS && progressAskedNanos.compareAndSet(before, now)) {
+            requestProgress.run();
+        }
+    }
+}

@@ -1,0 +1,73 @@
+package io.understudy.gateway.read;
+
+import io.understudy.config.Configuration;
+import io.understudy.config.Setting;
+import java.time.Duration;
+import java.util.List;
+
+/**
+ * How long reads wait, and for what.
+ *
+ * @param timeout of a read in all, 100 ms to 5 min; a client's own deadline may end it sooner. etcd's is 7 s
+ * @param freshnessTimeout how long an answer that is too old is waited for to become fresh enough, 10 ms to 5 min
+ * @param roundTimeout deadline of one read-index round, after which the next may start, 50 ms to 1 min
+ * @param asOfInterval how often a round is sent when no linearizable read asks for one, 10 ms to 1 min
+ * @param maxWaiting reads that wait on one event loop, 1 to 2^31-1; more are refused
+ * @param maxPassedThrough reads under way at the source at a time, 1 to 100,000
+ */
+public record ReadSettings(
+        Duration timeout,
+        Duration freshnessTimeout,
+        Duration roundTimeout,
+        Duration asOfInterval,
+        int maxWaiting,
+        int maxPassedThrough) {
+
+    public static final ReadSettings DEFAULTS = new ReadSettings(
+            Duration.ofSeconds(7), Duration.ofSeconds(1), Duration.ofSeconds(1), Duration.ofMillis(200), 100_000, 64);
+
+    private static final Setting<Duration> TIMEOUT = Setting.duration(
+                    "reads.timeout", "How long a read takes at most; etcd's own is 7 s. A client may give up sooner.")
+            .defaultsTo(DEFAULTS.timeout)
+            .between(Duration.ofMillis(100), Duration.ofMinutes(5));
+    private static final Setting<Duration> FRESHNESS_TIMEOUT = Setting.duration(
+                    "reads.freshnessTimeout",
+                    "How long a read waits for the replica to become as fresh as asked, by a staleness or a revision.")
+            .defaultsTo(DEFAULTS.freshnessTimeout)
+            .between(Duration.ofMillis(10), Duration.ofMinutes(5));
+    private static final Setting<Duration> ROUND_TIMEOUT = Setting.duration(
+                    "reads.roundTimeout", "Deadline of one read-index round, after which the next may start.")
+            .defaultsTo(DEFAULTS.roundTimeout)
+            .between(Duration.ofMillis(50), Duration.ofMinutes(1));
+    private static final Setting<Duration> AS_OF_INTERVAL = Setting.duration(
+                    "reads.asOfInterval",
+                    "How often a read-index round is sent when no linearizable read asks for one: staleness is known to"
+                            + " about this.")
+            .defaultsTo(DEFAULTS.asOfInterval)
+            .between(Duration.ofMillis(10), Duration.ofMinutes(1));
+    private static final Setting<Integer> MAX_WAITING = Setting.integer(
+                    "reads.maxWaiting", "Reads that wait on one event loop at a time; more are refused.")
+            .defaultsTo(DEFAULTS.maxWaiting)
+            .between(1, Integer.MAX_VALUE);
+    private static final Setting<Integer> MAX_PASSED_THROUGH = Setting.integer(
+                    "reads.maxPassedThrough",
+                    "Reads that the source is asked for at a time; others wait their turn. Each may hold an answer of up to"
+                            + " 64 MiB.")
+            .defaultsTo(DEFAULTS.maxPassedThrough)
+            .between(1, 100_000);
+
+    /** The settings as rows. */
+    public static final List<Setting<?>> ROWS =
+            List.of(TIMEOUT, FRESHNESS_TIMEOUT, ROUND_TIMEOUT, AS_OF_INTERVAL, MAX_WAITING, MAX_PASSED_THROUGH);
+
+    /** What {@link #ROWS} say. */
+    public static ReadSettings from(Configuration configuration) {
+        return new ReadSettings(
+                configuration.get(TIMEOUT),
+                configuration.get(FRESHNESS_TIMEOUT),
+                configuration.get(ROUND_TIMEOUT),
+                configuration.get(AS_OF_INTERVAL),
+                configuration.get(MAX_WAITING),
+                configuration.get(MAX_PASSED_THROUGH));
+    }
+}

@@ -1,0 +1,151 @@
+package io.understudy.gateway.read;
+
+import io.etcd.jetcd.api.KVGrpc;
+import io.etcd.jetcd.api.RangeRequest;
+import io.etcd.jetcd.api.RangeResponse;
+import io.grpc.Status;
+import io.grpc.stub.StreamObserver;
+import io.understudy.etcd.Duty;
+import io.understudy.etcd.Endpoint;
+import io.understudy.etcd.EtcdCluster;
+import io.understudy.etcd.EtcdError;
+import io.understudy.etcd.EtcdErrors;
+import io.understudy.etcd.EtcdFailure;
+import io.understudy.etcd.Member;
+import io.understudy.etcd.Remedy;
+import io.understudy.etcd.Role;
+import io.understudy.gateway.api.ApiException;
+import io.vertx.core.Context;
+import io.vertx.core.Future;
+import io.vertx.core.Promise;
+import java.util.Iterator;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One serializable range at the source: asked of its members one after the other, those that cost the voters least first,
+ * until one answers that has come far enough. One that has not is given some time to. On the reader's event loop.
+ */
+final class SourceRange {
+
+    private static final long BEHIND_RETRY_MILLIS = 20;
+    private static final long BEHIND_PATIENCE_NANOS = TimeUnit.MILLISECONDS.toNanos(500);
+
+    /** Who doesn't answer within less than this has not failed: the client was in a hurry. */
+    private static final long FAIR_NANOS = TimeUnit.MILLISECONDS.toNanos(500);
+
+    private final EtcdCluster cluster;
+    private final Context loop;
+    private final RangeRequest request;
+    private final Operation.Need need;
+    private final Iterator<Endpoint> candidates;
+    private final Promise<SourceAnswer> promise = Promise.promise();
+    private @Nullable EtcdFailure lastFailure;
+    private long memberSinceNanos;
+
+    SourceRange(EtcdCluster cluster, Context loop, RangeRequest request, Operation.Need need) {
+        this.cluster = cluster;
+        this.loop = loop;
+        this.request = request.toBuilder().setSerializable(true).build();
+        this.need = need;
+        this.candidates = cluster.endpointsFor(Duty.SNAPSHOT).iterator();
+    }
+
+    /** Fails with an {@link ApiException} only. */
+    Future<SourceAnswer> ask() {
+        askNext();
+        return promise.future();
+    }
+
+    private void askNext() {
+        if (!candidates.hasNext()) {
+            giveUp();
+            return;
+        }
+        memberSinceNanos = System.nanoTime();
+        ask(candidates.next());
+    }
+
+    private void ask(Endpoint endpoint) {
+        long left = need.deadlineNanos() - System.nanoTime();
+        if (left <= 0) {
+            giveUp();
+            return;
+        }
+        // A member that says nothing must leave time for another.
+        long budget = candidates.hasNext() ? left / 2 : left;
+        Role role = cluster.view().memberAt(endpoint).map(Member::role).orElse(Role.VOTER);
+        KVGrpc.newStub(cluster.channel(endpoint))
+                .withDeadlineAfter(budget, TimeUnit.NANOSECONDS)
+                .range(request, new StreamObserver<>() {
+                    @Override
+                    public void onNext(RangeResponse response) {
+                        SourceAnswer answer = SourceAnswer.of(response, Origin.of(role));
+                        loop.runOnContext(told -> answered(endpoint, answer));
+                    }
+
+                    @Override
+                    public void onError(Throwable failure) {
+                        loop.runOnContext(told -> failed(endpoint, Status.fromThrowable(failure), budget));
+                    }
+
+                    @Override
+                    public void onCompleted() {
+                        // A unary call has had its one answer.
+                    }
+                });
+    }
+
+    private void answered(Endpoint endpoint, SourceAnswer answer) {
+        if (!answer.cluster().equals(cluster.view().clusterId())) {
+            cluster.reportFailure(endpoint, Duty.SNAPSHOT, "it leads to cluster " + answer.cluster());
+            askNext();
+        } else if (answer.revision() < need.revision()) {
+            isBehind(endpoint);
+        } else {
+            cluster.reportSuccess(endpoint, Duty.SNAPSHOT);
+            promise.complete(answer);
+        }
+    }
+
+    private void failed(Endpoint endpoint, Status status, long budget) {
+        EtcdFailure failure = EtcdErrors.classify(Duty.SNAPSHOT, status);
+        if (failure.error() == EtcdError.FUTURE_REVISION && request.getRevision() <= need.revision()) {
+            // It exists, so it is the member that has yet to reach it.
+            isBehind(endpoint);
+            return;
+        }
+        boolean tooLarge = failure.code() == Status.Code.RESOURCE_EXHAUSTED && failure.error() == EtcdError.OTHER;
+        boolean refused = failure.remedy() == Remedy.FATAL
+                || failure.remedy() == Remedy.CALLERS_FAULT
+                || failure.error() == EtcdError.FUTURE_REVISION;
+        if (refused || tooLarge) {
+            promise.fail(new ApiException(failure.code(), failure.message()));
+            return;
+        }
+        if (failure.code() != Status.Code.DEADLINE_EXCEEDED || budget >= FAIR_NANOS) {
+            EtcdFailure unused = cluster.reportFailure(endpoint, Duty.SNAPSHOT, status.asException());
+        }
+        lastFailure = failure;
+        askNext();
+    }
+
+    private void isBehind(Endpoint endpoint) {
+        long now = System.nanoTime();
+        if (now - need.behindNanos() >= 0) {
+            promise.fail(need.refusal());
+        } else if (now - memberSinceNanos < BEHIND_PATIENCE_NANOS || !candidates.hasNext()) {
+            long unused = loop.owner().setTimer(BEHIND_RETRY_MILLIS, again -> ask(endpoint));
+        } else {
+            askNext();
+        }
+    }
+
+    private void giveUp() {
+        EtcdFailure failure = lastFailure;
+        promise.fail(
+                failure == null || failure.error() == EtcdError.OTHER
+                        ? ApiException.timedOut()
+                        : new ApiException(failure.code(), failure.message()));
+    }
+}

@@ -1,0 +1,161 @@
+package io.understudy.gateway.read;
+
+import com.google.protobuf.ByteString;
+import io.etcd.jetcd.api.RangeRequest;
+import io.etcd.jetcd.api.ResponseHeader;
+import io.etcd.jetcd.api.TxnRequest;
+import io.understudy.etcd.EtcdCluster;
+import io.understudy.gateway.api.ApiException;
+import io.understudy.gateway.api.Entries;
+import io.understudy.gateway.api.RangeResult;
+import io.understudy.gateway.api.ResponseHeaders;
+import io.understudy.gateway.api.TxnPath;
+import io.understudy.gateway.api.TxnPlan;
+import io.understudy.gateway.api.TxnResult;
+import io.understudy.gateway.read.Operation.Fetched;
+import io.understudy.gateway.read.Operation.Need;
+import io.understudy.vocabulary.KeyRange;
+import io.understudy.vocabulary.Revision;
+import io.vertx.core.Context;
+import io.vertx.core.Future;
+import io.vertx.core.Promise;
+import io.vertx.core.Vertx;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Queue;
+import java.util.function.Supplier;
+
+/**
+ * Reads passed through to the source, as serializable ranges: a learner serves nothing else. Called and answered on an
+ * event loop.
+ *
+ * <p>A range is one range at the source. A transaction, which a learner refuses, is made of many, all pinned to one
+ * revision: what is compared, then what is on the path chosen by that. What is held at a time is bounded by how many are
+ * under way, and an answer's size by what the connections to the source accept, 64 MiB.
+ */
+final class SourceReads {
+
+    private static final RangeRequest REVISION_ONLY = RangeRequest.newBuilder()
+            .setKey(ByteString.copyFrom(new byte[] {0}))
+            .setCountOnly(true)
+            .build();
+
+    private final Vertx vertx;
+    private final EtcdCluster cluster;
+    private final ResponseHeaders headers;
+    private final int maxUnderWay;
+    private final int maxWaiting;
+
+    // Under this object's lock.
+    private final Queue<Runnable> turns = new ArrayDeque<>();
+    private int underWay;
+
+    SourceReads(Vertx vertx, EtcdCluster cluster, ResponseHeaders headers, ReadSettings settings) {
+        this.vertx = vertx;
+        this.cluster = cluster;
+        this.headers = headers;
+        this.maxUnderWay = settings.maxPassedThrough();
+        this.maxWaiting = settings.maxWaiting();
+    }
+
+    Future<Fetched<RangeResult>> range(RangeRequest request, Need need) {
+        return inTurn(() -> ask(request, need)
+                .map(answer ->
+                        new Fetched<>(result(request, answer, header(answer)), answer.revision(), answer.origin())));
+    }
+
+    Future<Fetched<TxnResult>> txn(TxnRequest request, Need need) {
+        return inTurn(() -> ask(REVISION_ONLY, need).compose(pin -> txnAt(pin, request, need)));
+    }
+
+    private Future<Fetched<TxnResult>> txnAt(SourceAnswer pin, TxnRequest request, Need need) {
+        Revision revision = new Revision(pin.revision());
+        Need pinned = need.pinnedAt(pin.revision());
+        TxnPlan plan = new TxnPlan(request);
+        FetchedKeys compared = new FetchedKeys(revision);
+        Future<Void> fetched = Future.succeededFuture();
+        for (KeyRange keys : plan.compared()) {
+            RangeRequest range = RangeRequest.newBuilder()
+                    .setKey(keys.etcdKey())
+                    .setRangeEnd(keys.etcdRangeEnd())
+                    .setRevision(pin.revision())
+                    .build();
+            fetched = fetched.compose(before -> ask(range, pinned)).map(answer -> {
+                compared.add(answer.entries());
+                return null;
+            });
+        }
+        return fetched.compose(all -> onPath(plan.choose(compared), pin, pinned));
+    }
+
+    private Future<Fetched<TxnResult>> onPath(TxnPath path, SourceAnswer pin, Need pinned) {
+        ResponseHeader header = header(pin);
+        List<RangeResult> results = new ArrayList<>();
+        Future<Void> fetched = Future.succeededFuture();
+        for (RangeRequest range : path.ranges()) {
+            RangeRequest dated = range.getRevision() > 0
+                    ? range
+                    : range.toBuilder().setRevision(pinned.revision()).build();
+            fetched = fetched.compose(before -> ask(dated, pinned)).map(answer -> {
+                results.add(result(range, answer, header));
+                return null;
+            });
+        }
+        return fetched.compose(all -> {
+            try {
+                return Future.succeededFuture(
+                        new Fetched<>(path.result(results, header), pin.revision(), pin.origin()));
+            } catch (ApiException e) {
+                return Future.failedFuture(e);
+            }
+        });
+    }
+
+    private Future<SourceAnswer> ask(RangeRequest request, Need need) {
+        return new SourceRange(cluster, vertx.getOrCreateContext(), request, need).ask();
+    }
+
+    private ResponseHeader header(SourceAnswer answer) {
+        return headers.of(answer.cluster(), new Revision(answer.revision()));
+    }
+
+    private static RangeResult result(RangeRequest request, SourceAnswer answer, ResponseHeader header) {
+        return new RangeResult(
+                header, Entries.of(answer.entries()), request.getKeysOnly(), answer.more(), answer.count());
+    }
+
+    /** Begins a read when it is its turn. */
+    private <T> Future<T> inTurn(Supplier<Future<T>> read) {
+        Context loop = vertx.getOrCreateContext();
+        Promise<T> promise = Promise.promise();
+        Runnable turn = () -> read.get().onComplete(result -> {
+            turnOver();
+            promise.handle(result);
+        });
+        synchronized (this) {
+            if (underWay >= maxUnderWay) {
+                if (turns.size() >= maxWaiting) {
+                    return Future.failedFuture(ApiException.tooManyRequests());
+                }
+                turns.add(() -> loop.runOnContext(now -> turn.run()));
+                return promise.future();
+            }
+            underWay++;
+        }
+        turn.run();
+        return promise.future();
+    }
+
+    private void turnOver() {
+        Runnable following;
+        synchronized (this) {
+            following = turns.poll();
+            if (following == null) {
+                underWay--;
+                return;
+            }
+        }
+        following.run();
+    }
+}

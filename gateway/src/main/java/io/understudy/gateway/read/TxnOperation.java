@@ -1,0 +1,53 @@
+package io.understudy.gateway.read;
+
+import io.etcd.jetcd.api.RangeRequest;
+import io.etcd.jetcd.api.TxnRequest;
+import io.understudy.gateway.api.ApiException;
+import io.understudy.gateway.api.RangeEvaluation;
+import io.understudy.gateway.api.RangeResult;
+import io.understudy.gateway.api.ReplicaKeys;
+import io.understudy.gateway.api.ResponseHeaders;
+import io.understudy.gateway.api.TxnPath;
+import io.understudy.gateway.api.TxnPlan;
+import io.understudy.gateway.api.TxnResult;
+import io.understudy.gateway.replica.ReplicaState;
+import io.understudy.vocabulary.KeyRange;
+import io.understudy.vocabulary.Revision;
+import io.vertx.core.Future;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A transaction that writes nothing.
+ *
+ * @param keys all that it names, in whatever branch
+ */
+record TxnOperation(TxnRequest request, List<KeyRange> keys, ResponseHeaders headers) implements Operation<TxnResult> {
+
+    @Override
+    public boolean isWithin(KeyRange range) {
+        return keys.stream().allMatch(range::covers);
+    }
+
+    @Override
+    public @Nullable TxnResult at(ReplicaState now, Function<Revision, @Nullable ReplicaState> past)
+            throws ApiException {
+        TxnPath path = new TxnPlan(request).choose(new ReplicaKeys(now));
+        List<RangeResult> results = new ArrayList<>();
+        for (RangeRequest range : path.ranges()) {
+            ReplicaState asked = RangeOperation.asked(range, now, past);
+            if (asked == null) {
+                return null;
+            }
+            results.add(RangeEvaluation.range(range, new ReplicaKeys(asked), headers.of(now)));
+        }
+        return path.result(results, headers.of(now));
+    }
+
+    @Override
+    public Future<Fetched<TxnResult>> from(SourceReads source, Need need) {
+        return source.txn(request, need);
+    }
+}

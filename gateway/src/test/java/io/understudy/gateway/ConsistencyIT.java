@@ -1,0 +1,231 @@
+package io.understudy.gateway;
+
+import static io.understudy.gateway.GatewayFixture.PATIENCE;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.awaitility.Awaitility.await;
+
+import com.google.protobuf.ByteString;
+import io.etcd.jetcd.api.Compare;
+import io.etcd.jetcd.api.KVGrpc.KVBlockingStub;
+import io.etcd.jetcd.api.PutRequest;
+import io.etcd.jetcd.api.RangeRequest;
+import io.etcd.jetcd.api.RangeResponse;
+import io.etcd.jetcd.api.RequestOp;
+import io.etcd.jetcd.api.TxnRequest;
+import io.etcd.jetcd.api.TxnResponse;
+import io.grpc.ManagedChannel;
+import io.grpc.Status;
+import io.grpc.StatusRuntimeException;
+import io.understudy.local.etcd.EtcdMember;
+import io.understudy.local.junit.EtcdExtension;
+import io.understudy.vocabulary.KeyRange;
+import java.time.Duration;
+import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.extension.RegisterExtension;
+
+/** The four consistencies while all is well, of a replica of everything and of one that holds a prefix. */
+@Timeout(120)
+final class ConsistencyIT {
+
+    @RegisterExtension
+    static final EtcdExtension SOURCE = EtcdExtension.voters(1).learners(1).named("source");
+
+    private static final ByteString INSIDE = ByteString.copyFromUtf8("inside/key");
+    private static final ByteString OUTSIDE = ByteString.copyFromUtf8("outside/key");
+
+    private static ManagedChannel voter;
+    private static GatewayFixture whole;
+    private static GatewayFixture part;
+
+    @BeforeAll
+    static void start() throws Exception {
+        EtcdMember member = SOURCE.cluster().voters().get(0);
+        voter = GatewayFixture.channel(
+                member.clientUrl().getHost(), member.clientUrl().getPort());
+        whole = new GatewayFixture(GatewayFixture.settings(SOURCE.cluster()));
+        part = new GatewayFixture(GatewayFixture.settings(SOURCE.cluster())
+                .withRange(KeyRange.prefix(ByteString.copyFromUtf8("inside/"))));
+        whole.awaitReady();
+        part.awaitReady();
+    }
+
+    @AfterAll
+    static void stop() {
+        whole.close();
+        part.close();
+        voter.shutdownNow();
+    }
+
+    @Test
+    void aLinearizableReadSeesEveryWriteAcknowledgedBefore() {
+        for (int i = 0; i < 200; i++) {
+            long written = put(INSIDE, "v" + i);
+            RangeResponse seen = whole.kv().range(get(INSIDE).build());
+            assertThat(seen.getHeader().getRevision()).isGreaterThanOrEqualTo(written);
+            assertThat(seen.getKvs(0).getValue().toStringUtf8()).isEqualTo("v" + i);
+        }
+    }
+
+    @Test
+    void aLinearizableReadOfAPartNeedNotWaitForTheFeedsOwnTimeToAsk() {
+        long began = System.nanoTime();
+        for (int i = 0; i < 50; i++) {
+            long written = put(OUTSIDE, "v" + i);
+            assertThat(part.kv().range(get(INSIDE).build()).getHeader().getRevision())
+                    .isGreaterThanOrEqualTo(written);
+        }
+        assertThat(Duration.ofNanos(System.nanoTime() - began).dividedBy(50)).isLessThan(Duration.ofMillis(200));
+    }
+
+    @Test
+    void whatIsOutsideTheRangeComesFromTheLearnerAtTheSameConsistency() {
+        for (int i = 0; i < 50; i++) {
+            long written = put(OUTSIDE, "v" + i);
+            RangeResponse seen = part.kv().range(get(OUTSIDE).build());
+            assertThat(seen.getHeader().getRevision()).isGreaterThanOrEqualTo(written);
+            assertThat(seen.getKvs(0).getValue().toStringUtf8()).isEqualTo("v" + i);
+            assertThat(seen.getHeader().getMemberId())
+                    .isEqualTo(part.gateway.memberId().value());
+        }
+        assertThat(part.page("/metrics").body())
+                .containsPattern(
+                        "understudy_gateway_reads_total\\{consistency=\"linearizable\",origin=\"learner\".* [1-9]")
+                .containsPattern(
+                        "understudy_gateway_reads_total\\{consistency=\"linearizable\",origin=\"voter\".* 0\\.0");
+    }
+
+    @Test
+    void aTransactionAcrossTheRangesEndIsEvaluatedAtOneRevision() {
+        put(INSIDE, "in");
+        long written = put(OUTSIDE, "out");
+        TxnRequest txn = TxnRequest.newBuilder()
+                .addCompare(Compare.newBuilder()
+                        .setKey(OUTSIDE)
+                        .setTarget(Compare.CompareTarget.VALUE)
+                        .setResult(Compare.CompareResult.EQUAL)
+                        .setValue(ByteString.copyFromUtf8("out")))
+                .addSuccess(RequestOp.newBuilder().setRequestRange(get(INSIDE)))
+                .addSuccess(RequestOp.newBuilder().setRequestRange(get(OUTSIDE)))
+                .addFailure(RequestOp.newBuilder().setRequestRange(get(INSIDE)))
+                .build();
+
+        TxnResponse seen = part.kv().txn(txn);
+
+        assertThat(seen.getSucceeded()).isTrue();
+        assertThat(seen.getHeader().getRevision()).isGreaterThanOrEqualTo(written);
+        assertThat(seen.getResponsesList())
+                .isEqualTo(GatewayFixture.kv(voter).txn(txn).getResponsesList());
+        assertThat(whole.kv().txn(txn).getResponsesList()).isEqualTo(seen.getResponsesList());
+    }
+
+    @Test
+    void aPastRevisionIsAnsweredOrRefusedAsEtcdDoes() {
+        long first = put(INSIDE, "first");
+        long second = put(INSIDE, "second");
+        assertThat(whole.kv()
+                        .range(get(INSIDE).setRevision(first).build())
+                        .getKvs(0)
+                        .getValue()
+                        .toStringUtf8())
+                .isEqualTo("first");
+        RangeRequest future = get(INSIDE).setRevision(second + 1_000).build();
+        assertThat(refusal(() -> whole.kv().range(future)).toString())
+                .isEqualTo(refusal(() -> GatewayFixture.kv(voter).range(future)).toString());
+    }
+
+    @Test
+    void anAtLeastReadAwaitsItsRevision() {
+        long written = put(INSIDE, "awaited");
+        for (GatewayFixture gateway : new GatewayFixture[] {whole, part}) {
+            RangeResponse seen = gateway.kv("understudy-min-revision", Long.toString(written))
+                    .range(serializable(INSIDE));
+            assertThat(seen.getHeader().getRevision()).isGreaterThanOrEqualTo(written);
+            assertThat(seen.getKvs(0).getValue().toStringUtf8()).isEqualTo("awaited");
+        }
+    }
+
+    @Test
+    void anAtLeastReadOfARevisionThatNeverComesIsRefusedInTime() {
+        String far = Long.toString(put(INSIDE, "x") + 1_000_000);
+        for (GatewayFixture gateway : new GatewayFixture[] {whole, part}) {
+            for (ByteString key : new ByteString[] {INSIDE, OUTSIDE}) {
+                long began = System.nanoTime();
+                Status refusal =
+                        refusal(() -> gateway.kv("understudy-min-revision", far).range(serializable(key)));
+                assertThat(refusal.getCode()).isEqualTo(Status.Code.OUT_OF_RANGE);
+                assertThat(refusal.getDescription())
+                        .isEqualTo("etcdserver: mvcc: required revision is a future revision");
+                assertThat(Duration.ofNanos(System.nanoTime() - began))
+                        .isBetween(Duration.ofMillis(900), Duration.ofSeconds(3));
+            }
+        }
+    }
+
+    @Test
+    void aBoundedReadIsNoOlderThanItsBound() {
+        KVBlockingStub zero = whole.kv("understudy-max-staleness-ms", "0");
+        for (int i = 0; i < 20; i++) {
+            long written = put(INSIDE, "v" + i);
+            assertThat(zero.range(serializable(INSIDE)).getHeader().getRevision())
+                    .as("a bound of nothing needs a round of its own")
+                    .isGreaterThanOrEqualTo(written);
+        }
+        await().atMost(PATIENCE).until(() -> whole.gateway.staleness() != null);
+        assertThat(whole.kv("understudy-max-staleness-ms", "2000")
+                        .range(serializable(INSIDE))
+                        .getKvsCount())
+                .isEqualTo(1);
+    }
+
+    @Test
+    void whatMakesNoSenseIsRefused() {
+        for (String bad : new String[] {"-1", "soon", "", "1.5"}) {
+            for (String key : new String[] {"understudy-max-staleness-ms", "understudy-min-revision"}) {
+                Status refusal = refusal(() -> whole.kv(key, bad).range(serializable(INSIDE)));
+                assertThat(refusal.getCode()).isEqualTo(Status.Code.INVALID_ARGUMENT);
+                assertThat(refusal.getDescription()).contains(key, "'" + bad + "'");
+            }
+        }
+    }
+
+    @Test
+    void stalenessStaysAboutTheIntervalOfRounds() {
+        await().atMost(PATIENCE).until(() -> whole.gateway.staleness() != null && part.gateway.staleness() != null);
+        for (int i = 0; i < 20; i++) {
+            await().pollDelay(Duration.ofMillis(30)).until(() -> true);
+            assertThat(whole.gateway.staleness()).isLessThan(Duration.ofSeconds(1));
+            assertThat(part.gateway.staleness()).isLessThan(Duration.ofMillis(2_500));
+        }
+    }
+
+    private static long put(ByteString key, String value) {
+        return GatewayFixture.kv(voter)
+                .put(PutRequest.newBuilder()
+                        .setKey(key)
+                        .setValue(ByteString.copyFromUtf8(value))
+                        .build())
+                .getHeader()
+                .getRevision();
+    }
+
+    private static RangeRequest.Builder get(ByteString key) {
+        return RangeRequest.newBuilder().setKey(key);
+    }
+
+    private static RangeRequest serializable(ByteString key) {
+        return get(key).setSerializable(true).build();
+    }
+
+    private static Status refusal(ThrowingCallable call) {
+        StatusRuntimeException[] refused = new StatusRuntimeException[1];
+        assertThatExceptionOfType(StatusRuntimeException.class)
+                .isThrownBy(call)
+                .satisfies(refusal -> refused[0] = refusal);
+        return refused[0].getStatus();
+    }
+}
