@@ -150,13 +150,21 @@ final class ClusterProbe implements AutoCloseable {
         }
     }
 
-    /** Asks the leader, or failing that another voter, in turn; a learner refuses. */
+    /**
+     * Asks the leader, or failing that another voter, in turn; a learner refuses. A gateway would tell, but who is given
+     * gateways only is not meant to go round them.
+     */
     private void askMembers() {
         if (listUnderWay || cluster == null) {
             return;
         }
+        ClusterView view = view();
         List<Endpoint> voters = new EndpointChoice(0)
-                .order(view(), Duty.WRITE, Setbacks.NONE, Instant.EPOCH).stream()
+                .order(view, Duty.WRITE, Setbacks.NONE, Instant.EPOCH).stream()
+                        .filter(endpoint -> view.memberAt(endpoint)
+                                .map(Member::role)
+                                .filter(Role.GATEWAY::equals)
+                                .isEmpty())
                         .filter(endpoint -> observations
                                 .getOrDefault(endpoint, Observation.NONE)
                                 .answers())

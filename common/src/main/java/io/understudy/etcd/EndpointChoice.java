@@ -11,7 +11,8 @@ import java.util.OptionalInt;
  * Orders endpoints by how well they suit a duty.
  *
  * <p>Whoever serves at the least cost to the voters comes first, the leader last, save for writes: a follower would only
- * pass them on to the leader, which has the same work and one hop more. Endpoints in doubt come after those in order,
+ * pass them on to the leader, which has the same work and one hop more, and a gateway to a voter, if it passes them on at
+ * all. Endpoints in doubt come after those in order,
  * whatever their role; those that can't serve a duty at all are left out.
  *
  * @param spread decides between equals, so that not every process leans on the same follower
@@ -80,7 +81,12 @@ record EndpointChoice(int spread) {
                     case GATEWAY -> OptionalInt.of(1);
                     case VOTER -> OptionalInt.of(2 + voter);
                 };
-            case WRITE -> member.role() == Role.VOTER ? OptionalInt.of(1 - voter) : OptionalInt.empty();
+            case WRITE ->
+                switch (member.role()) {
+                    case LEARNER -> OptionalInt.empty();
+                    case VOTER -> OptionalInt.of(1 - voter);
+                    case GATEWAY -> OptionalInt.of(2);
+                };
         };
     }
 

@@ -47,8 +47,8 @@ final class EndpointChoiceTest {
     }
 
     @Test
-    void writesGoToTheLeaderThenFollowersAndNeverToALearnerOrGateway() {
-        assertThat(ranks(Duty.WRITE)).containsExactly("leader", "follower", "follower");
+    void writesGoToTheLeaderThenFollowersThenAGatewayWhichMayPassThemOnAndNeverToALearner() {
+        assertThat(ranks(Duty.WRITE)).containsExactly("leader", "follower", "follower", "gateway");
     }
 
     @Test
@@ -148,7 +148,7 @@ final class EndpointChoiceTest {
         assertThat(order).containsExactlyInAnyOrderElementsOf(choice.order(view, duty, Setbacks.NONE, NOW));
         for (Endpoint chosen : order) {
             Role role = view.memberAt(chosen).orElseThrow().role();
-            assertThat(duty == Duty.WRITE && role != Role.VOTER).isFalse();
+            assertThat(duty == Duty.WRITE && role == Role.LEARNER).isFalse();
             assertThat(duty == Duty.WATCH && role == Role.LEARNER).isFalse();
         }
     }
