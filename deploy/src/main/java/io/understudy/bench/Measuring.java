@@ -12,8 +12,10 @@ final class Measuring {
     /** By less than this requests got cheaper when a server is warm: a JVM has compiled what is used. */
     private static final double CHEAPER = 0.95;
 
-    /** On a busy machine compiling takes its time, and figures vary. */
     private static final int NO_CHEAPER_IN_A_ROW = 2;
+
+    /** On a busy machine time alone tells nothing of how much was compiled. */
+    private static final double LEAST_CPU_MICROS = 15e6;
 
     private static final int MAX_FIRST_WARM_UPS = 15;
 
@@ -35,20 +37,24 @@ final class Measuring {
     }
 
     /**
-     * Sends requests until they get no cheaper.
+     * Sends requests until they get no cheaper and the servers have worked for a while.
      *
      * @return for how long
      * @throws BenchException a request failed
      */
     Duration warmUp(ReadPath path, Shot shot) {
         double least = Double.POSITIVE_INFINITY;
+        double spent = 0;
+        int noCheaper = 0;
         int times = 0;
-        for (int noCheaper = 0; noCheaper < NO_CHEAPER_IN_A_ROW && times < MAX_FIRST_WARM_UPS; times++) {
+        while (times < MAX_FIRST_WARM_UPS && (noCheaper < NO_CHEAPER_IN_A_ROW || spent < LEAST_CPU_MICROS)) {
             CpuReading before = CpuReading.of(servers);
             Tally tally = generator.warmUp(shot, settings.warmUp());
             double cost = sum(costs(path, before, tally, Map.of()));
             noCheaper = cost > least * CHEAPER ? noCheaper + 1 : 0;
             least = Math.min(least, cost);
+            spent += cost * tally.requests();
+            times++;
         }
         return settings.warmUp().multipliedBy(times);
     }
