@@ -62,7 +62,7 @@ final class ImportRulesTest {
             .gateway.forward    .gateway.api .gateway.caller .etcd .config com.google.protobuf io.etcd.jetcd.api
             .gateway.forward    io.grpc io.micrometer io.vertx.core
             .gateway.member     .gateway.api .gateway.replica .etcd .vocabulary .config io.etcd.jetcd.api
-            .gateway.replica    .vocabulary .feed com.google.protobuf org.slf4j
+            .gateway.replica    .vocabulary .feed .config com.google.protobuf org.slf4j
             .gateway.metrics    .metrics io.micrometer
             .gateway.health
 

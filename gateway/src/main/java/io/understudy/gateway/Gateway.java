@@ -18,6 +18,7 @@ import io.understudy.gateway.json.SourceForm;
 import io.understudy.gateway.metrics.GatewayMetrics;
 import io.understudy.gateway.read.ReadIndexSource;
 import io.understudy.gateway.read.ReadPath;
+import io.understudy.gateway.replica.Condition;
 import io.understudy.gateway.replica.Replica;
 import io.understudy.gateway.replica.ReplicaState;
 import io.understudy.gateway.replica.ReplicaWriter;
@@ -91,7 +92,7 @@ public final class Gateway implements AutoCloseable {
                 Vertx.vertx(new VertxOptions().setPreferNativeTransport(true).setEventLoopPoolSize(loops));
         this.source = source;
         this.facts = new SourceFacts(source);
-        this.replica = new Replica(settings.range(), this::published);
+        this.replica = new Replica(settings.range(), settings.replica(), replicaListener(metrics));
         this.writer = new ReplicaWriter(
                 replica,
                 new EtcdFeedSource(settings.source().name(), source, settings.feed(), registry),
@@ -133,6 +134,9 @@ public final class Gateway implements AutoCloseable {
                 () -> ofState(state -> state.revision().value()),
                 () -> ofState(ReplicaState::keys),
                 () -> ofState(ReplicaState::bytes),
+                replica::heapBytes,
+                replica::windowCommits,
+                replica::windowBytes,
                 () -> Math.max(
                         0, facts.revision() - ofState(state -> state.revision().value())),
                 () -> ofState(state -> 1),
@@ -240,6 +244,21 @@ public final class Gateway implements AutoCloseable {
                 : missing == null ? "nio" : "nio (no native one: " + missing.getMessage() + ")";
     }
 
+    private Replica.StateListener replicaListener(GatewayMetrics metrics) {
+        return new Replica.StateListener() {
+            @Override
+            public void published(ReplicaState state) {
+                Gateway.this.published(state);
+            }
+
+            @Override
+            public void dropped(Condition.Dropped why) {
+                announced = false;
+                metrics.dropped();
+            }
+        };
+    }
+
     private void published(ReplicaState state) {
         reads.published(state);
         if (!announced) {
@@ -261,13 +280,16 @@ public final class Gateway implements AutoCloseable {
     private HealthChecks ready() {
         return new HealthChecks(
                 new HealthCheck("process", () -> closing.get() ? Optional.of("closing") : Optional.empty()),
-                new HealthCheck(
-                        "replica",
-                        () -> replica.state() == null
-                                ? Optional.of("the first snapshot is not complete")
-                                : Optional.empty()),
+                new HealthCheck("replica", this::replicaMissing),
                 new HealthCheck("feed", () -> feedEnded().or(this::feedSilent)),
                 new HealthCheck("read_index", reads::readIndexProblem));
+    }
+
+    /** Without a replica that was dropped, reads are passed through. */
+    private Optional<String> replicaMissing() {
+        return replica.condition() instanceof Condition.Loading
+                ? Optional.of("the first snapshot is not complete")
+                : Optional.empty();
     }
 
     private Optional<String> feedEnded() {

@@ -8,6 +8,7 @@ import io.understudy.config.Setting;
 import io.understudy.etcd.EtcdSettings;
 import io.understudy.feed.etcd.EtcdFeedOptions;
 import io.understudy.gateway.read.ReadSettings;
+import io.understudy.gateway.replica.ReplicaSettings;
 import io.understudy.gateway.server.ServerLimits;
 import io.understudy.vocabulary.KeyRange;
 import java.net.InetAddress;
@@ -27,6 +28,7 @@ import java.util.stream.Stream;
  * @param source the cluster to follow
  * @param range the part of the key space to hold
  * @param reads how long reads wait, and for what
+ * @param replica how much of the past, and how much memory, it may have
  * @param maxSilence how long the feed may tell nothing before {@code /readyz} is red
  * @param closeTimeout how long closing waits for requests under way
  */
@@ -38,6 +40,7 @@ public record GatewaySettings(
         EtcdFeedOptions feed,
         ServerLimits limits,
         ReadSettings reads,
+        ReplicaSettings replica,
         Duration maxSilence,
         Duration closeTimeout) {
 
@@ -73,7 +76,8 @@ public record GatewaySettings(
                     List.of(PREFIX),
                     Setting.under(FEED, EtcdFeedOptions.ROWS),
                     ServerLimits.ROWS,
-                    ReadSettings.ROWS)
+                    ReadSettings.ROWS,
+                    ReplicaSettings.ROWS)
             .<Setting<?>>flatMap(List::stream)
             .toList();
 
@@ -111,6 +115,7 @@ public record GatewaySettings(
                 EtcdFeedOptions.from(configuration.at(FEED)),
                 ServerLimits.from(configuration),
                 ReadSettings.from(configuration),
+                ReplicaSettings.from(configuration),
                 configuration.get(MAX_SILENCE),
                 configuration.get(CLOSE_TIMEOUT));
     }
@@ -125,16 +130,24 @@ public record GatewaySettings(
                 EtcdFeedOptions.DEFAULTS,
                 ServerLimits.DEFAULTS,
                 ReadSettings.DEFAULTS,
+                ReplicaSettings.DEFAULTS,
                 Duration.ofSeconds(15),
                 Duration.ofSeconds(5));
     }
 
     public GatewaySettings withRange(KeyRange newRange) {
-        return new GatewaySettings(name, listen, source, newRange, feed, limits, reads, maxSilence, closeTimeout);
+        return new GatewaySettings(
+                name, listen, source, newRange, feed, limits, reads, replica, maxSilence, closeTimeout);
     }
 
     public GatewaySettings withReads(ReadSettings newReads) {
-        return new GatewaySettings(name, listen, source, range, feed, limits, newReads, maxSilence, closeTimeout);
+        return new GatewaySettings(
+                name, listen, source, range, feed, limits, newReads, replica, maxSilence, closeTimeout);
+    }
+
+    public GatewaySettings withReplica(ReplicaSettings newReplica) {
+        return new GatewaySettings(
+                name, listen, source, range, feed, limits, reads, newReplica, maxSilence, closeTimeout);
     }
 
     /** So that impossible combinations are told together with everything else that is wrong. */

@@ -55,6 +55,7 @@ final class GatewayIT {
                 defaults.feed(),
                 defaults.limits(),
                 defaults.reads(),
+                defaults.replica(),
                 Duration.ofSeconds(4),
                 defaults.closeTimeout());
         member.pause();

@@ -19,6 +19,10 @@ import java.util.function.Supplier;
  *   <li>{@code understudy.gateway.replica.bytes}: bytes of their keys and values
  *   <li>{@code understudy.gateway.replica.lag}: revisions between it and the newest one known of any member
  *   <li>{@code understudy.gateway.replica.ready}: 1 once the first snapshot is complete
+ *   <li>{@code understudy.gateway.replica.heap}: memory that it takes, its past revisions included, by its own account
+ *   <li>{@code understudy.gateway.replica.drops}: times it was given up, to be built anew later
+ *   <li>{@code understudy.gateway.window.commits}: past commits that are held
+ *   <li>{@code understudy.gateway.window}: bytes that they take
  *   <li>{@code understudy.gateway.replica.apply}: time to apply and publish a commit
  *   <li>{@code understudy.gateway.feed.silence}: seconds since the feed told anything
  *   <li>{@code understudy.gateway.feed.resyncs}: gaps answered by a new snapshot
@@ -41,6 +45,7 @@ public final class GatewayMetrics {
     private final MeterRegistry registry;
     private final Timer apply;
     private final Counter resyncs;
+    private final Counter drops;
     private final ConcurrentMap<Call, Timer> requests = new ConcurrentHashMap<>();
 
     private record Call(String method, String code) {}
@@ -54,6 +59,13 @@ public final class GatewayMetrics {
         this.resyncs = Counter.builder(PREFIX + "feed.resyncs")
                 .description("Gaps answered by a new snapshot")
                 .register(registry);
+        this.drops = Counter.builder(PREFIX + "replica.drops")
+                .description("Times the replica was given up, to be built anew later")
+                .register(registry);
+    }
+
+    public void dropped() {
+        drops.increment();
     }
 
     public void applied(Duration took) {
@@ -84,6 +96,9 @@ public final class GatewayMetrics {
             Supplier<Number> revision,
             Supplier<Number> keys,
             Supplier<Number> bytes,
+            Supplier<Number> heapBytes,
+            Supplier<Number> windowCommits,
+            Supplier<Number> windowBytes,
             Supplier<Number> lagRevisions,
             Supplier<Number> ready,
             Supplier<Number> silenceSeconds) {}
@@ -92,6 +107,9 @@ public final class GatewayMetrics {
         gauge("replica.revision", "Revision of the published state", "", gauges.revision());
         gauge("replica.keys", "Keys in the published state", "", gauges.keys());
         gauge("replica.bytes", "Bytes of keys and values", BaseUnits.BYTES, gauges.bytes());
+        gauge("replica.heap", "Memory the replica takes", BaseUnits.BYTES, gauges.heapBytes());
+        gauge("window.commits", "Past commits that are held", "", gauges.windowCommits());
+        gauge("window", "Memory that past commits take", BaseUnits.BYTES, gauges.windowBytes());
         gauge("replica.lag", "Revisions behind the newest known", "revisions", gauges.lagRevisions());
         gauge("replica.ready", "Whether the first snapshot is complete", "", gauges.ready());
         gauge("feed.silence", "Time since the feed told anything", "seconds", gauges.silenceSeconds());

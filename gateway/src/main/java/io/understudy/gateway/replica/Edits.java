@@ -1,6 +1,5 @@
 package io.understudy.gateway.replica;
 
-import io.understudy.vocabulary.Change;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -27,24 +26,16 @@ final class Edits {
         private final byte[] key;
         private final byte @Nullable [] wire;
 
-        private Edit(Change change) {
-            key = change.key().toByteArray();
-            wire = change instanceof Change.Put put ? Entry.of(put.keyValue()).wire() : null;
+        private Edit(Entry entry) {
+            key = Entry.copyKey(entry.wire());
+            wire = entry.isDeleted() ? null : entry.wire();
         }
     }
 
-    static Edits put(Entry entry) {
-        return new Edits(new byte[][] {Entry.copyKey(entry.wire())}, new byte[][] {entry.wire()});
-    }
-
-    static Edits delete(byte[] key) {
-        return new Edits(new byte[][] {key}, new byte[][] {null});
-    }
-
-    /** The changes of one commit; of several of one key, the last. */
-    static Edits of(List<? extends Change> changes) {
+    /** The changes of one commit, deletes among them; of several of one key, the last. */
+    static Edits of(List<Entry> changes) {
         List<Edit> edits = new ArrayList<>(changes.size());
-        for (Change change : changes) {
+        for (Entry change : changes) {
             edits.add(new Edit(change));
         }
         edits.sort((a, b) -> Arrays.compareUnsigned(a.key, b.key));

@@ -3,6 +3,7 @@ package io.understudy.gateway.replica;
 import com.google.protobuf.ByteString;
 import com.google.protobuf.CodedOutputStream;
 import com.google.protobuf.UnsafeByteOperations;
+import io.understudy.vocabulary.Change;
 import io.understudy.vocabulary.KeyValue;
 import io.understudy.vocabulary.Revision;
 import java.io.IOException;
@@ -32,6 +33,14 @@ public final class Entry {
     /** Takes over an array that {@link #of} made. */
     Entry(byte[] wire) {
         this.wire = wire;
+    }
+
+    /** What etcd tells of a change at that revision: of a deleted key, the key and the revision. */
+    static Entry of(Change change, Revision revision) {
+        return of(
+                change instanceof Change.Put put
+                        ? put.keyValue()
+                        : new KeyValue(change.key(), ByteString.EMPTY, Revision.ZERO, revision, 0, 0));
     }
 
     public static Entry of(KeyValue keyValue) {
@@ -111,7 +120,7 @@ public final class Entry {
         return number(MOD_REVISION);
     }
 
-    /** Number of puts since the key was created, from 1. */
+    /** Number of puts since the key was created, from 1; 0 only for a deleted key in a {@link HeldCommit}. */
     public long version() {
         return number(VERSION);
     }
@@ -144,6 +153,11 @@ public final class Entry {
     @Override
     public String toString() {
         return keyValue().toString();
+    }
+
+    /** Whether it stands for a key that isn't there any more. */
+    boolean isDeleted() {
+        return version() == 0;
     }
 
     /** Compares the key of an entry's encoding with {@code key}, as unsigned bytes. */

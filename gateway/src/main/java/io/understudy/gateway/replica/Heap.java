@@ -15,6 +15,9 @@ final class Heap {
     private static final int REFERENCE = 4;
     private static final int ALIGNMENT = 8;
 
+    /** Its array's header and alignment, and its share of the nodes above. */
+    private static final long BYTES_BESIDE_AN_ENTRY = 34;
+
     private Heap() {}
 
     static long ofArray(int bytes) {
@@ -23,6 +26,11 @@ final class Heap {
 
     static long ofReferences(int length) {
         return align(ARRAY_HEADER + (long) REFERENCE * length);
+    }
+
+    /** Of a tree with such entries. */
+    static long ofEntries(Totals totals) {
+        return totals.answerBytes() + BYTES_BESIDE_AN_ENTRY * totals.count();
     }
 
     private static long align(long bytes) {

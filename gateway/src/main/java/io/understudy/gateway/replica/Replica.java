@@ -9,35 +9,64 @@ import io.understudy.vocabulary.KeyRange;
 import io.understudy.vocabulary.KeyValue;
 import io.understudy.vocabulary.Position;
 import io.understudy.vocabulary.Revision;
+import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * An in-memory copy of a key range, kept by a feed.
  *
- * <p>Written by one thread, the one that polls the feed; {@link #state} is for every thread. Invariant R1 (equal): a
- * published state equals the source at its revision, over the range. R2 (forward): published revisions never go back.
- * R3 (whole): a state is published after a whole commit or a completed snapshot, never between. R4 (one history): all of
- * it comes from one cluster and one history. What would break one of them is refused by a
- * {@link ReplicaDivergedException}, and the last good state stays.
+ * <p>Written by one thread, the one that polls the feed; what is asked is for every thread. Invariant R1 (equal): a
+ * published state equals the source at its revision, over the range, and so does what {@link #at} gives. R2 (forward):
+ * published revisions never go back. R3 (whole): a state is published after a whole commit or a completed snapshot, never
+ * between. R4 (one history): all of it comes from one cluster and one history. What would break one of them is refused by
+ * a {@link ReplicaDivergedException}, and the last good state stays. R5 (bounded): it takes no more memory than it may;
+ * rather than that it is dropped, and follows the feed without a state until it is built anew.
  *
  * <p>Not ready until the first snapshot is complete. While a later snapshot is merged, readers keep the state from before.
  */
 public final class Replica implements FeedConsumer {
 
-    private final KeyRange range;
-    private final StateListener listener;
-    private @Nullable SnapshotMerge merge;
-    private volatile @Nullable ReplicaState state;
+    private static final Logger LOG = LoggerFactory.getLogger(Replica.class);
 
-    /** Told of each published state, on the writing thread. */
+    private final KeyRange range;
+    private final ReplicaSettings settings;
+    private final StateListener listener;
+    private final AtomicReference<@Nullable String> rebuildWanted = new AtomicReference<>();
+    private @Nullable SnapshotMerge merge;
+    private @Nullable ClusterId cluster;
+    /** When it was dropped, or last tried to be built anew. */
+    private long droppedNanos;
+    /** Null while there is no state. */
+    private volatile @Nullable Window window;
+
+    private volatile @Nullable Revision revision;
+    private volatile Condition condition = new Condition.Loading();
+
+    /** Told of what becomes of the replica, on the writing thread. */
     @FunctionalInterface
     public interface StateListener {
+
+        /** There is a new state. */
         void published(ReplicaState state);
+
+        /** The feed has come to that revision while there is no state. */
+        default void advanced(Revision revision) {}
+
+        /** There is no state any more. */
+        default void dropped(Condition.Dropped why) {}
     }
 
     public Replica(KeyRange range, StateListener listener) {
+        this(range, ReplicaSettings.DEFAULTS, listener);
+    }
+
+    public Replica(KeyRange range, ReplicaSettings settings, StateListener listener) {
         this.range = range;
+        this.settings = settings;
         this.listener = listener;
     }
 
@@ -45,79 +74,198 @@ public final class Replica implements FeedConsumer {
         return range;
     }
 
-    /** The latest state; null until the first snapshot is complete. */
+    /** The latest state; null until the first snapshot is complete, and while the replica is dropped. */
     public @Nullable ReplicaState state() {
-        return state;
+        Window held = window;
+        return held == null ? null : held.latest();
     }
 
     /**
      * The state at {@code revision}; null if the window doesn't reach back so far, or the replica hasn't come so far yet.
      */
     public @Nullable ReplicaState at(Revision revision) {
-        ReplicaState held = state;
-        return held != null && held.revision().equals(revision) ? held : null;
+        Window held = window;
+        return held == null ? null : held.at(revision);
+    }
+
+    /**
+     * The first commit after that revision; null if the window has none. Commits between are forgotten unless it
+     * {@linkplain HeldCommit#isNextAfter is the next}.
+     */
+    public @Nullable HeldCommit commitAfter(Revision revision) {
+        Window held = window;
+        return held == null ? null : held.next(revision);
+    }
+
+    /** How far the feed has come, with a state or without; null before the first snapshot is complete. */
+    public @Nullable Revision revision() {
+        return revision;
+    }
+
+    /** Why there is a state, or none. */
+    public Condition condition() {
+        return condition;
+    }
+
+    /** Past commits that are held. */
+    public long windowCommits() {
+        Window held = window;
+        return held == null ? 0 : held.size();
+    }
+
+    /** About the heap that past revisions take. */
+    public long windowBytes() {
+        Window held = window;
+        return held == null ? 0 : held.bytes();
+    }
+
+    /** About the heap that it all takes. */
+    public long heapBytes() {
+        Window held = window;
+        return held == null ? 0 : held.latest().heapBytes() + held.bytes();
+    }
+
+    /** Has the replica dropped and built anew from a snapshot, soon. For any thread. */
+    public void rebuild(String reason) {
+        rebuildWanted.set(reason);
+    }
+
+    /** For the writing thread: whether a new feed shall be opened, for a snapshot to build the replica from. */
+    boolean isSnapshotDue() {
+        String reason = rebuildWanted.getAndSet(null);
+        if (reason != null) {
+            drop(reason);
+            return true;
+        }
+        if (!isGivenUp()
+                || System.nanoTime() - droppedNanos < settings.retryInterval().toNanos()) {
+            return false;
+        }
+        droppedNanos = System.nanoTime();
+        return true;
     }
 
     @Override
-    public void snapshotStarted(ClusterId cluster, Revision revision) {
-        ReplicaState held = state;
-        if (held != null) {
-            requireSameCluster(held, cluster);
-            if (revision.isBefore(held.revision())) {
-                throw new ReplicaDivergedException("a snapshot at revision " + revision + " for a replica that is at "
-                        + held.revision() + " already: the source lost commits, or a member far behind answered");
-            }
+    public void snapshotStarted(ClusterId source, Revision at) {
+        requireSameCluster(source);
+        Revision reached = revision;
+        if (reached != null && at.isBefore(reached)) {
+            throw new ReplicaDivergedException("a snapshot at revision " + at + " for a replica that is at " + reached
+                    + " already: the source lost commits, or a member far behind answered");
         }
-        merge = new SnapshotMerge(range, cluster, revision, held);
+        cluster = source;
+        merge = new SnapshotMerge(range, source, at, state());
     }
 
     @Override
     public void snapshotPage(KeyRange covered, List<KeyValue> entries) {
-        running().page(covered, entries);
+        if (isGivenUp()) {
+            return;
+        }
+        SnapshotMerge running = running();
+        running.page(covered, entries);
+        requireRoom(running.heapBytes());
     }
 
     @Override
     public void snapshotCompleted(Position position) {
-        SnapshotMerge completed = running();
+        if (isGivenUp()) {
+            advance(position);
+            return;
+        }
+        ReplicaState state = running().complete(position);
         merge = null;
-        publish(completed.complete(position));
+        publish(new Window(state, settings.windowRevisions(), settings.windowBytes()), state);
     }
 
     @Override
     public void commit(Commit commit, Position position) {
-        ReplicaState held = held(position);
-        if (!commit.revision().isAfter(held.revision())) {
+        Revision reached = requireTail(position);
+        if (!commit.revision().isAfter(reached)) {
             throw new ReplicaDivergedException(
-                    "a commit at revision " + commit.revision() + " for a replica that is at " + held.revision());
+                    "a commit at revision " + commit.revision() + " for a replica that is at " + reached);
         }
         for (Change change : commit.changes()) {
             requireInside(change.key(), commit.revision());
         }
-        EntryTree entries = held.entries().apply(Edits.of(commit.changes()));
-        publish(new ReplicaState(held.cluster(), commit.revision(), range, entries));
+        Window held = window;
+        if (held == null) {
+            advance(position);
+            return;
+        }
+        ReplicaState before = held.latest();
+        List<Entry> changes = new ArrayList<>(commit.changes().size());
+        for (Change change : commit.changes()) {
+            changes.add(Entry.of(change, commit.revision()));
+        }
+        Edits edits = Edits.of(changes);
+        EntryTree entries = before.entries().apply(edits);
+        ReplicaState after = new ReplicaState(before.cluster(), commit.revision(), range, entries);
+        held.add(after, List.copyOf(changes), edits.replacedBytes());
+        publish(held, after);
+        requireRoom(0);
     }
 
     @Override
     public void progress(Position position) {
-        ReplicaState held = held(position);
-        if (position.revision().isAfter(held.revision())) {
-            publish(new ReplicaState(held.cluster(), position.revision(), range, held.entries()));
+        Revision reached = requireTail(position);
+        if (!position.revision().isAfter(reached)) {
+            return;
+        }
+        Window held = window;
+        if (held == null) {
+            advance(position);
+        } else {
+            held.advance(position.revision());
+            publish(held, held.latest());
         }
     }
 
-    private void publish(ReplicaState next) {
-        state = next;
-        listener.published(next);
+    private void publish(Window held, ReplicaState state) {
+        window = held;
+        revision = state.revision();
+        condition = new Condition.Ready();
+        listener.published(state);
     }
 
-    private ReplicaState held(Position position) {
-        ReplicaState held = state;
-        if (held == null || merge != null) {
+    private void advance(Position position) {
+        revision = position.revision();
+        listener.advanced(position.revision());
+    }
+
+    /** With what a snapshot on its way takes beside the state and its window. */
+    private void requireRoom(long beside) {
+        long bytes = beside + heapBytes();
+        if (bytes > settings.maxBytes()) {
+            drop("it would take more memory than it may: " + bytes + " bytes of " + settings.maxBytes()
+                    + ", see replica.maxBytes");
+        }
+    }
+
+    private void drop(String reason) {
+        LOG.warn("replica dropped revision={} why=\"{}\"", revision, reason);
+        Condition.Dropped why = new Condition.Dropped(reason);
+        merge = null;
+        window = null;
+        condition = why;
+        droppedNanos = System.nanoTime();
+        listener.dropped(why);
+    }
+
+    /** Dropped, and not being built anew. */
+    private boolean isGivenUp() {
+        return condition instanceof Condition.Dropped && merge == null;
+    }
+
+    /** How far the tail of commits has come, which may go on. */
+    private Revision requireTail(Position position) {
+        Revision reached = revision;
+        if (reached == null || merge != null) {
             throw new ReplicaDivergedException("a commit or progress at revision " + position.revision()
-                    + (held == null ? " before the first snapshot" : " inside a snapshot"));
+                    + (reached == null ? " before the first snapshot" : " inside a snapshot"));
         }
-        requireSameCluster(held, position.cluster());
-        return held;
+        requireSameCluster(position.cluster());
+        return reached;
     }
 
     private SnapshotMerge running() {
@@ -127,16 +275,16 @@ public final class Replica implements FeedConsumer {
         return merge;
     }
 
-    private static void requireSameCluster(ReplicaState held, ClusterId found) {
-        if (!held.cluster().equals(found)) {
+    private void requireSameCluster(ClusterId found) {
+        if (cluster != null && !cluster.equals(found)) {
             throw new ReplicaDivergedException(
-                    "the feed now reads cluster " + found + ", the replica holds cluster " + held.cluster());
+                    "the feed now reads cluster " + found + ", the replica holds cluster " + cluster);
         }
     }
 
-    private void requireInside(ByteString key, Revision revision) {
+    private void requireInside(ByteString key, Revision at) {
         if (!range.contains(key)) {
-            throw new ReplicaDivergedException("a change outside the replica's range at revision " + revision);
+            throw new ReplicaDivergedException("a change outside the replica's range at revision " + at);
         }
     }
 }

@@ -76,6 +76,16 @@ public final class ReplicaState {
         }
     }
 
+    /** The same at a later revision, up to which nothing happened inside the range. */
+    ReplicaState asOf(Revision later) {
+        return later.equals(revision) ? this : new ReplicaState(cluster, later, range, entries);
+    }
+
+    /** About what it takes on the heap. */
+    long heapBytes() {
+        return Heap.ofEntries(entries.totals());
+    }
+
     EntryTree entries() {
         return entries;
     }

@@ -12,7 +12,7 @@ import org.slf4j.LoggerFactory;
 
 /**
  * The one thread that writes a replica: it polls the feed, so that nothing is read from the source faster than it is
- * applied. After a gap it opens a new feed and merges its snapshot; whatever else ends a feed ends the writer too.
+ * applied. After a gap it opens a new feed and merges its snapshot, and another when the replica is to be built anew; whatever else ends a feed ends the writer too.
  */
 public final class ReplicaWriter {
 
@@ -110,7 +110,7 @@ public final class ReplicaWriter {
     private void follow() throws FeedEndedException, InterruptedException {
         try (Feed opened = source.open(replica.range(), FeedKind.STATE, null)) {
             feed = opened;
-            while (!closing) {
+            while (!closing && !replica.isSnapshotDue()) {
                 boolean unused = opened.poll(POLL, consumer);
             }
         } catch (FeedEndedException.Gap gap) {

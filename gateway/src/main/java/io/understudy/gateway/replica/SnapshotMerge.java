@@ -21,6 +21,7 @@ final class SnapshotMerge {
     private final Revision revision;
     private final @Nullable ReplicaState held;
     private final EntryTree.Builder entries = new EntryTree.Builder(Widths.DEFAULT);
+    private long heapBytes;
     /** Where the next page begins; null after the last one of a range without upper end. */
     private @Nullable ByteString next;
 
@@ -48,6 +49,11 @@ final class SnapshotMerge {
         next = covered.to();
     }
 
+    /** About the heap that is taken by what the held state doesn't have. */
+    long heapBytes() {
+        return heapBytes;
+    }
+
     ReplicaState complete(Position position) {
         if (!position.revision().equals(revision) || !position.cluster().equals(cluster)) {
             throw new ReplicaDivergedException("a snapshot started at revision " + revision + " of cluster " + cluster
@@ -69,11 +75,13 @@ final class SnapshotMerge {
                     "a snapshot at revision " + revision + " with a key modified at " + entry.modRevision());
         }
         Entry found = Entry.of(entry);
+        heapBytes += Heap.ofEntries(Totals.of(found.wire()));
         if (held == null) {
             return found;
         }
         Entry before = held.get(entry.key());
         if (before != null && before.equals(found)) {
+            heapBytes -= Heap.ofArray(found.wireSize());
             return before;
         }
         if (!entry.modRevision().isAfter(held.revision())) {

@@ -6,6 +6,9 @@
  * {@link io.understudy.gateway.replica.ReplicaState} per commit. Readers take the latest state, on any thread, without
  * locks, and keep it for as long as they like.
  *
+ * <p>The latest commits and the states between them are kept too, see {@link
+ * io.understudy.gateway.replica.Replica#at}.
+ *
  * <p>States share structure: a commit copies the few tree nodes on the paths it touches and nothing else. Keeping a
  * state is thus cheap, and a past revision is simply a state somebody kept.
  */

@@ -16,7 +16,8 @@ final class GatewayMetricsTest {
     void theReadmeListsEveryMetric() throws IOException {
         PrometheusMeterRegistry registry = new PrometheusMeterRegistry(PrometheusConfig.DEFAULT);
         GatewayMetrics metrics = new GatewayMetrics(registry);
-        metrics.observe(new GatewayMetrics.Gauges(() -> 1, () -> 1, () -> 1, () -> 1, () -> 1, () -> 1));
+        metrics.observe(new GatewayMetrics.Gauges(
+                () -> 1, () -> 1, () -> 1, () -> 1, () -> 1, () -> 1, () -> 1, () -> 1, () -> 1));
         metrics.answered("method", "OK", Duration.ofMillis(1));
         String readme = Files.readString(Path.of("README.md"));
         assertThat(registry.getMeters().stream().map(meter -> meter.getId().getName()))

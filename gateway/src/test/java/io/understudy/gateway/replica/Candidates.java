@@ -50,7 +50,8 @@ final class Candidates {
 
         @Override
         public Candidate put(List<Change.Put> commit) {
-            return new Tree(entries.apply(Edits.of(commit)));
+            return new Tree(entries.apply(Edits.of(
+                    commit.stream().map(put -> Entry.of(put.keyValue())).toList())));
         }
 
         @Override

@@ -8,6 +8,7 @@ import io.etcd.jetcd.api.RangeResponse;
 import io.understudy.vocabulary.Change;
 import io.understudy.vocabulary.KeyRange;
 import io.understudy.vocabulary.KeyValue;
+import io.understudy.vocabulary.Revision;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Collections;
@@ -69,11 +70,11 @@ final class EntryTreeTest {
             revision++;
             if (edit.value() == null) {
                 model.remove(edit.key());
-                tree = tree.apply(Edits.delete(edit.key().toByteArray()));
+                tree = tree.apply(delete(edit.key()));
             } else {
                 KeyValue entry = Keys.entry(edit.key(), edit.value(), revision);
                 model.put(edit.key(), entry);
-                tree = tree.apply(Edits.put(Entry.of(entry)));
+                tree = tree.apply(put(Entry.of(entry)));
             }
             trees.add(tree);
             contents.add(List.copyOf(model.values()));
@@ -95,15 +96,15 @@ final class EntryTreeTest {
         long revision = 1;
         for (List<Edit> commit : commits) {
             revision++;
-            List<Change> changes = new ArrayList<>();
+            List<Entry> changes = new ArrayList<>();
             for (Edit edit : commit) {
                 if (edit.value() == null) {
                     model.remove(edit.key());
-                    changes.add(new Change.Delete(edit.key()));
+                    changes.add(Entry.of(new Change.Delete(edit.key()), new Revision(revision)));
                 } else {
                     KeyValue entry = Keys.entry(edit.key(), edit.value(), revision);
                     model.put(edit.key(), entry);
-                    changes.add(new Change.Put(entry));
+                    changes.add(Entry.of(entry));
                 }
             }
             EntryTree before = tree;
@@ -134,7 +135,7 @@ final class EntryTreeTest {
         Collections.shuffle(keys, new Random(seed));
         EntryTree tree = EntryTree.EMPTY;
         for (ByteString key : keys) {
-            tree = tree.apply(Edits.put(Entry.of(Keys.entry(key, "value", 2))));
+            tree = tree.apply(put(Entry.of(Keys.entry(key, "value", 2))));
         }
         assertThat(tree.totals().count()).isEqualTo(20_000);
         assertThat(tree.totals().bytes()).isEqualTo(20_000L * ("key-00000".length() + "value".length()));
@@ -144,13 +145,21 @@ final class EntryTreeTest {
         Collections.shuffle(keys, new Random(seed + 1));
         for (ByteString key : keys) {
             assertThat(tree.get(key)).isNotNull();
-            tree = tree.apply(Edits.delete(key.toByteArray()));
+            tree = tree.apply(delete(key));
             assertThat(tree.get(key)).isNull();
         }
         assertThat(tree.totals().count()).isZero();
         assertThat(tree.totals().bytes()).isZero();
-        assertThat(all(tree.apply(Edits.put(Entry.of(Keys.entry(keys.get(0), "again", 3))))))
+        assertThat(all(tree.apply(put(Entry.of(Keys.entry(keys.get(0), "again", 3))))))
                 .hasSize(1);
+    }
+
+    private static Edits put(Entry entry) {
+        return Edits.of(List.of(entry));
+    }
+
+    private static Edits delete(ByteString key) {
+        return Edits.of(List.of(Entry.of(new Change.Delete(key), new Revision(9))));
     }
 
     private static void requireEqual(

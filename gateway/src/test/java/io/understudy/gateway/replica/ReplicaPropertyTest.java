@@ -1,5 +1,6 @@
 package io.understudy.gateway.replica;
 
+import static java.util.stream.Collectors.toMap;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.google.protobuf.ByteString;
@@ -9,7 +10,10 @@ import io.understudy.vocabulary.KeyRange;
 import io.understudy.vocabulary.KeyValue;
 import io.understudy.vocabulary.Position;
 import io.understudy.vocabulary.Revision;
+import java.time.Duration;
+import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.Deque;
 import java.util.List;
 import java.util.Map;
 import net.jqwik.api.Arbitraries;
@@ -19,6 +23,7 @@ import net.jqwik.api.ForAll;
 import net.jqwik.api.Property;
 import net.jqwik.api.Provide;
 import net.jqwik.api.Tuple;
+import net.jqwik.api.constraints.IntRange;
 
 /** Random feeds against a naive model: whatever was published equals the source at its revision, then and ever after. */
 final class ReplicaPropertyTest {
@@ -77,22 +82,7 @@ final class ReplicaPropertyTest {
         Replica replica = new Replica(range, published::add);
         snapshot(replica, source, List.of());
         for (Step step : steps) {
-            if (step instanceof Step.Write write) {
-                List<Change> changes = source.write(write.values(), range);
-                if (changes.isEmpty()) {
-                    replica.progress(position(source.revision()));
-                } else {
-                    replica.commit(SourceModel.commit(source.revision(), changes), position(source.revision()));
-                }
-            } else if (step instanceof Step.Progress) {
-                replica.progress(position(source.revision()));
-            } else if (step instanceof Step.Resync resync) {
-                ReplicaState before = replica.state();
-                resync.missed().forEach(values -> source.write(values, range));
-                startOnly(replica, source, resync.cuts(), resync.abandoned());
-                assertThat(replica.state()).isSameAs(before);
-                snapshot(replica, source, resync.cuts());
-            }
+            take(step, replica, source);
             assertThat(replica.state().revision().value()).isEqualTo(source.revision());
         }
         Revision last = Revision.ZERO;
@@ -100,6 +90,88 @@ final class ReplicaPropertyTest {
             assertThat(entries(state)).isEqualTo(source.at(state.revision().value(), range));
             assertThat(state.revision()).isGreaterThanOrEqualTo(last);
             last = state.revision();
+        }
+    }
+
+    @Property(tries = 150)
+    void theWindowHoldsEveryStateAndCommitSinceItsOldestRevision(
+            @ForAll("ranges") KeyRange range,
+            @ForAll("steps") List<Step> steps,
+            @ForAll @IntRange(min = 1, max = 12) int commits) {
+        SourceModel source = new SourceModel();
+        ReplicaSettings settings = new ReplicaSettings(commits, 1 << 20, 1 << 30, Duration.ofMinutes(1));
+        Replica replica = new Replica(range, settings, state -> {});
+        snapshot(replica, source, List.of());
+        Deque<Long> held = new ArrayDeque<>(List.of(source.revision()));
+        for (Step step : steps) {
+            long before = source.revision();
+            take(step, replica, source);
+            if (step instanceof Step.Resync) {
+                held.clear();
+                held.add(source.revision());
+            } else if (source.revision() > before
+                    && !source.at(before, range).equals(source.at(source.revision(), range))) {
+                held.add(source.revision());
+                if (held.size() > commits + 1) {
+                    held.remove();
+                }
+            }
+            requireWindow(replica, source, held.getFirst());
+        }
+    }
+
+    /** Each state, and each commit's changes with what stood there before, from {@code oldest} on and no further. */
+    private static void requireWindow(Replica replica, SourceModel source, long oldest) {
+        KeyRange range = replica.range();
+        assertThat(replica.at(new Revision(oldest - 1))).isNull();
+        assertThat(replica.at(new Revision(source.revision() + 1))).isNull();
+        for (long revision = oldest; revision <= source.revision(); revision++) {
+            ReplicaState state = replica.at(new Revision(revision));
+            assertThat(state.revision().value()).isEqualTo(revision);
+            assertThat(entries(state)).isEqualTo(source.at(revision, range));
+        }
+        Map<ByteString, KeyValue> replayed = byKey(source.at(oldest, range));
+        Revision reached = new Revision(oldest);
+        for (HeldCommit next = replica.commitAfter(reached); next != null; next = replica.commitAfter(reached)) {
+            assertThat(next.isNextAfter(reached)).isTrue();
+            assertThat(next.isNextAfter(new Revision(reached.value() - 1))).isFalse();
+            for (Entry change : next.changes()) {
+                Entry previous = next.previous(change.key());
+                assertThat(previous == null ? null : previous.keyValue()).isEqualTo(replayed.get(change.key()));
+                if (change.isDeleted()) {
+                    replayed.remove(change.key());
+                } else {
+                    replayed.put(change.key(), change.keyValue());
+                }
+                assertThat(change.modRevision()).isEqualTo(next.revision().value());
+            }
+            assertThat(replayed).isEqualTo(byKey(source.at(next.revision().value(), range)));
+            reached = next.revision();
+        }
+        assertThat(replayed).isEqualTo(byKey(source.at(source.revision(), range)));
+    }
+
+    private static Map<ByteString, KeyValue> byKey(List<KeyValue> entries) {
+        return entries.stream().collect(toMap(KeyValue::key, entry -> entry));
+    }
+
+    private static void take(Step step, Replica replica, SourceModel source) {
+        KeyRange range = replica.range();
+        if (step instanceof Step.Write write) {
+            List<Change> changes = source.write(write.values(), range);
+            if (changes.isEmpty()) {
+                replica.progress(position(source.revision()));
+            } else {
+                replica.commit(SourceModel.commit(source.revision(), changes), position(source.revision()));
+            }
+        } else if (step instanceof Step.Progress) {
+            replica.progress(position(source.revision()));
+        } else if (step instanceof Step.Resync resync) {
+            ReplicaState before = replica.state();
+            resync.missed().forEach(values -> source.write(values, range));
+            startOnly(replica, source, resync.cuts(), resync.abandoned());
+            assertThat(replica.state()).isSameAs(before);
+            snapshot(replica, source, resync.cuts());
         }
     }
 
