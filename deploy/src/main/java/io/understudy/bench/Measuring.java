@@ -60,15 +60,15 @@ final class Measuring {
     }
 
     /**
-     * Measures, after a warm-up.
+     * Measures; at full pace after a warm-up, which tells how many requests make up the duration.
      *
      * @param idle as {@link #idleRates}
      * @throws BenchException a request failed
      */
     Run run(ReadPath path, Shot shot, Pace pace, Map<Role, Double> idle) {
-        double reached = generator.warmUp(shot, settings.warmUp()).perSecond();
-        double wanted =
-                Math.min(reached, pace.perSecond()) * settings.duration().toMillis() / 1e3;
+        double perSecond =
+                pace.isFull() ? generator.warmUp(shot, settings.warmUp()).perSecond() : pace.perSecond();
+        double wanted = perSecond * settings.duration().toMillis() / 1e3;
         long perConnection = Math.round(wanted / shot.connections());
         long requests = Math.max(perConnection * shot.connections(), shot.inFlight());
         CpuReading before = CpuReading.of(servers);

@@ -2,6 +2,7 @@ package io.understudy.bench;
 
 import io.understudy.lab.part.EtcdPrograms;
 import io.understudy.lab.progress.Progress;
+import java.lang.management.ManagementFactory;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -37,6 +38,7 @@ public final class ReadBench implements AutoCloseable {
      *     generator
      */
     public ReadReport run() throws InterruptedException {
+        double otherLoad = ManagementFactory.getOperatingSystemMXBean().getSystemLoadAverage();
         LoadGenerator generator = generator();
         EtcdPrograms programs = new EtcdPrograms(progress);
         programs.find();
@@ -52,6 +54,7 @@ public final class ReadBench implements AutoCloseable {
         }
         Surroundings surroundings = new Surroundings(
                 Runtime.getRuntime().availableProcessors(),
+                otherLoad,
                 programs.found().version().toString(),
                 System.getProperty("java.version"),
                 Surroundings.jvmOptions(processes.get(0).pid()),

@@ -20,6 +20,7 @@ final class ReadReportJson {
         ObjectNode root = mapper.createObjectNode();
         Surroundings surroundings = report.surroundings();
         root.put("cores", surroundings.cores())
+                .put("loadAverageBefore", surroundings.otherLoad())
                 .put("etcd", surroundings.etcd())
                 .put("java", surroundings.java())
                 .put("loadGenerator", surroundings.loadGenerator());

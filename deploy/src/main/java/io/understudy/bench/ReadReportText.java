@@ -24,7 +24,8 @@ final class ReadReportText {
         List<String> lines = new ArrayList<>();
         lines.add(report.surroundings().toText());
         lines.add("Paths in turn; each run has " + seconds(settings.warmUp()) + " of warm-up and about "
-                + seconds(settings.duration()) + " measured. Each figure of a median is its own.");
+                + seconds(settings.duration())
+                + " measured; at equal load there is no more warm-up. Each figure of a median is its own.");
         lines.add("CPU: user and system time of all server processes of the path, less what they use when idle.");
         if (!settings.roundTrip().isZero()) {
             lines.add(
@@ -51,19 +52,23 @@ final class ReadReportText {
             lines.addAll(table(work, result.equalLoad()));
         }
         result.comparisons().forEach(each -> lines.add(of(each)));
-        result.distance().ifPresent(distance -> lines.add(of(distance)));
+        result.distance().ifPresent(distance -> lines.add(of(work, distance)));
         return lines;
     }
 
-    private String of(WorkResult.Distance distance) {
+    private String of(Work work, WorkResult.Distance distance) {
         double roundTrip = report.settings().roundTrip().toMillis();
-        return String.format(
+        String figures = String.format(
                 Locale.ROOT,
                 "far voters add at equal load: p50 %.2f ms, p99 %.2f ms (%.2f and %.2f round trips)",
                 distance.p50Millis(),
                 distance.p99Millis(),
                 distance.p50Millis() / roundTrip,
                 distance.p99Millis() / roundTrip);
+        return work.isLinearizable()
+                ? figures + ", p99 at most 2: "
+                        + verdict(distance.isShortEnough(report.settings().roundTrip()))
+                : figures;
     }
 
     private List<String> table(Work work, Map<ReadPath, PathResult> paths) {

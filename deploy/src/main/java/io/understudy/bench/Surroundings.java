@@ -5,6 +5,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Locale;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
@@ -12,12 +13,14 @@ import java.util.stream.Stream;
  * What figures depend on, besides the code.
  *
  * @param cores of this machine, which the servers and the load generator share
+ * @param otherLoad processes that ran or waited to run before the benchmark did anything, as an average over a minute
  * @param etcd version
  * @param java version that the gateway runs on
  * @param gatewayJvm options of the gateway's JVM
  * @param loadGenerator what sends the requests
  */
-record Surroundings(int cores, String etcd, String java, List<String> gatewayJvm, String loadGenerator) {
+record Surroundings(
+        int cores, double otherLoad, String etcd, String java, List<String> gatewayJvm, String loadGenerator) {
 
     Surroundings {
         gatewayJvm = List.copyOf(gatewayJvm);
@@ -37,7 +40,8 @@ record Surroundings(int cores, String etcd, String java, List<String> gatewayJvm
 
     /** In one line. */
     String toText() {
-        return cores + " cores, etcd " + etcd + ", Java " + java + " with "
-                + gatewayJvm.stream().collect(Collectors.joining(" ")) + ", load by " + loadGenerator;
+        return cores + " cores, load average before " + String.format(Locale.ROOT, "%.1f", otherLoad) + ", etcd " + etcd
+                + ", Java " + java + " with " + gatewayJvm.stream().collect(Collectors.joining(" ")) + ", load by "
+                + loadGenerator;
     }
 }

@@ -65,6 +65,10 @@ public enum Work {
         return inFlight;
     }
 
+    boolean isLinearizable() {
+        return !range.getSerializable();
+    }
+
     List<Target> targets() {
         return targets;
     }

@@ -56,7 +56,16 @@ record WorkResult(
      * @param p50Millis by how much longer half of the requests take than with near voters
      * @param p99Millis likewise 99 of a hundred
      */
-    record Distance(double p50Millis, double p99Millis) {}
+    record Distance(double p50Millis, double p99Millis) {
+
+        /**
+         * Whether a read waits for no more than two round trips: the one that was under way when it came, and the next,
+         * which confirms it.
+         */
+        boolean isShortEnough(Duration roundTrip) {
+            return p99Millis <= 2 * roundTrip.toMillis();
+        }
+    }
 
     /** Empty if the voters were near. */
     Optional<Distance> distance() {

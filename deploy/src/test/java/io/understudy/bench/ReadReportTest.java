@@ -19,7 +19,7 @@ final class ReadReportTest {
                 .toText();
 
         assertThat(text)
-                .contains("2 cores, etcd 3.5.30, Java 17 with -XX:+UseG1GC, load by h2load")
+                .contains("2 cores, load average before 0.3, etcd 3.5.30, Java 17 with -XX:+UseG1GC, load by h2load")
                 .containsPattern("gateway +1 +1000 +1\\.00 +1\\.00 +9\\.0")
                 .containsPattern("gateway +median +1000 +1\\.00 +1\\.00 +9\\.0")
                 .contains(
@@ -83,7 +83,7 @@ final class ReadReportTest {
                 roundTrip,
                 Generator.AUTO);
         return new ReadReport(
-                settings, new Surroundings(2, "3.5.30", "17", List.of("-XX:+UseG1GC"), "h2load"), List.of(result));
+                settings, new Surroundings(2, 0.3, "3.5.30", "17", List.of("-XX:+UseG1GC"), "h2load"), List.of(result));
     }
 
     private static WorkResult pointWith(PathResult gateway, PathResult learner) {
