@@ -59,6 +59,11 @@ final class GatewayFixture implements AutoCloseable {
         return KVGrpc.newBlockingStub(channel).withDeadlineAfter(30, TimeUnit.SECONDS);
     }
 
+    /** One connection, so one session. */
+    ManagedChannel channel() {
+        return channel;
+    }
+
     KVGrpc.KVBlockingStub kv() {
         return kv(channel);
     }
@@ -112,6 +117,13 @@ final class GatewayFixture implements AutoCloseable {
 
     void awaitRevision(long revision) {
         await().atMost(PATIENCE).until(() -> everything().getHeader().getRevision() >= revision);
+    }
+
+    /** Until what it holds of {@code key} is of that revision. */
+    void awaitRevision(ByteString key, long revision) {
+        RangeRequest request =
+                RangeRequest.newBuilder().setKey(key).setSerializable(true).build();
+        await().atMost(PATIENCE).until(() -> kv().range(request).getHeader().getRevision() >= revision);
     }
 
     @Override
