@@ -63,6 +63,8 @@ final class TestBed implements AutoCloseable {
                 # Written by 'understudy bench'.
                 name: bench-gateway
                 listen: 127.0.0.1:%d
+                rest:
+                  enabled: false
                 source:
                   endpoints: [%s]
                 """.formatted(ports.get(0), endpoints);

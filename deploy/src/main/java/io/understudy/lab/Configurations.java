@@ -21,9 +21,11 @@ final class Configurations {
                 # Written by 'understudy lab' at each start.
                 name: lab-gateway
                 listen: %s
+                rest:
+                  listen: %s
                 source:
                   endpoints: [%s]
-                """.formatted(ports.address(LabPort.GATEWAY), urls(ports));
+                """.formatted(ports.address(LabPort.GATEWAY), ports.address(LabPort.GATEWAY_REST), urls(ports));
     }
 
     static String mirror(LabPorts ports, boolean kafka) {

@@ -158,7 +158,8 @@ final class LabParts {
                 check,
                 List.of(
                         etcdctl + " --endpoints=" + ports.address(LabPort.VOTER_1) + " put greeting hello",
-                        etcdctl + " --endpoints=" + ports.address(LabPort.GATEWAY) + " get --consistency=s greeting"));
+                        etcdctl + " --endpoints=" + ports.address(LabPort.GATEWAY) + " get --consistency=s greeting",
+                        "curl -s " + ports.url(LabPort.GATEWAY_REST).resolve("/v1/kv/greeting")));
     }
 
     private long pid(String child) {

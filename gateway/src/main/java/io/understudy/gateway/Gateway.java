@@ -22,6 +22,8 @@ import io.understudy.gateway.replica.Condition;
 import io.understudy.gateway.replica.Replica;
 import io.understudy.gateway.replica.ReplicaState;
 import io.understudy.gateway.replica.ReplicaWriter;
+import io.understudy.gateway.rest.RestServer;
+import io.understudy.gateway.rest.StatusReport;
 import io.understudy.gateway.server.ApiServer;
 import io.understudy.gateway.server.UnaryMethod;
 import io.understudy.gateway.server.WebPages;
@@ -72,8 +74,10 @@ public final class Gateway implements AutoCloseable {
     private final SourceForm jsonForm;
     private final ReadPath reads;
     private final ApiServer server;
+    private final RestServer rest;
     private final AtomicBoolean closing = new AtomicBoolean();
     private int apiPort;
+    private int restPort;
     /** Of the writing thread. */
     private boolean announced;
 
@@ -130,6 +134,12 @@ public final class Gateway implements AutoCloseable {
                         metrics::answered),
                 new WebPages(
                         live(), ready(), versions(), () -> process.scrape(null).body()));
+        this.rest = new RestServer(
+                vertx,
+                settings.rest().listen(),
+                reads,
+                new StatusReport(settings.name(), VERSION, id.toString(), ready(), this::held),
+                metrics::answeredRest);
         metrics.observe(new GatewayMetrics.Gauges(
                 () -> ofState(state -> state.revision().value()),
                 () -> ofState(ReplicaState::keys),
@@ -177,6 +187,11 @@ public final class Gateway implements AutoCloseable {
         return apiPort;
     }
 
+    /** The port of REST; 0 if it isn't served. */
+    public int restPort() {
+        return restPort;
+    }
+
     /** What this gateway's responses carry as member id. */
     public MemberId memberId() {
         return id;
@@ -206,6 +221,7 @@ public final class Gateway implements AutoCloseable {
         }
         Closing steps = new Closing(settings.closeTimeout());
         steps.run("server", () -> steps.await(server.shutdown(settings.closeTimeout())));
+        steps.run("REST", () -> steps.await(rest.shutdown(settings.closeTimeout())));
         steps.run("reads", reads::close);
         steps.run("writer", () -> writer.close(settings.closeTimeout()));
         steps.run("source", source::close);
@@ -216,17 +232,13 @@ public final class Gateway implements AutoCloseable {
 
     private void listen(int loops) throws IOException, InterruptedException {
         HostPort at = settings.listen();
-        try {
-            apiPort = server.listen(loops)
-                    .toCompletionStage()
-                    .toCompletableFuture()
-                    .get(START_DEADLINE.toSeconds(), TimeUnit.SECONDS);
-        } catch (ExecutionException | TimeoutException e) {
-            Throwable why = e.getCause() == null ? e : e.getCause();
-            throw new IOException(
-                    "the gateway can't listen at " + at + ": " + why.getMessage()
-                            + "; free the port, or set another by 'listen'",
-                    why);
+        apiPort = listening(server.listen(loops), at, "listen");
+        if (settings.rest().enabled()) {
+            restPort = listening(rest.listen(loops), settings.rest().listen(), "rest.listen");
+            LOG.info(
+                    "REST listens name={} address={}",
+                    settings.name(),
+                    new HostPort(settings.rest().listen().host(), restPort));
         }
         LOG.info(
                 "gateway listens name={} address={} member={} transport={} loops={}",
@@ -235,6 +247,19 @@ public final class Gateway implements AutoCloseable {
                 id,
                 transport(),
                 loops);
+    }
+
+    private static int listening(Future<Integer> port, HostPort at, String setting)
+            throws IOException, InterruptedException {
+        try {
+            return port.toCompletionStage().toCompletableFuture().get(START_DEADLINE.toSeconds(), TimeUnit.SECONDS);
+        } catch (ExecutionException | TimeoutException e) {
+            Throwable why = e.getCause() == null ? e : e.getCause();
+            throw new IOException(
+                    "the gateway can't listen at " + at + ": " + why.getMessage()
+                            + "; free the port, or set another by '" + setting + "'",
+                    why);
+        }
     }
 
     private String transport() {
@@ -310,6 +335,14 @@ public final class Gateway implements AutoCloseable {
                 .put("etcdserver", VERSION)
                 .put("etcdcluster", "3.5.0")
                 .encode();
+    }
+
+    private StatusReport.Held held() {
+        ReplicaState state = replica.state();
+        return state == null
+                ? new StatusReport.Held("", 0, 0, 0)
+                : new StatusReport.Held(
+                        state.cluster().toString(), state.revision().value(), state.keys(), state.bytes());
     }
 
     private long ofState(ToLongFunction<ReplicaState> property) {

@@ -9,6 +9,7 @@ import io.understudy.etcd.EtcdSettings;
 import io.understudy.feed.etcd.EtcdFeedOptions;
 import io.understudy.gateway.read.ReadSettings;
 import io.understudy.gateway.replica.ReplicaSettings;
+import io.understudy.gateway.rest.RestSettings;
 import io.understudy.gateway.server.ServerLimits;
 import io.understudy.vocabulary.KeyRange;
 import java.net.InetAddress;
@@ -26,6 +27,7 @@ import java.util.stream.Stream;
  * @param name what this gateway is called, unique among the gateways of a source: its member id is made of it
  * @param listen of the etcd v3 API and the pages beside it; port 0 for a free one
  * @param source the cluster to follow
+ * @param rest where REST is served, if it is
  * @param range the part of the key space to hold
  * @param reads how long reads wait, and for what
  * @param replica how much of the past, and how much memory, it may have
@@ -35,6 +37,7 @@ import java.util.stream.Stream;
 public record GatewaySettings(
         String name,
         HostPort listen,
+        RestSettings rest,
         EtcdSettings source,
         KeyRange range,
         EtcdFeedOptions feed,
@@ -72,6 +75,7 @@ public record GatewaySettings(
     /** Every setting of a gateway process. */
     public static final Collection<Setting<?>> ROWS = Stream.of(
                     List.of(NAME, LISTEN, MAX_SILENCE, CLOSE_TIMEOUT),
+                    RestSettings.ROWS,
                     Setting.under(SOURCE, EtcdSettings.ROWS),
                     List.of(PREFIX),
                     Setting.under(FEED, EtcdFeedOptions.ROWS),
@@ -107,6 +111,7 @@ public record GatewaySettings(
         return new GatewaySettings(
                 configuration.find(NAME).orElseGet(() -> hostName() + ":" + listen.port()),
                 listen,
+                RestSettings.from(configuration),
                 EtcdSettings.from(SOURCE, configuration.at(SOURCE)),
                 configuration
                         .find(PREFIX)
@@ -120,11 +125,15 @@ public record GatewaySettings(
                 configuration.get(CLOSE_TIMEOUT));
     }
 
-    /** The whole key space of {@code source}, listening at {@code listen}, defaults for everything else. */
+    /**
+     * The whole key space of {@code source}, listening at {@code listen}, with REST at a free port there; defaults for
+     * everything else.
+     */
     public static GatewaySettings of(String name, HostPort listen, EtcdSettings source) {
         return new GatewaySettings(
                 name,
                 listen,
+                new RestSettings(true, new HostPort(listen.host(), 0)),
                 source,
                 KeyRange.all(),
                 EtcdFeedOptions.DEFAULTS,
@@ -137,17 +146,17 @@ public record GatewaySettings(
 
     public GatewaySettings withRange(KeyRange newRange) {
         return new GatewaySettings(
-                name, listen, source, newRange, feed, limits, reads, replica, maxSilence, closeTimeout);
+                name, listen, rest, source, newRange, feed, limits, reads, replica, maxSilence, closeTimeout);
     }
 
     public GatewaySettings withReads(ReadSettings newReads) {
         return new GatewaySettings(
-                name, listen, source, range, feed, limits, newReads, replica, maxSilence, closeTimeout);
+                name, listen, rest, source, range, feed, limits, newReads, replica, maxSilence, closeTimeout);
     }
 
     public GatewaySettings withReplica(ReplicaSettings newReplica) {
         return new GatewaySettings(
-                name, listen, source, range, feed, limits, reads, newReplica, maxSilence, closeTimeout);
+                name, listen, rest, source, range, feed, limits, reads, newReplica, maxSilence, closeTimeout);
     }
 
     /** So that impossible combinations are told together with everything else that is wrong. */

@@ -50,6 +50,7 @@ final class GatewayIT {
         GatewaySettings settings = new GatewaySettings(
                 defaults.name(),
                 defaults.listen(),
+                defaults.rest(),
                 defaults.source(),
                 defaults.range(),
                 defaults.feed(),

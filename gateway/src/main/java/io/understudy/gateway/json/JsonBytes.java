@@ -7,7 +7,7 @@ import java.util.Arrays;
 import java.util.Base64;
 
 /** JSON being written, in UTF-8. Objects and arrays open and close as told; commas come by themselves. */
-final class JsonBytes {
+public final class JsonBytes {
 
     private static final Base64.Encoder BASE64 = Base64.getEncoder();
     private static final byte[] HEX = ascii("0123456789abcdef");
@@ -19,32 +19,32 @@ final class JsonBytes {
     private int size;
     private boolean first = true;
 
-    JsonBytes(JsonForm form) {
+    public JsonBytes(JsonForm form) {
         this.comma = ascii(form.comma());
         this.escapesHtml = form.escapesHtml();
     }
 
     /** What is written again and again: a member's name with its quotes and its colon. */
-    static byte[] name(String name) {
+    public static byte[] name(String name) {
         return ascii("\"" + name + "\":");
     }
 
-    int size() {
+    public int size() {
         return size;
     }
 
-    byte[] toByteArray() {
+    public byte[] toByteArray() {
         return Arrays.copyOf(bytes, size);
     }
 
     /** Moves what was written, leaving nothing. */
-    void moveTo(ByteBuf out) {
+    public void moveTo(ByteBuf out) {
         out.writeBytes(bytes, 0, size);
         size = 0;
     }
 
     /** Ends one thing, so that the next needs a comma; but not the first in an object or an array. */
-    JsonBytes separate() {
+    public JsonBytes separate() {
         if (first) {
             first = false;
         } else {
@@ -53,20 +53,20 @@ final class JsonBytes {
         return this;
     }
 
-    JsonBytes open(char bracket) {
+    public JsonBytes open(char bracket) {
         append(bracket);
         first = true;
         return this;
     }
 
-    JsonBytes close(char bracket) {
+    public JsonBytes close(char bracket) {
         append(bracket);
         first = false;
         return this;
     }
 
     /** A member's name, made by {@link #name}; its value has to follow. */
-    JsonBytes member(byte[] name) {
+    public JsonBytes member(byte[] name) {
         return separate().append(name);
     }
 
@@ -75,7 +75,7 @@ final class JsonBytes {
         return append('"').decimal(number).append('"');
     }
 
-    JsonBytes decimal(long number) {
+    public JsonBytes decimal(long number) {
         if (number == Long.MIN_VALUE) {
             return append(LEAST_LONG);
         }
@@ -97,7 +97,7 @@ final class JsonBytes {
         return this;
     }
 
-    JsonBytes base64(byte[] source, int from, int length) {
+    public JsonBytes base64(byte[] source, int from, int length) {
         byte[] encoded = BASE64.encode(ByteBuffer.wrap(source, from, length)).array();
         reserve(encoded.length + 2);
         bytes[size++] = '"';
@@ -107,7 +107,7 @@ final class JsonBytes {
         return this;
     }
 
-    JsonBytes string(String text) {
+    public JsonBytes string(String text) {
         append('"');
         byte[] utf8 = text.getBytes(StandardCharsets.UTF_8);
         for (byte b : utf8) {

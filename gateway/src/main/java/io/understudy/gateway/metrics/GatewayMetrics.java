@@ -27,6 +27,7 @@ import java.util.function.Supplier;
  *   <li>{@code understudy.gateway.feed.silence}: seconds since the feed told anything
  *   <li>{@code understudy.gateway.feed.resyncs}: gaps answered by a new snapshot
  *   <li>{@code understudy.gateway.requests}: time to answer, by {@code method} and {@code code}
+ *   <li>{@code understudy.gateway.rest.requests}: time to answer REST, by {@code route} and {@code status}
  * </ul>
  */
 public final class GatewayMetrics {
@@ -48,7 +49,11 @@ public final class GatewayMetrics {
     private final Counter drops;
     private final ConcurrentMap<Call, Timer> requests = new ConcurrentHashMap<>();
 
+    private final ConcurrentMap<RestCall, Timer> restRequests = new ConcurrentHashMap<>();
+
     private record Call(String method, String code) {}
+
+    private record RestCall(String route, int status) {}
 
     public GatewayMetrics(MeterRegistry registry) {
         this.registry = registry;
@@ -87,6 +92,22 @@ public final class GatewayMetrics {
                         .description("Time to answer a request")
                         .serviceLevelObjectives(BUCKETS)
                         .tags("method", call.method(), "code", call.code())
+                        .register(registry))
+                .record(took);
+    }
+
+    /**
+     * A REST request was answered.
+     *
+     * @param route one of those served, else a fixed word: never what a client made up
+     * @param status HTTP's
+     */
+    public void answeredRest(String route, int status, Duration took) {
+        restRequests
+                .computeIfAbsent(new RestCall(route, status), call -> Timer.builder(PREFIX + "rest.requests")
+                        .description("Time to answer a REST request")
+                        .serviceLevelObjectives(BUCKETS)
+                        .tags("route", call.route(), "status", Integer.toString(call.status()))
                         .register(registry))
                 .record(took);
     }

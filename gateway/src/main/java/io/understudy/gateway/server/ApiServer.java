@@ -1,6 +1,7 @@
 package io.understudy.gateway.server;
 
 import io.understudy.config.HostPort;
+import io.understudy.gateway.caller.Sessions;
 import io.vertx.core.DeploymentOptions;
 import io.vertx.core.Future;
 import io.vertx.core.Handler;

@@ -1,17 +1,16 @@
-package io.understudy.gateway.server;
+package io.understudy.gateway.caller;
 
-import io.understudy.gateway.caller.Session;
 import io.vertx.core.http.HttpConnection;
 import java.util.HashMap;
 import java.util.Map;
 
 /** The sessions of the connections on one event loop, on which alone it is used. */
-final class Sessions {
+public final class Sessions {
 
     private final Map<HttpConnection, Session> open = new HashMap<>();
 
     /** The connection's, for as long as it is open. */
-    Session of(HttpConnection connection) {
+    public Session of(HttpConnection connection) {
         Session known = open.get(connection);
         if (known != null) {
             return known;

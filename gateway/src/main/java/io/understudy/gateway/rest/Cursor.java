@@ -1,0 +1,56 @@
+package io.understudy.gateway.rest;
+
+import com.google.protobuf.ByteString;
+import com.google.protobuf.CodedInputStream;
+import com.google.protobuf.CodedOutputStream;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.util.Base64;
+
+/**
+ * Where a listing goes on. It holds the revision, so that all pages are of one state.
+ *
+ * @param revision of every page
+ * @param count of all keys listed
+ * @param prefix that they begin with
+ * @param from the next page's first key, or where it would be
+ */
+record Cursor(long revision, long count, ByteString prefix, ByteString from) {
+
+    private static final byte FORMAT = 1;
+
+    /** As clients give it back; they need not understand it. */
+    String encode() {
+        ByteString.Output bytes = ByteString.newOutput();
+        CodedOutputStream out = CodedOutputStream.newInstance(bytes);
+        try {
+            out.writeRawByte(FORMAT);
+            out.writeUInt64NoTag(revision);
+            out.writeUInt64NoTag(count);
+            out.writeBytesNoTag(prefix);
+            out.writeBytesNoTag(from);
+            out.flush();
+        } catch (IOException e) {
+            throw new UncheckedIOException("it goes to memory", e);
+        }
+        return Base64.getUrlEncoder()
+                .withoutPadding()
+                .encodeToString(bytes.toByteString().toByteArray());
+    }
+
+    static Cursor decode(String text) throws Problem {
+        try {
+            CodedInputStream in =
+                    CodedInputStream.newInstance(Base64.getUrlDecoder().decode(text));
+            if (in.readRawByte() == FORMAT) {
+                Cursor cursor = new Cursor(in.readUInt64(), in.readUInt64(), in.readBytes(), in.readBytes());
+                if (in.isAtEnd() && cursor.revision > 0 && cursor.from.startsWith(cursor.prefix)) {
+                    return cursor;
+                }
+            }
+        } catch (IllegalArgumentException | IOException e) {
+            // Told below.
+        }
+        throw Problem.badRequest("'cursor' is not one that was given by a page before");
+    }
+}

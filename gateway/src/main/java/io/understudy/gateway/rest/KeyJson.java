@@ -1,0 +1,45 @@
+package io.understudy.gateway.rest;
+
+import com.google.protobuf.ByteString;
+import io.understudy.gateway.json.JsonBytes;
+import io.understudy.gateway.replica.Entry;
+
+/** A key and its value as people read them: text where it is text, else base64, and which of both. */
+final class KeyJson {
+
+    private static final byte[] KEY = JsonBytes.name("key");
+    private static final byte[] KEY_ENCODING = JsonBytes.name("key_encoding");
+    private static final byte[] VALUE = JsonBytes.name("value");
+    private static final byte[] VALUE_ENCODING = JsonBytes.name("value_encoding");
+    private static final byte[] CREATE_REVISION = JsonBytes.name("create_revision");
+    private static final byte[] MOD_REVISION = JsonBytes.name("mod_revision");
+    private static final byte[] VERSION = JsonBytes.name("version");
+    private static final byte[] LEASE = JsonBytes.name("lease");
+
+    private KeyJson() {}
+
+    static void write(JsonBytes out, Entry entry) {
+        out.open('{');
+        bytes(out, KEY, KEY_ENCODING, entry.key());
+        bytes(out, VALUE, VALUE_ENCODING, entry.value());
+        out.member(CREATE_REVISION).decimal(entry.createRevision());
+        out.member(MOD_REVISION).decimal(entry.modRevision());
+        out.member(VERSION).decimal(entry.version());
+        if (entry.lease() != 0) {
+            // As etcdctl shows it; too large for the numbers of many a JSON parser.
+            out.member(LEASE).string(Long.toHexString(entry.lease()));
+        }
+        out.close('}');
+    }
+
+    private static void bytes(JsonBytes out, byte[] name, byte[] encoding, ByteString bytes) {
+        if (bytes.isValidUtf8()) {
+            out.member(name).string(bytes.toStringUtf8());
+            out.member(encoding).string("text");
+        } else {
+            byte[] array = bytes.toByteArray();
+            out.member(name).base64(array, 0, array.length);
+            out.member(encoding).string("base64");
+        }
+    }
+}

@@ -1,0 +1,70 @@
+package io.understudy.gateway.rest;
+
+import com.google.protobuf.ByteString;
+import io.netty.buffer.ByteBuf;
+import io.understudy.gateway.api.AnswerBody;
+import io.understudy.gateway.api.RangeResult;
+import io.understudy.gateway.json.JsonBytes;
+import io.understudy.gateway.json.JsonForm;
+import io.understudy.gateway.replica.Entry;
+import java.util.Iterator;
+import org.jspecify.annotations.Nullable;
+
+/** A page of a listing, made while the client takes it. */
+final class PageJson implements AnswerBody {
+
+    private static final byte[] REVISION = JsonBytes.name("revision");
+    private static final byte[] COUNT = JsonBytes.name("count");
+    private static final byte[] KVS = JsonBytes.name("kvs");
+    private static final byte[] CURSOR = JsonBytes.name("cursor");
+    private static final ByteString ZERO = ByteString.copyFrom(new byte[] {0});
+
+    private final JsonBytes out = new JsonBytes(JsonForm.GRPC_GATEWAY_2);
+    private final RangeResult result;
+    private final Cursor page;
+    private final Iterator<Entry> entries;
+    private boolean begun;
+    private @Nullable Entry last;
+
+    /** {@code page} is where it began. */
+    PageJson(RangeResult result, Cursor page) {
+        this.result = result;
+        this.page = page;
+        this.entries = result.entries().iterator();
+    }
+
+    @Override
+    public long length() {
+        return UNKNOWN;
+    }
+
+    @Override
+    public boolean appendTo(ByteBuf piece, int wanted) {
+        if (!begun) {
+            begun = true;
+            out.open('{').member(REVISION).decimal(page.revision());
+            out.member(COUNT).decimal(page.count());
+            out.member(KVS).open('[');
+        }
+        while (entries.hasNext() && out.size() < wanted) {
+            last = entries.next();
+            KeyJson.write(out.separate(), last);
+        }
+        boolean more = entries.hasNext();
+        if (!more) {
+            out.close(']');
+            if (result.more() && last != null) {
+                out.member(CURSOR)
+                        .string(new Cursor(
+                                        page.revision(),
+                                        page.count(),
+                                        page.prefix(),
+                                        last.key().concat(ZERO))
+                                .encode());
+            }
+            out.close('}');
+        }
+        out.moveTo(piece);
+        return more;
+    }
+}

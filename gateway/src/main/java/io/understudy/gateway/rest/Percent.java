@@ -1,0 +1,34 @@
+package io.understudy.gateway.rest;
+
+import com.google.protobuf.ByteString;
+import java.nio.charset.StandardCharsets;
+
+/** Percent-encoding (RFC 3986), of any bytes. */
+final class Percent {
+
+    private Percent() {}
+
+    /**
+     * Decodes.
+     *
+     * @param plusIsSpace as in queries, where forms write it so
+     */
+    static ByteString decode(String text, boolean plusIsSpace) throws Problem {
+        byte[] in = text.getBytes(StandardCharsets.UTF_8);
+        ByteString.Output out = ByteString.newOutput(in.length);
+        for (int i = 0; i < in.length; i++) {
+            if (in[i] == '%') {
+                int high = i + 2 < in.length ? Character.digit(in[i + 1], 16) : -1;
+                int low = i + 2 < in.length ? Character.digit(in[i + 2], 16) : -1;
+                if (high < 0 || low < 0) {
+                    throw Problem.badRequest("'" + text + "' has a % without two hexadecimal digits after it");
+                }
+                out.write(high << 4 | low);
+                i += 2;
+            } else {
+                out.write(plusIsSpace && in[i] == '+' ? ' ' : in[i]);
+            }
+        }
+        return out.toByteString();
+    }
+}

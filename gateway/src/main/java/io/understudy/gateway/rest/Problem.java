@@ -1,0 +1,87 @@
+package io.understudy.gateway.rest;
+
+import io.grpc.Status;
+import io.netty.handler.codec.http.HttpResponseStatus;
+import io.understudy.gateway.api.ApiException;
+import io.vertx.core.json.JsonObject;
+
+/**
+ * Why there is no answer: problem details of RFC 9457. Carries no stack trace: it is an answer, not a fault.
+ *
+ * <p>{@code type} is left out, which means {@code about:blank}: the title says what the status says. {@code code} is gRPC's
+ * name of the error, by which programs can tell apart what shares a status.
+ */
+final class Problem extends Exception {
+
+    static final String CONTENT_TYPE = "application/problem+json";
+
+    private static final long serialVersionUID = 1L;
+    private static final String COMPACTED = "has been compacted";
+
+    private final int status;
+    private final Status.Code code;
+
+    Problem(int status, Status.Code code, String detail) {
+        super(detail, null, false, false);
+        this.status = status;
+        this.code = code;
+    }
+
+    /** The request makes no sense. */
+    static Problem badRequest(String detail) {
+        return new Problem(400, Status.Code.INVALID_ARGUMENT, detail);
+    }
+
+    static Problem notFound(String detail) {
+        return new Problem(404, Status.Code.NOT_FOUND, detail);
+    }
+
+    static Problem methodNotAllowed(String method) {
+        return new Problem(405, Status.Code.UNIMPLEMENTED, "allowed are GET and HEAD, not " + method);
+    }
+
+    /** A read was refused, or has failed. */
+    static Problem of(Throwable why) {
+        if (why instanceof Problem problem) {
+            return problem;
+        }
+        return why instanceof ApiException refusal
+                ? new Problem(status(refusal), refusal.code(), refusal.text())
+                : new Problem(500, Status.Code.INTERNAL, "understudy: " + why);
+    }
+
+    private static int status(ApiException why) {
+        return switch (why.code()) {
+            case OK -> throw new IllegalArgumentException("not a refusal");
+            case OUT_OF_RANGE -> why.text().contains(COMPACTED) ? 410 : 400;
+            case INVALID_ARGUMENT -> 400;
+            case UNAUTHENTICATED -> 401;
+            case PERMISSION_DENIED -> 403;
+            case NOT_FOUND -> 404;
+            case ALREADY_EXISTS, ABORTED, FAILED_PRECONDITION -> 409;
+            case RESOURCE_EXHAUSTED -> 429;
+            case UNIMPLEMENTED -> 501;
+            case CANCELLED, UNAVAILABLE -> 503;
+            case DEADLINE_EXCEEDED -> 504;
+            case UNKNOWN, INTERNAL, DATA_LOSS -> 500;
+        };
+    }
+
+    int status() {
+        return status;
+    }
+
+    /** Whether this gateway is at fault. */
+    boolean isFault() {
+        return code == Status.Code.INTERNAL;
+    }
+
+    String body() {
+        return new JsonObject()
+                .put("title", HttpResponseStatus.valueOf(status).reasonPhrase())
+                .put("status", status)
+                .put("detail", getMessage())
+                .put("code", code.name())
+                .encode();
+    }
+}

@@ -1,0 +1,126 @@
+package io.understudy.gateway.rest;
+
+import com.google.protobuf.ByteString;
+import io.understudy.gateway.caller.Freshness;
+import java.time.Duration;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.Set;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
+
+/** A request's query, of known names only, each at most once. */
+final class Query {
+
+    /** Those by which an answer's freshness, or its revision, is asked for. */
+    static final Set<String> OF_READS = Set.of("consistency", "max_staleness", "min_revision", "revision");
+
+    private static final Pattern DURATION = Pattern.compile("([0-9]{1,9})(ms|s|m|)");
+
+    private final Map<String, ByteString> given;
+
+    private Query(Map<String, ByteString> given) {
+        this.given = given;
+    }
+
+    /**
+     * Reads it.
+     *
+     * @param text as it came, null for none
+     */
+    static Query parse(@Nullable String text, Set<String> allowed) throws Problem {
+        Map<String, ByteString> given = new HashMap<>();
+        if (text != null && !text.isEmpty()) {
+            for (String pair : text.split("&", -1)) {
+                int equals = pair.indexOf('=');
+                String name = equals < 0 ? pair : pair.substring(0, equals);
+                if (!allowed.contains(name)) {
+                    throw Problem.badRequest("there is no parameter '" + name + "' here; there are "
+                            + String.join(", ", allowed.stream().sorted().toList()));
+                }
+                if (given.put(name, Percent.decode(equals < 0 ? "" : pair.substring(equals + 1), true)) != null) {
+                    throw Problem.badRequest("'" + name + "' is given twice");
+                }
+            }
+        }
+        return new Query(given);
+    }
+
+    boolean has(String name) {
+        return given.containsKey(name);
+    }
+
+    ByteString bytes(String name) {
+        return given.getOrDefault(name, ByteString.EMPTY);
+    }
+
+    /** A whole number, {@code otherwise} if there is none. */
+    long number(String name, long otherwise, long least, long most) throws Problem {
+        if (!has(name)) {
+            return otherwise;
+        }
+        String text = bytes(name).toStringUtf8();
+        try {
+            long number = Long.parseLong(text);
+            if (number >= least && number <= most) {
+                return number;
+            }
+        } catch (NumberFormatException e) {
+            // Told below.
+        }
+        throw Problem.badRequest(
+                "'" + name + "' is '" + text + "'; allowed is a whole number from " + least + " to " + most);
+    }
+
+    /** The revision whose state is asked for, 0 for the current one. */
+    long revision() throws Problem {
+        return number("revision", 0, 1, Long.MAX_VALUE);
+    }
+
+    /** How a read is to be done. */
+    record Manner(boolean serializable, Freshness freshness) {}
+
+    /** The consistency, with its bounds; without any word of it, linearizable, as it is etcd's default too. */
+    Manner manner() throws Problem {
+        Duration staleness = has("max_staleness") ? duration("max_staleness") : null;
+        long revision = number("min_revision", 0, 1, Long.MAX_VALUE);
+        Freshness bounds = new Freshness(staleness, revision);
+        String word = has("consistency")
+                ? bytes("consistency").toStringUtf8()
+                : staleness != null ? "bounded" : revision > 0 ? "at-least" : "linearizable";
+        switch (word) {
+            case "linearizable" -> {
+                return new Manner(false, bounds);
+            }
+            case "serializable" -> refuse(staleness != null || revision > 0, "serializable has no bounds");
+            case "bounded" -> refuse(staleness == null, "bounded needs max_staleness");
+            case "at-least" -> refuse(revision == 0, "at-least needs min_revision");
+            default ->
+                throw Problem.badRequest("'consistency' is '" + word
+                        + "'; allowed are serializable, bounded, at-least and linearizable");
+        }
+        return new Manner(true, bounds);
+    }
+
+    private static void refuse(boolean wrong, String why) throws Problem {
+        if (wrong) {
+            throw Problem.badRequest(why);
+        }
+    }
+
+    private Duration duration(String name) throws Problem {
+        String text = bytes(name).toStringUtf8();
+        Matcher parts = DURATION.matcher(text);
+        if (!parts.matches()) {
+            throw Problem.badRequest(
+                    "'" + name + "' is '" + text + "'; allowed is a duration such as 500ms, 5s or 1m, or milliseconds");
+        }
+        long amount = Long.parseLong(parts.group(1));
+        return switch (parts.group(2)) {
+            case "s" -> Duration.ofSeconds(amount);
+            case "m" -> Duration.ofMinutes(amount);
+            default -> Duration.ofMillis(amount);
+        };
+    }
+}

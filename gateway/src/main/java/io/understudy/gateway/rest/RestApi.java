@@ -1,0 +1,199 @@
+package io.understudy.gateway.rest;
+
+import com.google.protobuf.ByteString;
+import io.etcd.jetcd.api.RangeRequest;
+import io.understudy.gateway.api.RangeResult;
+import io.understudy.gateway.caller.Caller;
+import io.understudy.gateway.caller.Freshness;
+import io.understudy.gateway.caller.Principal;
+import io.understudy.gateway.caller.Session;
+import io.understudy.gateway.json.JsonBytes;
+import io.understudy.gateway.json.JsonForm;
+import io.understudy.gateway.read.Answer;
+import io.understudy.gateway.read.Reads;
+import io.understudy.gateway.replica.Entry;
+import io.understudy.gateway.rest.Query.Manner;
+import io.understudy.vocabulary.KeyRange;
+import io.vertx.core.buffer.Buffer;
+import io.vertx.core.http.HttpServerRequest;
+import io.vertx.core.json.JsonObject;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.UncheckedIOException;
+import java.util.HashSet;
+import java.util.Optional;
+import java.util.Set;
+
+/** The routes. For any event loop. */
+final class RestApi {
+
+    private static final String OPENAPI = "/openapi.json";
+    private static final String STATUS = "/v1/status";
+    private static final String KEYS = "/v1/kv";
+    private static final String KEY = "/v1/kv/{key}";
+    private static final String NO_ROUTE = "none";
+
+    /** All that is served, as the OpenAPI document names it. */
+    static final Set<String> ROUTES = Set.of(OPENAPI, STATUS, KEYS, KEY);
+
+    private static final long STANDARD_PAGE = 100;
+    private static final long LARGEST_PAGE = 1_000;
+
+    private static final Set<String> KEY_PARAMETERS = Query.OF_READS;
+    private static final Set<String> LIST_PARAMETERS = with(Query.OF_READS, "prefix", "limit", "cursor");
+
+    private final Reads reads;
+    private final StatusReport report;
+    private final RestListener listener;
+    private final Buffer openApi = resource("openapi.json");
+
+    RestApi(Reads reads, StatusReport report, RestListener listener) {
+        this.reads = reads;
+        this.report = report;
+        this.listener = listener;
+    }
+
+    /** Answers a request that came on the connection of {@code session}; on its event loop. */
+    void handle(HttpServerRequest request, Session session) {
+        String path = request.path();
+        String route = path.equals(OPENAPI) || path.equals(STATUS) || path.equals(KEYS)
+                ? path
+                : path.startsWith(KEYS + "/") && path.length() > KEYS.length() + 1 ? KEY : NO_ROUTE;
+        RestExchange exchange = new RestExchange(request, route, listener);
+        try {
+            if (route.equals(NO_ROUTE)) {
+                throw Problem.notFound("there is nothing at '" + path + "'; " + OPENAPI + " says what there is");
+            }
+            String method = request.method().name();
+            if (!method.equals("GET") && !method.equals("HEAD")) {
+                throw Problem.methodNotAllowed(method);
+            }
+            switch (route) {
+                case OPENAPI -> {
+                    Query unused = Query.parse(request.query(), Set.of());
+                    exchange.answer(openApi);
+                }
+                case STATUS -> status(exchange);
+                case KEYS -> list(exchange, session);
+                default -> key(exchange, session, Percent.decode(path.substring(KEYS.length() + 1), false));
+            }
+        } catch (Problem e) {
+            exchange.refuse(e);
+        } catch (RuntimeException e) {
+            exchange.fail(e);
+        }
+    }
+
+    private void key(RestExchange exchange, Session session, ByteString key) throws Problem {
+        Query query = Query.parse(exchange.request().query(), KEY_PARAMETERS);
+        Manner manner = query.manner();
+        RangeRequest request = RangeRequest.newBuilder()
+                .setKey(key)
+                .setRevision(query.revision())
+                .setSerializable(manner.serializable())
+                .build();
+        reads.range(caller(exchange, session, manner.freshness()), request)
+                .onSuccess(answer -> found(exchange, key, answer))
+                .onFailure(exchange::fail);
+    }
+
+    private static void found(RestExchange exchange, ByteString key, Answer<RangeResult> answer) {
+        exchange.tell(answer);
+        if (answer.result().entries().size() == 0) {
+            exchange.refuse(Problem.notFound("there is no key '" + key.toStringUtf8() + "' at this revision"));
+            return;
+        }
+        Entry entry = answer.result().entries().iterator().next();
+        // A key that was changed, even to what it was, has another revision.
+        if (exchange.isKnown("\"" + entry.modRevision() + "\"")) {
+            exchange.notModified();
+        } else {
+            JsonBytes out = new JsonBytes(JsonForm.GRPC_GATEWAY_2);
+            KeyJson.write(out, entry);
+            exchange.answer(Buffer.buffer(out.toByteArray()));
+        }
+    }
+
+    private void list(RestExchange exchange, Session session) throws Problem {
+        Query query = Query.parse(exchange.request().query(), LIST_PARAMETERS);
+        long limit = query.number("limit", STANDARD_PAGE, 1, LARGEST_PAGE);
+        Optional<Cursor> cursor = query.has("cursor")
+                ? Optional.of(Cursor.decode(query.bytes("cursor").toStringUtf8()))
+                : Optional.empty();
+        Manner manner = query.manner();
+        if (cursor.isPresent()) {
+            if (query.has("prefix")
+                    && !query.bytes("prefix").equals(cursor.get().prefix())) {
+                throw Problem.badRequest("'cursor' is of a listing with another prefix");
+            }
+            if (Query.OF_READS.stream().anyMatch(query::has)) {
+                throw Problem.badRequest("with 'cursor' the revision is that of the first page; leave out "
+                        + String.join(", ", Query.OF_READS.stream().sorted().toList()));
+            }
+            // What was answered once is there, or comes soon.
+            manner = new Manner(true, new Freshness(null, cursor.get().revision()));
+        }
+        ByteString prefix = cursor.map(Cursor::prefix).orElse(query.bytes("prefix"));
+        KeyRange range = KeyRange.prefix(prefix);
+        long revision = cursor.isPresent() ? cursor.get().revision() : query.revision();
+        RangeRequest request = RangeRequest.newBuilder()
+                .setKey(cursor.map(Cursor::from).orElse(range.etcdKey()))
+                .setRangeEnd(range.etcdRangeEnd())
+                .setLimit(limit)
+                .setRevision(revision)
+                .setSerializable(manner.serializable())
+                .build();
+        reads.range(caller(exchange, session, manner.freshness()), request)
+                .onSuccess(answer -> {
+                    exchange.tell(answer);
+                    long pinned = revision > 0 ? revision : answer.revision();
+                    exchange.answer(new PageJson(
+                            answer.result(),
+                            cursor.orElse(new Cursor(pinned, answer.result().count(), prefix, ByteString.EMPTY))));
+                })
+                .onFailure(exchange::fail);
+    }
+
+    private void status(RestExchange exchange) throws Problem {
+        Query unused = Query.parse(exchange.request().query(), Set.of());
+        StatusReport.Held held = report.replica().get();
+        Optional<String> problem = report.ready().problem();
+        JsonObject status = new JsonObject()
+                .put("name", report.name())
+                .put("version", report.version())
+                .put("member_id", report.memberId())
+                .put("cluster_id", held.clusterId())
+                .put("revision", held.revision())
+                .put("keys", held.keys())
+                .put("bytes", held.bytes())
+                .put("ready", problem.isEmpty());
+        problem.ifPresent(why -> status.put("problem", why));
+        exchange.answer(status.toBuffer());
+    }
+
+    private static Caller caller(RestExchange exchange, Session session, Freshness freshness) {
+        String token = exchange.request().getHeader("Authorization");
+        return new Caller(
+                token == null ? Principal.ANONYMOUS : new Principal.Token(token),
+                session,
+                freshness,
+                Caller.NO_DEADLINE);
+    }
+
+    private static Set<String> with(Set<String> some, String... more) {
+        Set<String> all = new HashSet<>(some);
+        all.addAll(Set.of(more));
+        return Set.copyOf(all);
+    }
+
+    private static Buffer resource(String name) {
+        try (InputStream in = RestApi.class.getResourceAsStream(name)) {
+            if (in == null) {
+                throw new IllegalStateException(name + " is missing in this build");
+            }
+            return Buffer.buffer(in.readAllBytes());
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+}

@@ -1,0 +1,148 @@
+package io.understudy.gateway.rest;
+
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.Unpooled;
+import io.understudy.gateway.api.AnswerBody;
+import io.understudy.gateway.read.Answer;
+import io.vertx.core.buffer.Buffer;
+import io.vertx.core.http.HttpMethod;
+import io.vertx.core.http.HttpServerRequest;
+import io.vertx.core.http.HttpServerResponse;
+import io.vertx.core.internal.buffer.BufferInternal;
+import java.time.Duration;
+import java.util.Arrays;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** One request from its headers to its answer, on its event loop. Answered once; whatever comes afterwards is dropped. */
+final class RestExchange {
+
+    private static final Logger LOG = LoggerFactory.getLogger(RestExchange.class);
+    private static final int PIECE_BYTES = 64 << 10;
+
+    /** Of a request whose client went away, in the metrics; as nginx has it. */
+    private static final int GONE = 499;
+
+    private final HttpServerRequest request;
+    private final String route;
+    private final RestListener listener;
+    private final long beginNanos = System.nanoTime();
+    private boolean over;
+
+    RestExchange(HttpServerRequest request, String route, RestListener listener) {
+        this.request = request;
+        this.route = route;
+        this.listener = listener;
+        request.response().exceptionHandler(gone -> {
+            boolean unused = over(GONE);
+        });
+    }
+
+    HttpServerRequest request() {
+        return request;
+    }
+
+    /** What a read's answer says beside its body. */
+    void tell(Answer<?> answer) {
+        request.response().putHeader("Understudy-Revision", Long.toString(answer.revision()));
+        Duration staleness = answer.staleness();
+        if (staleness != null) {
+            request.response().putHeader("Understudy-Staleness-Ms", Long.toString(staleness.toMillis()));
+        }
+    }
+
+    /** Gives the answer its tag; says whether it is one that the client has. */
+    boolean isKnown(String tag) {
+        request.response().putHeader("ETag", tag).putHeader("Cache-Control", "no-cache");
+        String known = request.getHeader("If-None-Match");
+        return known != null
+                && Arrays.stream(known.split(","))
+                        .map(String::strip)
+                        .anyMatch(each -> each.equals("*") || each.equals(tag) || each.equals("W/" + tag));
+    }
+
+    void notModified() {
+        if (over(304)) {
+            request.response().setStatusCode(304).end();
+        }
+    }
+
+    void answer(Buffer json) {
+        end(200, "application/json", json);
+    }
+
+    /** Goes on as the client takes it. */
+    void answer(AnswerBody body) {
+        ByteBuf piece = Unpooled.buffer();
+        if (!body.appendTo(piece, PIECE_BYTES)) {
+            answer(BufferInternal.buffer(piece));
+        } else if (over(200)) {
+            HttpServerResponse response =
+                    request.response().setChunked(true).putHeader("Content-Type", "application/json");
+            if (request.method().equals(HttpMethod.HEAD)) {
+                response.end();
+            } else {
+                response.write(BufferInternal.buffer(piece));
+                pump(response, body);
+            }
+        }
+    }
+
+    void fail(Throwable why) {
+        Problem problem = Problem.of(why);
+        if (problem.isFault()) {
+            LOG.error("request failed route={}", route, why);
+        }
+        refuse(problem);
+    }
+
+    void refuse(Problem why) {
+        switch (why.status()) {
+            case 405 -> request.response().putHeader("Allow", "GET, HEAD");
+            case 503 -> request.response().putHeader("Retry-After", "1");
+            default -> {
+                // Says it all.
+            }
+        }
+        end(why.status(), Problem.CONTENT_TYPE, Buffer.buffer(why.body()));
+    }
+
+    private void end(int status, String type, Buffer body) {
+        if (over(status)) {
+            HttpServerResponse response = request.response()
+                    .setStatusCode(status)
+                    .putHeader("Content-Type", type)
+                    .putHeader("Content-Length", Integer.toString(body.length()));
+            if (request.method().equals(HttpMethod.HEAD)) {
+                response.end();
+            } else {
+                response.end(body);
+            }
+        }
+    }
+
+    private static void pump(HttpServerResponse response, AnswerBody body) {
+        while (!response.closed()) {
+            if (response.writeQueueFull()) {
+                response.drainHandler(drained -> pump(response, body));
+                return;
+            }
+            ByteBuf piece = Unpooled.buffer(PIECE_BYTES + (PIECE_BYTES >> 2));
+            if (!body.appendTo(piece, PIECE_BYTES)) {
+                response.end(BufferInternal.buffer(piece));
+                return;
+            }
+            response.write(BufferInternal.buffer(piece));
+        }
+    }
+
+    /** Ends the exchange, once: true for who came first. */
+    private boolean over(int status) {
+        if (over) {
+            return false;
+        }
+        over = true;
+        listener.answered(route, status, Duration.ofNanos(System.nanoTime() - beginNanos));
+        return true;
+    }
+}

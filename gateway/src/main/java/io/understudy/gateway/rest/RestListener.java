@@ -1,0 +1,16 @@
+package io.understudy.gateway.rest;
+
+import java.time.Duration;
+
+/** Told of each answered request, on its event loop. */
+@FunctionalInterface
+public interface RestListener {
+
+    /**
+     * A request was answered.
+     *
+     * @param route one of those in the OpenAPI document, or {@code none}
+     * @param status of HTTP
+     */
+    void answered(String route, int status, Duration took);
+}

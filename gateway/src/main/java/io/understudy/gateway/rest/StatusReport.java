@@ -1,0 +1,26 @@
+package io.understudy.gateway.rest;
+
+import io.understudy.gateway.health.HealthChecks;
+import java.util.function.Supplier;
+
+/**
+ * What {@code /v1/status} says of the gateway itself.
+ *
+ * @param name the gateway's
+ * @param version of Understudy, as {@code /version} has it
+ * @param memberId the gateway's own, as its answers carry it
+ * @param ready the checks of {@code /readyz}
+ * @param replica what is held; asked for each request, on any thread
+ */
+public record StatusReport(String name, String version, String memberId, HealthChecks ready, Supplier<Held> replica) {
+
+    /**
+     * What the replica holds.
+     *
+     * @param clusterId the source's, in hexadecimal; empty before the first snapshot
+     * @param revision 0 before the first snapshot
+     * @param keys number of keys
+     * @param bytes of keys and values
+     */
+    public record Held(String clusterId, long revision, long keys, long bytes) {}
+}
