@@ -6,6 +6,8 @@ import io.etcd.jetcd.api.TxnRequest;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.understudy.config.HostPort;
 import io.understudy.etcd.EtcdCluster;
+import io.understudy.etcd.Health;
+import io.understudy.etcd.Role;
 import io.understudy.feed.etcd.EtcdFeedSource;
 import io.understudy.gateway.api.ApiException;
 import io.understudy.gateway.api.ResponseHeaders;
@@ -307,7 +309,9 @@ public final class Gateway implements AutoCloseable {
                 new HealthCheck("process", () -> closing.get() ? Optional.of("closing") : Optional.empty()),
                 new HealthCheck("replica", this::replicaMissing),
                 new HealthCheck("feed", () -> feedEnded().or(this::feedSilent)),
-                new HealthCheck("read_index", reads::readIndexProblem));
+                new HealthCheck("read_index", reads::readIndexProblem),
+                new HealthCheck("staleness", this::tooStale),
+                new HealthCheck("source", Optional::empty, this::standIns));
     }
 
     /** Without a replica that was dropped, reads are passed through. */
@@ -328,6 +332,33 @@ public final class Gateway implements AutoCloseable {
                 ? Optional.empty()
                 : Optional.of("told nothing for " + silence.toSeconds() + " s, allowed are "
                         + settings.maxSilence().toSeconds() + " s");
+    }
+
+    private Optional<String> tooStale() {
+        Duration staleness = reads.staleness();
+        return staleness == null || staleness.compareTo(settings.maxSilence()) <= 0
+                ? Optional.empty()
+                : Optional.of("what is served was current " + staleness.toSeconds() + " s ago, allowed are "
+                        + settings.maxSilence().toSeconds() + " s");
+    }
+
+    /** Who of the source is missed; the others serve in their place. */
+    private Optional<String> standIns() {
+        if (replica.state() == null) {
+            return Optional.empty();
+        }
+        boolean gateway = answers(Role.GATEWAY);
+        if (!gateway && !answers(Role.VOTER)) {
+            return Optional.of("no voter answers, serializable reads go on");
+        }
+        return gateway || answers(Role.LEARNER)
+                ? Optional.empty()
+                : Optional.of("no learner answers, voters serve snapshots and read indexes");
+    }
+
+    private boolean answers(Role role) {
+        return source.view().members(role).stream()
+                .anyMatch(member -> member.health() == Health.HEALTHY || member.health() == Health.LEADERLESS);
     }
 
     private static String versions() {

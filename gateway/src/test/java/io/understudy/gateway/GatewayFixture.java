@@ -12,6 +12,7 @@ import io.grpc.netty.NettyChannelBuilder;
 import io.grpc.stub.MetadataUtils;
 import io.understudy.config.HostPort;
 import io.understudy.etcd.EtcdSettings;
+import io.understudy.gateway.read.ReadIndexSource;
 import io.understudy.local.binary.EtcdBinaries;
 import io.understudy.local.etcd.LocalEtcd;
 import io.understudy.local.process.Command;
@@ -25,6 +26,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
+import java.util.function.UnaryOperator;
 
 /** A gateway in front of a test's cluster, and clients of it. */
 final class GatewayFixture implements AutoCloseable {
@@ -37,7 +39,13 @@ final class GatewayFixture implements AutoCloseable {
     private final ManagedChannel channel;
 
     GatewayFixture(GatewaySettings settings) throws IOException, InterruptedException {
-        gateway = Gateway.start(settings);
+        this(settings, UnaryOperator.identity());
+    }
+
+    /** A gateway with something between it and those who confirm revisions. */
+    GatewayFixture(GatewaySettings settings, UnaryOperator<ReadIndexSource> readIndexes)
+            throws IOException, InterruptedException {
+        gateway = Gateway.start(settings, readIndexes);
         channel = channel("127.0.0.1", gateway.apiPort());
     }
 

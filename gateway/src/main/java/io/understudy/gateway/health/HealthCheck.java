@@ -7,5 +7,11 @@ import java.util.function.Supplier;
  * One named condition.
  *
  * @param problem what is wrong now; empty when nothing is. Asked on an event loop, must not wait
+ * @param remark what an operator should know though nothing is wrong; likewise
  */
-public record HealthCheck(String name, Supplier<Optional<String>> problem) {}
+public record HealthCheck(String name, Supplier<Optional<String>> problem, Supplier<Optional<String>> remark) {
+
+    public HealthCheck(String name, Supplier<Optional<String>> problem) {
+        this(name, problem, Optional::empty);
+    }
+}

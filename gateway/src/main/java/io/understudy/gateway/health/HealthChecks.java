@@ -36,7 +36,8 @@ public final class HealthChecks {
             Optional<String> problem = check.problem().get();
             healthy &= problem.isEmpty();
             lines.append(problem.map(why -> "[-]" + check.name() + " failed: " + why + "\n")
-                    .orElse("[+]" + check.name() + " ok\n"));
+                    .orElseGet(() -> "[+]" + check.name() + " ok"
+                            + check.remark().get().map(remark -> ": " + remark).orElse("") + "\n"));
         }
         return new Report(healthy, lines.toString());
     }

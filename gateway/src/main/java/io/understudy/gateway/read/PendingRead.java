@@ -119,17 +119,20 @@ final class PendingRead<R extends OpResult> implements LoopWaits.Waiting {
             return;
         }
         Duration allowed = caller.freshness().maxStaleness();
-        if (!isLinearizable() && allowed != null && (roundAwaited || !path.isWithin(allowed, beganNanos))) {
-            promise.fail(path.tooStale(allowed));
-            return;
-        }
         ReplicaState state = path.state();
-        if (caller.freshness().minRevision()
-                > (state == null ? 0 : state.revision().value())) {
+        if (!isLinearizable() && allowed != null) {
+            boolean replicaIsLate = state != null && !path.isWithin(allowed, beganNanos);
+            if (roundAwaited || replicaIsLate) {
+                promise.fail(path.tooStale(allowed));
+                return;
+            }
+        }
+        if (state != null && caller.freshness().minRevision() > state.revision().value()) {
             promise.fail(ApiException.futureRevision());
             return;
         }
-        // The replica is late with what the session has seen, or a quorum confirmed; another member may have it.
+        // The replica is late with what the session has seen, or a quorum confirmed, or was dropped; a member may have
+        // it.
         passThrough();
     }
 

@@ -67,7 +67,8 @@ public final class ApiServer {
 
         @Override
         public Future<?> start() {
-            GrpcServer grpc = GrpcServer.server(vertx, limits.grpc()).callHandler(new GrpcCalls(methods, listener));
+            GrpcServer grpc =
+                    GrpcServer.server(vertx, limits.grpc()).callHandler(new GrpcCalls(methods, listener, sessions));
             Handler<HttpServerRequest> web = pages.on(vertx);
             HttpServer server = vertx.createHttpServer(limits.http()).requestHandler(request -> {
                 if (isGrpc(request)) {

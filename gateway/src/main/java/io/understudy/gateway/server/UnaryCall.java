@@ -26,14 +26,16 @@ final class UnaryCall {
 
     private final String method;
     private final GrpcServerRequest<Buffer, Buffer> request;
+    private final Session session;
     private final RequestListener listener;
     private final long beginNanos = System.nanoTime();
     private boolean asked;
     private boolean over;
 
-    UnaryCall(String method, GrpcServerRequest<Buffer, Buffer> request, RequestListener listener) {
+    UnaryCall(String method, GrpcServerRequest<Buffer, Buffer> request, Session session, RequestListener listener) {
         this.method = method;
         this.request = request;
+        this.session = session;
         this.listener = listener;
     }
 
@@ -100,7 +102,7 @@ final class UnaryCall {
     private Caller caller() throws ApiException {
         return new Caller(
                 Principal.ANONYMOUS,
-                new Session(),
+                session,
                 Freshness.ofMetadata(
                         request.headers().get(Freshness.MAX_STALENESS_KEY),
                         request.headers().get(Freshness.MIN_REVISION_KEY)),

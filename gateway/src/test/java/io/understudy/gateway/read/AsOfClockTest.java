@@ -1,0 +1,89 @@
+package io.understudy.gateway.read;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.util.concurrent.atomic.AtomicLong;
+import org.junit.jupiter.api.Test;
+
+/** What is known of the age of a state, by rounds alone. */
+final class AsOfClockTest {
+
+    private final AtomicLong held = new AtomicLong();
+    private final AsOfClock clock = new AsOfClock(held::get);
+
+    @Test
+    void nothingIsKnownBeforeTheFirstRound() {
+        assertThat(clock.stalenessNanos(5, 100)).isEqualTo(AsOfClock.UNKNOWN);
+        assertThat(clock.revisionWithin(1_000, 100)).isEqualTo(AsOfClock.NONE);
+    }
+
+    @Test
+    void aStateIsAsOldAsTheLastRoundWhoseRevisionItIncludes() {
+        clock.confirmed(10, 100);
+        clock.confirmed(20, 200);
+        clock.confirmed(30, 300);
+
+        assertThat(clock.stalenessNanos(9, 1_000)).isEqualTo(AsOfClock.UNKNOWN);
+        assertThat(clock.stalenessNanos(10, 1_000)).isEqualTo(900);
+        assertThat(clock.stalenessNanos(29, 1_000)).isEqualTo(800);
+        assertThat(clock.stalenessNanos(31, 1_000)).isEqualTo(700);
+    }
+
+    @Test
+    void aRoundThatConfirmsTheSameRevisionLaterMakesItYounger() {
+        clock.confirmed(10, 100);
+        clock.confirmed(10, 500);
+
+        assertThat(clock.stalenessNanos(10, 1_000)).isEqualTo(500);
+    }
+
+    @Test
+    void withoutRoundsStalenessGrowsWhateverIsApplied() {
+        clock.confirmed(10, 100);
+
+        assertThat(clock.stalenessNanos(1_000_000, 5_000)).isEqualTo(4_900);
+    }
+
+    @Test
+    void aBoundIsARevision() {
+        clock.confirmed(10, 100);
+        clock.confirmed(20, 200);
+        clock.confirmed(30, 300);
+
+        assertThat(clock.revisionWithin(900, 1_000)).isEqualTo(10);
+        assertThat(clock.revisionWithin(800, 1_000)).isEqualTo(20);
+        assertThat(clock.revisionWithin(750, 1_000)).isEqualTo(30);
+        assertThat(clock.revisionWithin(699, 1_000)).isEqualTo(AsOfClock.NONE);
+    }
+
+    @Test
+    void aReplicaFarBehindKeepsTheRoundThatTellsItsAge() {
+        held.set(1);
+        for (int revision = 1; revision <= 10_000; revision++) {
+            clock.confirmed(revision, revision);
+        }
+
+        assertThat(clock.stalenessNanos(1, 20_000)).isEqualTo(19_999);
+        assertThat(clock.stalenessNanos(10_000, 20_000)).isEqualTo(10_000);
+    }
+
+    @Test
+    void aReplicaThatKeepsUpForgetsOldRounds() {
+        for (int revision = 1; revision <= 10_000; revision++) {
+            held.set(revision);
+            clock.confirmed(revision, revision);
+        }
+
+        assertThat(clock.stalenessNanos(9_990, 20_000)).isEqualTo(10_010);
+        assertThat(clock.stalenessNanos(1, 20_000)).isEqualTo(AsOfClock.UNKNOWN);
+    }
+
+    @Test
+    void whatGoesBackIsNotBelieved() {
+        clock.confirmed(10, 100);
+        clock.confirmed(9, 200);
+        clock.confirmed(11, 50);
+
+        assertThat(clock.stalenessNanos(11, 1_000)).isEqualTo(900);
+    }
+}
