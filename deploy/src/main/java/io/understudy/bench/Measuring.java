@@ -1,7 +1,6 @@
 package io.understudy.bench;
 
 import java.time.Duration;
-import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
@@ -50,10 +49,11 @@ final class Measuring {
         while (times < MAX_FIRST_WARM_UPS && (noCheaper < NO_CHEAPER_IN_A_ROW || spent < LEAST_CPU_MICROS)) {
             CpuReading before = CpuReading.of(servers);
             Tally tally = generator.warmUp(shot, settings.warmUp());
-            double cost = sum(costs(path, before, tally, Map.of()));
+            double used = sum(used(path, before, Map.of()));
+            double cost = tally.requests() == 0 ? Double.POSITIVE_INFINITY : used / tally.requests();
             noCheaper = cost > least * CHEAPER ? noCheaper + 1 : 0;
             least = Math.min(least, cost);
-            spent += cost * tally.requests();
+            spent += used;
             times++;
         }
         return settings.warmUp().multipliedBy(times);
@@ -73,7 +73,8 @@ final class Measuring {
         long requests = Math.max(perConnection * shot.connections(), shot.inFlight());
         CpuReading before = CpuReading.of(servers);
         Load load = generator.run(shot, requests, pace);
-        Map<Role, Double> cpu = costs(path, before, load.tally(), idle);
+        Map<Role, Double> cpu = used(path, before, idle);
+        cpu.replaceAll((role, micros) -> micros / load.tally().requests());
         return new Run(
                 load.tally().perSecond(),
                 load.latencies().millis(0.5),
@@ -82,17 +83,14 @@ final class Measuring {
                 cpu);
     }
 
-    private Map<Role, Double> costs(ReadPath path, CpuReading before, Tally tally, Map<Role, Double> idle) {
-        Map<Role, Double> costs = new EnumMap<>(Role.class);
-        CpuReading.of(servers).usedSince(before, idle).forEach((role, micros) -> {
-            if (path.roles().contains(role)) {
-                costs.put(role, micros / tally.requests());
-            }
-        });
-        return costs;
+    /** CPU microseconds of the path's servers since then, less what they use when idle. */
+    private Map<Role, Double> used(ReadPath path, CpuReading before, Map<Role, Double> idle) {
+        Map<Role, Double> used = CpuReading.of(servers).usedSince(before, idle);
+        used.keySet().retainAll(path.roles());
+        return used;
     }
 
-    private static double sum(Map<Role, Double> costs) {
-        return costs.values().stream().mapToDouble(Double::doubleValue).sum();
+    private static double sum(Map<Role, Double> figures) {
+        return figures.values().stream().mapToDouble(Double::doubleValue).sum();
     }
 }
