@@ -14,11 +14,13 @@ import io.etcd.jetcd.api.RangeRequest;
 import io.grpc.ManagedChannel;
 import io.understudy.local.junit.EtcdExtension;
 import io.understudy.vocabulary.KeyRange;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.ExecutionException;
+import java.util.concurrent.Future;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterAll;
@@ -136,18 +138,21 @@ final class DifferenceIT {
 
     private void write() throws ExecutionException, InterruptedException {
         var kv = KVGrpc.newFutureStub(source).withDeadlineAfter(60, TimeUnit.SECONDS);
+        List<Future<?>> written = new ArrayList<>();
         for (int i = 0; i < WRITES; i++) {
-            var written = random.nextInt(4) == 0
-                    ? kv.deleteRange(
-                            DeleteRangeRequest.newBuilder().setKey(keys.used()).build())
-                    : kv.put(PutRequest.newBuilder()
-                            .setKey(keys.used())
-                            .setValue(ByteString.copyFromUtf8(value()))
-                            .setLease(random.nextInt(LEASES + 1))
-                            .build());
-            if (i == WRITES - 1) {
-                Object unused = written.get();
-            }
+            written.add(
+                    random.nextInt(4) == 0
+                            ? kv.deleteRange(DeleteRangeRequest.newBuilder()
+                                    .setKey(keys.used())
+                                    .build())
+                            : kv.put(PutRequest.newBuilder()
+                                    .setKey(keys.used())
+                                    .setValue(ByteString.copyFromUtf8(value()))
+                                    .setLease(random.nextInt(LEASES + 1))
+                                    .build()));
+        }
+        for (Future<?> each : written) {
+            Object unused = each.get();
         }
     }
 
