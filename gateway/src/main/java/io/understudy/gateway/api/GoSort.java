@@ -1,7 +1,5 @@
 package io.understudy.gateway.api;
 
-import java.util.Comparator;
-
 /**
  * Sorts as Go's {@code sort.Sort} does, down to where it leaves elements that compare equal. etcd sorts answers with it;
  * it is not stable, and with a limit the order among equals decides which keys a client gets to see. The same requests of
@@ -9,7 +7,14 @@ import java.util.Comparator;
  *
  * <p>The algorithm is pattern-defeating quicksort, with its choices (pivots, limits, shuffling) as made in Go since 1.19.
  */
-final class GoSort<T> {
+final class GoSort {
+
+    /** What is sorted, by its places. */
+    interface Items {
+        boolean isLess(int one, int other);
+
+        void swap(int one, int other);
+    }
 
     private static final int INSERTION_AT_MOST = 12;
     private static final int NINTHER_AT_LEAST = 50;
@@ -19,19 +24,17 @@ final class GoSort<T> {
     /** Of the comparisons that choose a pivot among nine; all of them found the wrong order. */
     private static final int ALL_SWAPPED = 12;
 
-    private final T[] items;
-    private final Comparator<? super T> order;
+    private final Items items;
     /** Wrong orders met while the last pivot was chosen. */
     private int swapped;
 
-    private GoSort(T[] items, Comparator<? super T> order) {
+    private GoSort(Items items) {
         this.items = items;
-        this.order = order;
     }
 
-    static <T> void sort(T[] items, Comparator<? super T> order) {
-        int badChoices = Integer.SIZE - Integer.numberOfLeadingZeros(items.length);
-        new GoSort<>(items, order).quick(0, items.length, badChoices);
+    static void sort(int size, Items items) {
+        int badChoices = Integer.SIZE - Integer.numberOfLeadingZeros(size);
+        new GoSort(items).quick(0, size, badChoices);
     }
 
     private void quick(int begin, int end, int badChoices) {
@@ -242,12 +245,10 @@ final class GoSort<T> {
     }
 
     private boolean less(int one, int other) {
-        return order.compare(items[one], items[other]) < 0;
+        return items.isLess(one, other);
     }
 
     private void swap(int one, int other) {
-        T item = items[one];
-        items[one] = items[other];
-        items[other] = item;
+        items.swap(one, other);
     }
 }

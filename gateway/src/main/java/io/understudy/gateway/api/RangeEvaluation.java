@@ -7,11 +7,7 @@ import io.etcd.jetcd.api.ResponseHeader;
 import io.understudy.gateway.replica.Entry;
 import io.understudy.vocabulary.KeyRange;
 import java.util.ArrayList;
-import java.util.Arrays;
-import java.util.Collections;
-import java.util.Comparator;
 import java.util.List;
-import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -53,7 +49,9 @@ public final class RangeEvaluation {
                 found.add(entry);
             }
         }
-        sort(request, found);
+        if (!isInKeyOrder(request)) {
+            EntrySort.sort(found, request.getSortTarget(), request.getSortOrder() == SortOrder.DESCEND);
+        }
         boolean more = found.size() > limit;
         return new RangeResult(
                 header, Entries.of(more ? found.subList(0, (int) limit) : found), request.getKeysOnly(), more, count);
@@ -88,34 +86,5 @@ public final class RangeEvaluation {
 
     private static boolean within(long revision, long least, long most) {
         return (least == 0 || revision >= least) && (most == 0 || revision <= most);
-    }
-
-    private static void sort(RangeRequest request, List<Entry> found) {
-        if (isInKeyOrder(request)) {
-            return;
-        }
-        boolean descending = request.getSortOrder() == SortOrder.DESCEND;
-        switch (request.getSortTarget()) {
-            case KEY -> Collections.reverse(found);
-            case VERSION -> sort(found, Entry::version, Comparator.naturalOrder(), descending);
-            case CREATE -> sort(found, Entry::createRevision, Comparator.naturalOrder(), descending);
-            case MOD -> sort(found, Entry::modRevision, Comparator.naturalOrder(), descending);
-            case VALUE -> sort(found, Entry::value, KeyRange.KEY_ORDER, descending);
-            case UNRECOGNIZED -> throw new IllegalArgumentException("an unknown sort target");
-        }
-    }
-
-    /** What it is sorted by, taken out of the encoding once. */
-    private record Sorted<T>(Entry entry, T by) {}
-
-    private static <T> void sort(List<Entry> found, Function<Entry, T> by, Comparator<T> order, boolean descending) {
-        @SuppressWarnings({"unchecked", "rawtypes"})
-        Sorted<T>[] sorted = new Sorted[found.size()];
-        Arrays.setAll(sorted, i -> new Sorted<>(found.get(i), by.apply(found.get(i))));
-        Comparator<Sorted<T>> ascending = Comparator.comparing(Sorted::by, order);
-        GoSort.sort(sorted, descending ? ascending.reversed() : ascending);
-        for (int i = 0; i < sorted.length; i++) {
-            found.set(i, sorted[i].entry());
-        }
     }
 }

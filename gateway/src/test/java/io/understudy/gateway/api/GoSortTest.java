@@ -3,7 +3,6 @@ package io.understudy.gateway.api;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.util.Arrays;
-import java.util.Comparator;
 import java.util.Random;
 import java.util.function.IntUnaryOperator;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -28,11 +27,23 @@ final class GoSortTest {
     }
 
     private static void requireSorted(int size, IntUnaryOperator pattern) {
-        Integer[] items = new Integer[size];
-        Arrays.setAll(items, pattern::applyAsInt);
-        Integer[] sorted = items.clone();
+        int[] items = new int[size];
+        Arrays.setAll(items, pattern);
+        int[] sorted = items.clone();
         Arrays.sort(sorted);
-        GoSort.sort(items, Comparator.naturalOrder());
+        GoSort.sort(size, new GoSort.Items() {
+            @Override
+            public boolean isLess(int one, int other) {
+                return items[one] < items[other];
+            }
+
+            @Override
+            public void swap(int one, int other) {
+                int item = items[one];
+                items[one] = items[other];
+                items[other] = item;
+            }
+        });
         assertThat(items).isEqualTo(sorted);
     }
 }
