@@ -17,7 +17,7 @@ import java.util.function.UnaryOperator;
 import org.junit.jupiter.api.Test;
 
 /** What is refused, in etcd's order and words, and the parts of answers that are easily got wrong. */
-final class RangeReaderTest {
+final class RangeEvaluationTest {
 
     private static final ByteString ZERO = ByteString.copyFrom(new byte[] {0});
     private static final ReplicaState STATE = States.of(
@@ -28,7 +28,7 @@ final class RangeReaderTest {
                     States.entry("b", "2", 3, 11, 5),
                     States.entry("c", "1", 4, 4, 1)));
 
-    private final RangeReader reader = new RangeReader(() -> STATE, new ResponseHeaders(new MemberId(0xee), () -> 9));
+    private static final ResponseHeaders HEADERS = new ResponseHeaders(new MemberId(0xee), () -> 9);
 
     @Test
     void theHeaderIsTheSourcesButForTheMemberId() throws ApiException {
@@ -42,16 +42,9 @@ final class RangeReaderTest {
     @Test
     void anEmptyKeyIsRefusedFirst() {
         ApiException refusal =
-                refusal(request -> request.setKey(ByteString.EMPTY).setSerializable(false));
+                refusal(request -> request.setKey(ByteString.EMPTY).setSortTargetValue(7));
         assertThat(refusal.code()).isEqualTo(Status.Code.INVALID_ARGUMENT);
         assertThat(refusal.text()).isEqualTo("etcdserver: key is not provided");
-    }
-
-    @Test
-    void linearizableRangesAreNotServed() {
-        ApiException refusal = refusal(request -> request.setSerializable(false));
-        assertThat(refusal.code()).isEqualTo(Status.Code.UNIMPLEMENTED);
-        assertThat(refusal.text()).contains("serializable");
     }
 
     @Test
@@ -62,50 +55,20 @@ final class RangeReaderTest {
     }
 
     @Test
-    void aFutureRevisionIsRefusedAsByEtcd() {
-        ApiException refusal = refusal(request -> request.setRevision(21));
-        assertThat(refusal.code()).isEqualTo(Status.Code.OUT_OF_RANGE);
-        assertThat(refusal.text()).isEqualTo("etcdserver: mvcc: required revision is a future revision");
+    void anUnknownSortOrderIsKeyOrderAsFor35() throws ApiException {
+        RangeResponse response = range("a", request -> request.setRangeEnd(ZERO)
+                .setSortOrderValue(7)
+                .setSortTargetValue(7)
+                .setLimit(2));
+        assertThat(keys(response)).containsExactly("a", "b");
     }
 
     @Test
-    void aPastRevisionIsNotServedRatherThanAnsweredWrongly() {
-        assertThat(refusal(request -> request.setRevision(19)).code()).isEqualTo(Status.Code.UNIMPLEMENTED);
-    }
-
-    @Test
-    void theCurrentRevisionAndANegativeOneAreTheLatest() throws ApiException {
-        assertThat(range("a", request -> request.setRevision(20)).getCount()).isEqualTo(1);
-        assertThat(range("a", request -> request.setRevision(-5)).getCount()).isEqualTo(1);
-    }
-
-    @Test
-    void beforeTheFirstSnapshotClientsAreSentElsewhere() {
-        RangeReader unready = new RangeReader(() -> null, new ResponseHeaders(new MemberId(1), () -> 0));
-        ApiException refusal = catchThrowableOfType(
-                ApiException.class,
-                () -> unready.range(RangeRequest.newBuilder()
-                        .setKey(ZERO)
-                        .setSerializable(true)
-                        .build()));
-        assertThat(refusal.code()).isEqualTo(Status.Code.UNAVAILABLE);
-        assertThat(refusal.text()).startsWith("etcdserver: ");
-    }
-
-    @Test
-    void keysOutsideTheReplicatedRangeAreRefusedRatherThanMissing() throws ApiException {
-        ReplicaState part = States.of(KeyRange.prefix(ByteString.copyFromUtf8("b")), 20, List.of());
-        RangeReader partial = new RangeReader(() -> part, new ResponseHeaders(new MemberId(1), () -> 0));
-        RangeRequest outside = RangeRequest.newBuilder()
-                .setKey(ByteString.copyFromUtf8("a"))
-                .setSerializable(true)
-                .build();
-        ApiException refusal = catchThrowableOfType(ApiException.class, () -> partial.range(outside));
-        assertThat(refusal.code()).isEqualTo(Status.Code.FAILED_PRECONDITION);
-        assertThat(refusal.text()).contains("from 'b' to before 'c'");
-        RangeRequest inside =
-                outside.toBuilder().setKey(ByteString.copyFromUtf8("bb")).build();
-        assertThat(partial.range(inside).count()).isZero();
+    void aTargetWithoutAnOrderSortsTheFirstKeysOnly() throws ApiException {
+        RangeResponse response = range("a", request -> request.setRangeEnd(ZERO)
+                .setSortTarget(SortTarget.VERSION)
+                .setLimit(1));
+        assertThat(keys(response)).containsExactly("a");
     }
 
     @Test
@@ -156,14 +119,14 @@ final class RangeReaderTest {
         assertThat(keys.getKvs(0).getModRevision()).isEqualTo(12);
     }
 
-    private RangeResponse range(String key, UnaryOperator<RangeRequest.Builder> more) throws ApiException {
-        return WireForm.message(reader.range(more.apply(RangeRequest.newBuilder()
-                        .setKey(ByteString.copyFromUtf8(key))
-                        .setSerializable(true))
-                .build()));
+    private static RangeResponse range(String key, UnaryOperator<RangeRequest.Builder> more) throws ApiException {
+        RangeRequest request = more.apply(RangeRequest.newBuilder().setKey(ByteString.copyFromUtf8(key)))
+                .build();
+        RangeRequests.requireValid(request);
+        return WireForm.message(RangeEvaluation.range(request, new ReplicaKeys(STATE), HEADERS.of(STATE)));
     }
 
-    private ApiException refusal(UnaryOperator<RangeRequest.Builder> more) {
+    private static ApiException refusal(UnaryOperator<RangeRequest.Builder> more) {
         return catchThrowableOfType(ApiException.class, () -> range("a", more));
     }
 
