@@ -16,8 +16,11 @@ import java.util.ArrayList;
 import java.util.Base64;
 import java.util.List;
 import java.util.Random;
+import java.util.function.Supplier;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -29,9 +32,10 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 final class JsonDifferenceIT {
 
     private static final int WRITES = 200;
-    private static final int REQUESTS = 2_000;
+    private static final int REQUESTS = 1_500;
     private static final byte[] ALPHABET = {0, 1, 'a', 'b', 0x7f, (byte) 0x80, (byte) 0xff};
     private static final String RANGE = "/v3/kv/range";
+    private static final String TXN = "/v3/kv/txn";
 
     @RegisterExtension
     static final EtcdExtension SOURCE = EtcdExtension.voters(1).named("source");
@@ -88,6 +92,13 @@ final class JsonDifferenceIT {
         for (int i = 0; i < REQUESTS; i++) {
             byte[] body = damaged(range(false));
             assertAlike(RANGE, body);
+        }
+    }
+
+    @Test
+    void transactionsThatOnlyReadAreAnsweredAlike() throws Exception {
+        for (int i = 0; i < REQUESTS; i++) {
+            assertAlike(TXN, txn(2).getBytes(StandardCharsets.UTF_8));
         }
     }
 
@@ -224,13 +235,41 @@ final class JsonDifferenceIT {
             fields.add(oneOf("\"count_only\":true", "\"keysOnly\":true", "\"keys_only\":false"));
         }
         if (random.nextInt(10) == 0) {
-            fields.add("\"revision\":" + oneOf(Long.toString(revision), "\"" + (revision + 1) + '"', "-1"));
+            fields.add("\"revision\":" + oneOf(Long.toString(revision), "\"" + (revision + 1) + '"'));
         }
         if (random.nextInt(6) == 0) {
             fields.add(oneOf("\"unknown\":{\"a\":[1,\"b\",null]}", "\"x\":\"\\u00e9\\n\""));
         }
         String comma = oneOf(",", ", ", "\n, ");
         return ("{" + String.join(comma, fields) + "}").getBytes(StandardCharsets.UTF_8);
+    }
+
+    private String txn(int depth) {
+        return "{\"compare\":%s,\"success\":%s,\"failure\":%s}"
+                .formatted(list(this::compare), list(() -> op(depth)), list(() -> op(depth)));
+    }
+
+    private String list(Supplier<String> element) {
+        return Stream.generate(element).limit(random.nextInt(3)).collect(Collectors.joining(",", "[", "]"));
+    }
+
+    private String op(int depth) {
+        if (depth > 0 && random.nextInt(3) == 0) {
+            return "{\"request_txn\":" + txn(depth - 1) + "}";
+        }
+        return "{\"%s\":%s}"
+                .formatted(oneOf("request_range", "requestRange"), new String(range(true), StandardCharsets.UTF_8));
+    }
+
+    private String compare() {
+        String known = oneOf("\"version\":1", "\"create_revision\":\"0\"", "\"modRevision\":" + random.nextInt(WRITES));
+        return "{\"key\":\"%s\"%s,\"target\":%s,\"result\":%s,%s}"
+                .formatted(
+                        key(),
+                        random.nextInt(4) == 0 ? ",\"range_end\":\"" + key() + '"' : "",
+                        oneOf("\"VERSION\"", "\"CREATE\"", "\"MOD\"", "\"VALUE\"", "\"LEASE\"", "0", "3", "4"),
+                        oneOf("\"EQUAL\"", "\"GREATER\"", "\"LESS\"", "\"NOT_EQUAL\"", "3"),
+                        oneOf(known, known, "\"value\":\"" + base64("5000") + '"', "\"lease\":\"7\""));
     }
 
     private byte[] damaged(byte[] body) {
