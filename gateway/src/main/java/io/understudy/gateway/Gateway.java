@@ -371,9 +371,13 @@ public final class Gateway implements AutoCloseable {
     private StatusReport.Held held() {
         ReplicaState state = replica.state();
         return state == null
-                ? new StatusReport.Held("", 0, 0, 0)
+                ? new StatusReport.Held("", 0, 0, 0, null)
                 : new StatusReport.Held(
-                        state.cluster().toString(), state.revision().value(), state.keys(), state.bytes());
+                        state.cluster().toString(),
+                        state.revision().value(),
+                        state.keys(),
+                        state.bytes(),
+                        reads.staleness());
     }
 
     private long ofState(ToLongFunction<ReplicaState> property) {

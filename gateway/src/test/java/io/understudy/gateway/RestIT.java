@@ -151,6 +151,25 @@ final class RestIT {
         assertThat(status.getLong("keys")).isGreaterThanOrEqualTo(28);
     }
 
+    @Test
+    void aBoundAloneChoosesItsConsistency() throws Exception {
+        HttpResponse<String> bounded = checked(send("GET", "/v1/kv/greeting?max_staleness=5s"));
+        assertThat(bounded.headers().firstValueAsLong("understudy-staleness-ms").orElseThrow())
+                .isBetween(0L, 5_000L);
+        assertThat(checked(send("GET", "/v1/kv/greeting?min_revision=2")).statusCode())
+                .isEqualTo(200);
+        assertThat(problem(checked(send("GET", "/v1/kv/greeting?min_revision=1000000")), 400)
+                        .getString("code"))
+                .isEqualTo("OUT_OF_RANGE");
+    }
+
+    @Test
+    void withoutAnyWordOfItAReadIsLinearizable() throws Exception {
+        put(ByteString.copyFromUtf8("fresh"), ByteString.copyFromUtf8("now"));
+        assertThat(new JsonObject(checked(send("GET", "/v1/kv/fresh")).body()).getString("value"))
+                .isEqualTo("now");
+    }
+
     @ParameterizedTest
     @ValueSource(
             strings = {

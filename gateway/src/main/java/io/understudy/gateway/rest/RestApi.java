@@ -20,6 +20,7 @@ import io.vertx.core.json.JsonObject;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.UncheckedIOException;
+import java.time.Duration;
 import java.util.HashSet;
 import java.util.Optional;
 import java.util.Set;
@@ -168,6 +169,10 @@ final class RestApi {
                 .put("bytes", held.bytes())
                 .put("ready", problem.isEmpty());
         problem.ifPresent(why -> status.put("problem", why));
+        Duration staleness = held.staleness();
+        if (staleness != null) {
+            status.put("staleness_ms", staleness.toMillis());
+        }
         exchange.answer(status.toBuffer());
     }
 

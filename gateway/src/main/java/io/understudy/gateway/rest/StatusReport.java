@@ -1,7 +1,9 @@
 package io.understudy.gateway.rest;
 
 import io.understudy.gateway.health.HealthChecks;
+import java.time.Duration;
 import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
 
 /**
  * What {@code /v1/status} says of the gateway itself.
@@ -21,6 +23,12 @@ public record StatusReport(String name, String version, String memberId, HealthC
      * @param revision 0 before the first snapshot
      * @param keys number of keys
      * @param bytes of keys and values
+     * @param staleness how long ago it is known to have been current; null while nobody knows
      */
-    public record Held(String clusterId, long revision, long keys, long bytes) {}
+    public record Held(
+            String clusterId,
+            long revision,
+            long keys,
+            long bytes,
+            @Nullable Duration staleness) {}
 }
