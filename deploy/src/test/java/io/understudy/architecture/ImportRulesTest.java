@@ -52,11 +52,12 @@ final class ImportRulesTest {
             .gateway            .vocabulary .feed .etcd .config .metrics .tls com.google.protobuf io.etcd.jetcd.api
             .gateway            io.micrometer io.vertx org.slf4j
             .gateway.server     .gateway.api .gateway.caller .gateway.health .gateway.read .config com.google.protobuf
-            .gateway.server     io.grpc io.netty io.vertx org.slf4j
+            .gateway.server     io.grpc io.netty io.vertx javax.naming javax.net javax.security org.slf4j
             .gateway.read       .gateway.api .gateway.caller .gateway.replica .vocabulary .etcd .config
             .gateway.read       com.google.protobuf io.etcd.jetcd.api io.grpc io.micrometer io.vertx org.slf4j
             .gateway.json       .gateway.api .gateway.caller .gateway.read .gateway.replica .gateway.server .etcd .tls
-            .gateway.json       com.google.protobuf io.etcd.jetcd.api io.grpc io.netty.buffer io.vertx org.slf4j
+            .gateway.json       com.google.protobuf io.etcd.jetcd.api io.grpc io.netty.buffer io.netty.util io.vertx.core
+            .gateway.json       org.slf4j
             .gateway.rest       .gateway.api .gateway.caller .gateway.health .gateway.json .gateway.read .gateway.replica
             .gateway.rest       .config .vocabulary com.google.protobuf io.etcd.jetcd.api io.grpc io.netty io.vertx
             .gateway.rest       org.slf4j

@@ -27,6 +27,8 @@ import io.understudy.gateway.replica.ReplicaWriter;
 import io.understudy.gateway.rest.RestServer;
 import io.understudy.gateway.rest.StatusReport;
 import io.understudy.gateway.server.ApiServer;
+import io.understudy.gateway.server.Reply;
+import io.understudy.gateway.server.RequestListener;
 import io.understudy.gateway.server.UnaryMethod;
 import io.understudy.gateway.server.WebPages;
 import io.understudy.metrics.ProcessMetrics;
@@ -115,6 +117,7 @@ public final class Gateway implements AutoCloseable {
                 source,
                 writer::requestProgress,
                 registry);
+        RequestListener listener = method -> metrics.requestsOf(method)::answered;
         this.server = new ApiServer(
                 vertx,
                 settings.listen(),
@@ -122,20 +125,20 @@ public final class Gateway implements AutoCloseable {
                 List.of(
                         UnaryMethod.of(KVGrpc.getRangeMethod(), RangeRequest.parser(), (caller, request) -> reads.range(
                                         caller, request)
-                                .map(answer -> WireForm.message(answer.result()))),
+                                .map(answer -> Reply.of(answer, WireForm.of(answer.result())))),
                         UnaryMethod.of(KVGrpc.getTxnMethod(), TxnRequest.parser(), (caller, request) -> reads.txn(
                                         caller, request)
-                                .map(answer -> WireForm.message(answer.result())))),
-                metrics::answered,
+                                .map(answer -> Reply.of(answer, WireForm.of(answer.result()))))),
+                listener,
                 new JsonApi(
                         reads,
                         (method, caller, request) ->
                                 Future.failedFuture(ApiException.unimplemented(method + " is not served")),
                         jsonForm,
                         settings.limits().maxRequestBytes(),
-                        metrics::answered),
-                new WebPages(
-                        live(), ready(), versions(), () -> process.scrape(null).body()));
+                        listener),
+                new WebPages(vertx, live(), ready(), versions(), () -> process.scrape(null)
+                        .body()));
         this.rest = new RestServer(
                 vertx,
                 settings.rest().listen(),
@@ -152,7 +155,8 @@ public final class Gateway implements AutoCloseable {
                 () -> Math.max(
                         0, facts.revision() - ofState(state -> state.revision().value())),
                 () -> ofState(state -> 1),
-                () -> writer.silence().toMillis() / 1000.0));
+                () -> writer.silence().toMillis() / 1000.0,
+                server::connections));
     }
 
     /**

@@ -42,13 +42,14 @@ final class GatewaySettingsTest {
                 range: {prefix: /registry/}
                 maxSilence: 20s
                 closeTimeout: 1s
-                limits: {maxRequestBytes: 4MiB, maxHeaderBytes: 64KiB, maxStreams: 500, maxResets: 1000}
+                limits: {maxRequestBytes: 4MiB, maxHeaderBytes: 64KiB, maxStreams: 500, maxResets: 1000,
+                         maxUnreadBytes: 128KiB, maxConnections: 50}
                 """);
         assertThat(settings.name()).isEqualTo("edge-1");
         assertThat(settings.source().probeInterval()).isEqualTo(Duration.ofSeconds(2));
         assertThat(settings.range()).isEqualTo(KeyRange.prefix(ByteString.copyFromUtf8("/registry/")));
         assertThat(settings.maxSilence()).isEqualTo(Duration.ofSeconds(20));
-        assertThat(settings.limits()).isEqualTo(new ServerLimits(4 << 20, 64 << 10, 500, 1_000));
+        assertThat(settings.limits()).isEqualTo(new ServerLimits(4 << 20, 64 << 10, 500, 1_000, 128 << 10, 50));
     }
 
     @Test

@@ -2,6 +2,7 @@ package io.understudy.gateway.api;
 
 import com.google.protobuf.MessageLite;
 import io.netty.buffer.ByteBuf;
+import java.nio.charset.StandardCharsets;
 
 /**
  * An answer's bytes, given piece by piece as the client takes them, so that a large one is never whole in memory. One
@@ -24,7 +25,16 @@ public interface AnswerBody {
 
     /** A small message in its protobuf encoding. */
     static AnswerBody of(MessageLite message) {
-        byte[] bytes = message.toByteArray();
+        return of(message.toByteArray());
+    }
+
+    /** A short text in UTF-8. */
+    static AnswerBody of(String text) {
+        return of(text.getBytes(StandardCharsets.UTF_8));
+    }
+
+    /** These bytes, which are not to be changed. */
+    static AnswerBody of(byte[] bytes) {
         return new AnswerBody() {
             @Override
             public long length() {

@@ -8,22 +8,23 @@ import io.grpc.Status;
 import io.understudy.gateway.api.ApiException;
 import io.understudy.gateway.api.OpResult;
 import io.understudy.gateway.caller.Caller;
-import io.understudy.gateway.caller.Session;
 import io.understudy.gateway.read.Answer;
 import io.understudy.gateway.read.Reads;
-import io.understudy.gateway.server.HttpCalls;
 import io.understudy.gateway.server.RequestListener;
+import io.understudy.gateway.server.WebCalls;
+import io.understudy.gateway.server.WebRequest;
 import io.vertx.core.Future;
-import io.vertx.core.http.HttpServerRequest;
 import java.util.Map;
+import java.util.function.Function;
 import java.util.function.Supplier;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /** Answers what comes to paths below {@code /v3/}. For any event loop. */
-public final class JsonApi implements HttpCalls {
+public final class JsonApi implements WebCalls {
 
     private static final Logger LOG = LoggerFactory.getLogger(JsonApi.class);
     private static final String PREFIX = "/v3/";
@@ -41,7 +42,8 @@ public final class JsonApi implements HttpCalls {
     private final OtherCalls others;
     private final Supplier<JsonForm> form;
     private final long maxRequestBytes;
-    private final RequestListener listener;
+    private final RequestListener.Outcomes unknown;
+    private final Map<String, RequestListener.Outcomes> outcomes;
 
     /**
      * An API.
@@ -55,40 +57,60 @@ public final class JsonApi implements HttpCalls {
         this.others = others;
         this.form = form;
         this.maxRequestBytes = maxRequestBytes;
-        this.listener = listener;
+        this.unknown = listener.of(UNKNOWN);
+        this.outcomes = methods.values().stream()
+                .map(JsonMethod::fullName)
+                .distinct()
+                .collect(Collectors.toMap(Function.identity(), listener::of));
         this.parser = new MessageParser(Stream.concat(
                         methods.values().stream().map(JsonMethod::request), Stream.of(RangeRequest.getDescriptor()))
                 .collect(Collectors.toSet()));
     }
 
     @Override
-    public boolean serves(String path) {
-        return path.startsWith(PREFIX) || path.startsWith(BETA_PREFIX);
+    public boolean serve(CharSequence target) {
+        return beginsWith(target, PREFIX) || beginsWith(target, BETA_PREFIX);
+    }
+
+    private static boolean beginsWith(CharSequence target, String prefix) {
+        return target.length() >= prefix.length() && prefix.contentEquals(target.subSequence(0, prefix.length()));
     }
 
     @Override
-    public void handle(HttpServerRequest request, Session session) {
+    public void handle(WebRequest request) {
         JsonMethod method = methods.get(path(request));
-        JsonExchange exchange =
-                new JsonExchange(request, form.get(), method == null ? UNKNOWN : method.fullName(), listener);
+        JsonExchange exchange = exchange(method, request);
         if (method == null) {
             exchange.refuseRoute(404, "Not Found", Status.Code.NOT_FOUND);
-        } else if (!request.method().name().equals("POST")) {
+        } else if (!request.method().equals("POST")) {
             exchange.refuseRoute(405, "Method Not Allowed", Status.Code.UNIMPLEMENTED);
         } else {
-            // Base64 and names make a body larger than its message, if less than twice as large.
-            exchange.onBody(2 * maxRequestBytes, body -> call(method, exchange, session, body));
+            call(method, exchange, request);
         }
     }
 
-    private static String path(HttpServerRequest request) {
+    @Override
+    public void refuseTooLarge(WebRequest request, long most) {
+        exchange(methods.get(path(request)), request)
+                .refuse(new ApiException(
+                        Status.Code.RESOURCE_EXHAUSTED,
+                        "grpc: received message larger than max (more than " + most + ")"));
+    }
+
+    private JsonExchange exchange(@Nullable JsonMethod method, WebRequest request) {
+        String name = method == null ? UNKNOWN : method.fullName();
+        return new JsonExchange(request, form.get(), name, outcomes.getOrDefault(name, unknown));
+    }
+
+    private static String path(WebRequest request) {
         String path = request.path();
         return path.startsWith(BETA_PREFIX) ? PREFIX + path.substring(BETA_PREFIX.length()) : path;
     }
 
-    private void call(JsonMethod method, JsonExchange exchange, Session session, byte[] body) {
+    private void call(JsonMethod method, JsonExchange exchange, WebRequest http) {
         try {
-            Caller caller = JsonCallers.of(exchange.request(), session);
+            Caller caller = JsonCallers.of(http);
+            byte[] body = http.body();
             switch (method.fullName()) {
                 case RANGE -> {
                     RangeRequest request =
@@ -122,7 +144,9 @@ public final class JsonApi implements HttpCalls {
 
     private void limit(long size) throws ApiException {
         if (size > maxRequestBytes) {
-            throw JsonExchange.tooLarge(size, maxRequestBytes);
+            throw new ApiException(
+                    Status.Code.RESOURCE_EXHAUSTED,
+                    "grpc: received message larger than max (" + size + " vs. " + maxRequestBytes + ")");
         }
     }
 

@@ -2,19 +2,17 @@ package io.understudy.gateway.json;
 
 import com.google.protobuf.Message;
 import io.grpc.Status;
-import io.netty.buffer.ByteBuf;
-import io.netty.buffer.Unpooled;
+import io.netty.util.AsciiString;
 import io.understudy.gateway.api.AnswerBody;
 import io.understudy.gateway.api.ApiException;
 import io.understudy.gateway.api.OpResult;
 import io.understudy.gateway.read.Answer;
+import io.understudy.gateway.server.Field;
 import io.understudy.gateway.server.RequestListener;
-import io.vertx.core.buffer.Buffer;
-import io.vertx.core.http.HttpServerRequest;
-import io.vertx.core.http.HttpServerResponse;
-import io.vertx.core.internal.buffer.BufferInternal;
+import io.understudy.gateway.server.WebRequest;
 import java.time.Duration;
-import java.util.function.Consumer;
+import java.util.ArrayList;
+import java.util.List;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -25,66 +23,39 @@ final class JsonExchange {
     private static final String JSON = "application/json";
     private static final String TEXT = "text/plain; charset=utf-8";
 
-    /** What an answer is sent in, when it has more. */
-    private static final int PIECE_BYTES = 64 << 10;
+    /** grpc-gateway passes on what the gRPC server's answer is headed with. */
+    private static final Field GRPC = new Field("grpc-metadata-content-type", "application/grpc");
 
-    private final HttpServerRequest request;
+    private static final List<Field> ANSWER = List.of(GRPC);
+    private static final AsciiString REVISION = AsciiString.cached("grpc-metadata-understudy-revision");
+    private static final AsciiString STALENESS = AsciiString.cached("grpc-metadata-understudy-staleness-ms");
+
+    private final WebRequest request;
     private final JsonForm form;
     private final String method;
-    private final RequestListener listener;
-    private final long beginNanos = System.nanoTime();
+    private final RequestListener.Outcomes outcomes;
     private boolean over;
 
-    JsonExchange(HttpServerRequest request, JsonForm form, String method, RequestListener listener) {
+    JsonExchange(WebRequest request, JsonForm form, String method, RequestListener.Outcomes outcomes) {
         this.request = request;
         this.form = form;
         this.method = method;
-        this.listener = listener;
-        request.response().exceptionHandler(gone -> {
+        this.outcomes = outcomes;
+        request.whenGone(() -> {
             boolean unused = over(Status.Code.CANCELLED);
         });
-    }
-
-    HttpServerRequest request() {
-        return request;
-    }
-
-    /** Collects the body, and refuses it when it gets larger than {@code most} bytes. */
-    void onBody(long most, Consumer<byte[]> then) {
-        Buffer body = Buffer.buffer();
-        request.handler(part -> {
-            if (body.length() + part.length() <= most) {
-                body.appendBuffer(part);
-            } else if (!over) {
-                request.response().putHeader("connection", "close");
-                refuse(tooLarge((long) body.length() + part.length(), most));
-            }
-        });
-        request.endHandler(end -> {
-            if (!over) {
-                then.accept(body.getBytes());
-            }
-        });
-        request.exceptionHandler(gone -> {
-            boolean unused = over(Status.Code.CANCELLED);
-        });
-    }
-
-    static ApiException tooLarge(long size, long most) {
-        return new ApiException(
-                Status.Code.RESOURCE_EXHAUSTED,
-                "grpc: received message larger than max (" + size + " vs. " + most + ")");
     }
 
     void answer(Answer<? extends OpResult> answer) {
         if (over(Status.Code.OK)) {
-            HttpServerResponse response = succeeding();
-            response.putHeader("Grpc-Metadata-Understudy-Revision", Long.toString(answer.revision()));
+            List<Field> fields = new ArrayList<>(3);
+            fields.add(GRPC);
+            fields.add(new Field(REVISION, Long.toString(answer.revision())));
             Duration staleness = answer.staleness();
             if (staleness != null) {
-                response.putHeader("Grpc-Metadata-Understudy-Staleness-Ms", Long.toString(staleness.toMillis()));
+                fields.add(new Field(STALENESS, Long.toString(staleness.toMillis())));
             }
-            send(response, new ResultJson(answer.result(), form));
+            request.answer(200, JSON, fields, new ResultJson(answer.result(), form));
         }
     }
 
@@ -92,7 +63,7 @@ final class JsonExchange {
         if (over(Status.Code.OK)) {
             JsonBytes out = new JsonBytes(form);
             MessageJson.write(out, message);
-            succeeding().end(Buffer.buffer(out.toByteArray()));
+            request.answer(200, JSON, ANSWER, AnswerBody.of(out.toByteArray()));
         }
     }
 
@@ -111,13 +82,11 @@ final class JsonExchange {
 
     void refuse(Status.Code code, String text) {
         if (over(code)) {
-            HttpServerResponse response = request.response()
-                    .setStatusCode(JsonErrors.httpStatus(form, code))
-                    .putHeader("Content-Type", JSON);
-            if (code == Status.Code.UNAUTHENTICATED && !form.errorsSayError()) {
-                response.putHeader("WWW-Authenticate", text);
-            }
-            end(response, JsonErrors.body(form, code, text));
+            List<Field> fields = code == Status.Code.UNAUTHENTICATED && !form.errorsSayError()
+                    ? List.of(new Field("www-authenticate", text))
+                    : List.of();
+            request.answer(
+                    JsonErrors.httpStatus(form, code), JSON, fields, AnswerBody.of(JsonErrors.body(form, code, text)));
         }
     }
 
@@ -126,50 +95,8 @@ final class JsonExchange {
         if (!form.routingErrorsAreText()) {
             refuse(code, text);
         } else if (over(code)) {
-            end(
-                    request.response()
-                            .setStatusCode(status)
-                            .putHeader("Content-Type", TEXT)
-                            .putHeader("X-Content-Type-Options", "nosniff"),
-                    JsonBytes.ascii(text + "\n"));
-        }
-    }
-
-    private HttpServerResponse succeeding() {
-        return request.response()
-                .putHeader("Content-Type", JSON)
-                // grpc-gateway passes on what the gRPC server's answer is headed with.
-                .putHeader("Grpc-Metadata-Content-Type", "application/grpc");
-    }
-
-    private static void end(HttpServerResponse response, byte[] body) {
-        response.end(Buffer.buffer(body));
-    }
-
-    private static void send(HttpServerResponse response, AnswerBody body) {
-        ByteBuf piece = Unpooled.buffer();
-        if (body.appendTo(piece, PIECE_BYTES)) {
-            response.setChunked(true);
-            response.write(BufferInternal.buffer(piece));
-            pump(response, body);
-        } else {
-            response.end(BufferInternal.buffer(piece));
-        }
-    }
-
-    /** Goes on as the client takes it. */
-    private static void pump(HttpServerResponse response, AnswerBody body) {
-        while (!response.closed()) {
-            if (response.writeQueueFull()) {
-                response.drainHandler(drained -> pump(response, body));
-                return;
-            }
-            ByteBuf piece = Unpooled.buffer(PIECE_BYTES + (PIECE_BYTES >> 2));
-            if (!body.appendTo(piece, PIECE_BYTES)) {
-                response.end(BufferInternal.buffer(piece));
-                return;
-            }
-            response.write(BufferInternal.buffer(piece));
+            request.answer(
+                    status, TEXT, List.of(new Field("x-content-type-options", "nosniff")), AnswerBody.of(text + "\n"));
         }
     }
 
@@ -179,7 +106,7 @@ final class JsonExchange {
             return false;
         }
         over = true;
-        listener.answered(method, code.name(), Duration.ofNanos(System.nanoTime() - beginNanos));
+        outcomes.answered(code.name(), System.nanoTime() - request.arrivedNanos());
         return true;
     }
 }

@@ -8,6 +8,7 @@ import io.micrometer.core.instrument.binder.BaseUnits;
 import java.time.Duration;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentMap;
+import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
 
 /**
@@ -26,6 +27,7 @@ import java.util.function.Supplier;
  *   <li>{@code understudy.gateway.replica.apply}: time to apply and publish a commit
  *   <li>{@code understudy.gateway.feed.silence}: seconds since the feed told anything
  *   <li>{@code understudy.gateway.feed.resyncs}: gaps answered by a new snapshot
+ *   <li>{@code understudy.gateway.connections}: open connections of clients
  *   <li>{@code understudy.gateway.requests}: time to answer, by {@code method} and {@code code}
  *   <li>{@code understudy.gateway.rest.requests}: time to answer REST, by {@code route} and {@code status}
  * </ul>
@@ -47,11 +49,7 @@ public final class GatewayMetrics {
     private final Timer apply;
     private final Counter resyncs;
     private final Counter drops;
-    private final ConcurrentMap<Call, Timer> requests = new ConcurrentHashMap<>();
-
     private final ConcurrentMap<RestCall, Timer> restRequests = new ConcurrentHashMap<>();
-
-    private record Call(String method, String code) {}
 
     private record RestCall(String route, int status) {}
 
@@ -81,19 +79,33 @@ public final class GatewayMetrics {
         resyncs.increment();
     }
 
-    /**
-     * A request was answered.
-     *
-     * @param method one of the served methods, else a fixed word: never what a client made up
-     * @param code gRPC's name of the answer's code
-     */
-    public void answered(String method, String code, Duration took) {
-        requests.computeIfAbsent(new Call(method, code), call -> Timer.builder(PREFIX + "requests")
+    /** {@code method} is one of the served methods, else a fixed word: never what a client made up. */
+    public Requests requestsOf(String method) {
+        return new Requests(method);
+    }
+
+    /** The requests of one method. */
+    public final class Requests {
+
+        private final ConcurrentMap<String, Timer> byCode = new ConcurrentHashMap<>();
+        private final String method;
+
+        private Requests(String method) {
+            this.method = method;
+        }
+
+        /** A request was answered; {@code code} is gRPC's name of the answer's code. */
+        public void answered(String code, long tookNanos) {
+            Timer timer = byCode.get(code);
+            if (timer == null) {
+                timer = byCode.computeIfAbsent(code, absent -> Timer.builder(PREFIX + "requests")
                         .description("Time to answer a request")
                         .serviceLevelObjectives(BUCKETS)
-                        .tags("method", call.method(), "code", call.code())
-                        .register(registry))
-                .record(took);
+                        .tags("method", method, "code", absent)
+                        .register(registry));
+            }
+            timer.record(tookNanos, TimeUnit.NANOSECONDS);
+        }
     }
 
     /**
@@ -122,7 +134,8 @@ public final class GatewayMetrics {
             Supplier<Number> windowBytes,
             Supplier<Number> lagRevisions,
             Supplier<Number> ready,
-            Supplier<Number> silenceSeconds) {}
+            Supplier<Number> silenceSeconds,
+            Supplier<Number> connections) {}
 
     public void observe(Gauges gauges) {
         gauge("replica.revision", "Revision of the published state", "", gauges.revision());
@@ -134,6 +147,7 @@ public final class GatewayMetrics {
         gauge("replica.lag", "Revisions behind the newest known", "revisions", gauges.lagRevisions());
         gauge("replica.ready", "Whether the first snapshot is complete", "", gauges.ready());
         gauge("feed.silence", "Time since the feed told anything", "seconds", gauges.silenceSeconds());
+        gauge("connections", "Open connections of clients", "", gauges.connections());
     }
 
     private void gauge(String name, String description, String unit, Supplier<Number> value) {

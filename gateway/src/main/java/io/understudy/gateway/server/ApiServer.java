@@ -1,51 +1,49 @@
 package io.understudy.gateway.server;
 
+import io.netty.channel.ChannelHandlerContext;
+import io.netty.channel.ChannelPipeline;
 import io.understudy.config.HostPort;
-import io.understudy.gateway.caller.Sessions;
 import io.vertx.core.DeploymentOptions;
 import io.vertx.core.Future;
-import io.vertx.core.Handler;
 import io.vertx.core.VerticleBase;
 import io.vertx.core.Vertx;
-import io.vertx.core.http.HttpServer;
-import io.vertx.core.http.HttpServerRequest;
-import io.vertx.core.http.HttpVersion;
-import io.vertx.grpc.server.GrpcServer;
+import io.vertx.core.internal.ContextInternal;
+import io.vertx.core.internal.net.NetSocketInternal;
+import io.vertx.core.net.NetServer;
+import io.vertx.core.net.NetSocket;
 import java.time.Duration;
 import java.util.List;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 
 /** A listening port with a server on every event loop. */
 public final class ApiServer {
 
-    private static final String GRPC = "application/grpc";
+    /** What Vert.x calls its own end of a connection's pipeline. */
+    private static final String VERTX_HANDLER = "handler";
 
-    private final Queue<HttpServer> servers = new ConcurrentLinkedQueue<>();
+    private final Queue<NetServer> servers = new ConcurrentLinkedQueue<>();
+    private final AtomicInteger connections = new AtomicInteger();
     private final Vertx vertx;
     private final HostPort listen;
     private final ServerLimits limits;
-    private final List<UnaryMethod<?, ?>> methods;
-    private final RequestListener listener;
-    private final HttpCalls calls;
-    private final WebPages pages;
+    private final Requests requests;
 
+    /** Of those who answer what isn't gRPC, {@code calls} come before {@code pages}, which answer all that is left. */
     public ApiServer(
             Vertx vertx,
             HostPort listen,
             ServerLimits limits,
-            List<UnaryMethod<?, ?>> methods,
+            List<? extends GrpcMethod> methods,
             RequestListener listener,
-            HttpCalls calls,
-            WebPages pages) {
+            WebCalls calls,
+            WebHandler pages) {
         this.vertx = vertx;
         this.listen = listen;
         this.limits = limits;
-        this.methods = List.copyOf(methods);
-        this.listener = listener;
-        this.calls = calls;
-        this.pages = pages;
+        this.requests = new Requests(methods, listener, calls, pages, limits.maxRequestBytes());
     }
 
     /** Listens, with one server per loop; gives the port. Fails if it can't be had. */
@@ -62,31 +60,38 @@ public final class ApiServer {
                 .mapEmpty();
     }
 
-    private final class Loop extends VerticleBase {
-        private final Sessions sessions = new Sessions();
+    /** Open connections. For any thread. */
+    public int connections() {
+        return connections.get();
+    }
 
+    private final class Loop extends VerticleBase {
         @Override
         public Future<?> start() {
-            GrpcServer grpc =
-                    GrpcServer.server(vertx, limits.grpc()).callHandler(new GrpcCalls(methods, listener, sessions));
-            Handler<HttpServerRequest> web = pages.on(vertx);
-            HttpServer server = vertx.createHttpServer(limits.http()).requestHandler(request -> {
-                if (isGrpc(request)) {
-                    grpc.handle(request);
-                } else if (calls.serves(request.path())) {
-                    calls.handle(request, sessions.of(request.connection()));
-                } else {
-                    web.handle(request);
-                }
-            });
             // A negative port is a free one that all instances share.
             int port = listen.port() == 0 ? -1 : listen.port();
-            return server.listen(port, listen.host()).onSuccess(servers::add);
+            return vertx.createNetServer(limits.net())
+                    .connectHandler(socket -> connect((ContextInternal) context, socket))
+                    .listen(port, listen.host())
+                    .onSuccess(servers::add);
         }
     }
 
-    private static boolean isGrpc(HttpServerRequest request) {
-        String type = request.getHeader("content-type");
-        return request.version() == HttpVersion.HTTP_2 && type != null && type.startsWith(GRPC);
+    private void connect(ContextInternal context, NetSocket socket) {
+        if (connections.incrementAndGet() > limits.maxConnections()) {
+            connections.decrementAndGet();
+            socket.close();
+            return;
+        }
+        socket.closeHandler(closed -> connections.decrementAndGet());
+        ClientConnection client = new ClientConnection(context, ClientConnection.peerOf(socket));
+        ProtocolSelector selector = new ProtocolSelector(client, requests, limits);
+        // Before Vert.x's own handler, which so sees no bytes but goes on caring for the connection's end.
+        ChannelHandlerContext last = ((NetSocketInternal) socket).channelHandlerContext();
+        ChannelPipeline pipeline = last.pipeline();
+        pipeline.channel().config().setWriteBufferWaterMark(limits.unread());
+        pipeline.addBefore(VERTX_HANDLER, "scope", new ContextScope(context));
+        pipeline.addBefore(VERTX_HANDLER, "selector", selector);
+        socket.shutdownHandler(closing -> selector.shutDown(last));
     }
 }

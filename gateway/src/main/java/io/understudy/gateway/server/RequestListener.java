@@ -1,16 +1,20 @@
 package io.understudy.gateway.server;
 
-import java.time.Duration;
-
-/** Told of each answered request, on its event loop. */
+/** Learns what became of requests. */
 @FunctionalInterface
 public interface RequestListener {
 
     /**
-     * A request was answered.
+     * Who is told of a method's requests; asked once for each method.
      *
-     * @param method full name, or {@code unknown}
-     * @param code gRPC's name of the status
+     * @param method full name, or {@code unknown} for all that are not served
      */
-    void answered(String method, String code, Duration took);
+    Outcomes of(String method);
+
+    /** Told of each request of one method, on any event loop. */
+    @FunctionalInterface
+    interface Outcomes {
+        /** {@code code} is gRPC's name of the answer's status. */
+        void answered(String code, long tookNanos);
+    }
 }

@@ -1,13 +1,11 @@
 package io.understudy.gateway.server;
 
+import io.netty.channel.WriteBufferWaterMark;
+import io.netty.handler.codec.http2.Http2Settings;
 import io.understudy.config.Configuration;
 import io.understudy.config.Setting;
-import io.vertx.core.http.Http2Settings;
-import io.vertx.core.http.HttpServerOptions;
-import io.vertx.grpc.server.GrpcProtocol;
-import io.vertx.grpc.server.GrpcServerOptions;
+import io.vertx.core.net.NetServerOptions;
 import java.util.List;
-import java.util.concurrent.TimeUnit;
 
 /**
  * What one client may ask of the server. The defaults are etcd's where etcd has a limit; Vert.x's own defaults are much
@@ -17,10 +15,20 @@ import java.util.concurrent.TimeUnit;
  * @param maxHeaderBytes of all headers of a request, 8 KiB to 16 MiB; tokens travel there
  * @param maxStreams open at a time on one connection, 1 to 2^31-1: a watching client may need one per watch
  * @param maxResets of streams by the client on one connection within 30 s, 1 to 2^31-1; beyond, it is closed as abusive
+ * @param maxUnreadBytes of answers that wait in memory for one connection's client to read them, 64 KiB to 1 GiB; the rest
+ *     of a large answer is not made before there is room. One value may be more
+ * @param maxConnections open at a time, 1 to 2^31-1; further ones are closed at once
  */
-public record ServerLimits(long maxRequestBytes, int maxHeaderBytes, int maxStreams, int maxResets) {
+public record ServerLimits(
+        long maxRequestBytes,
+        int maxHeaderBytes,
+        int maxStreams,
+        int maxResets,
+        int maxUnreadBytes,
+        int maxConnections) {
 
-    public static final ServerLimits DEFAULTS = new ServerLimits((1536 + 512) << 10, 256 << 10, 100_000, 100_000);
+    public static final ServerLimits DEFAULTS =
+            new ServerLimits((1536 + 512) << 10, 256 << 10, 100_000, 100_000, 1 << 20, 100_000);
 
     private static final Setting<Long> MAX_REQUEST_BYTES = Setting.bytes(
                     "limits.maxRequestBytes", "Of one gRPC message that a client sends.")
@@ -39,22 +47,35 @@ public record ServerLimits(long maxRequestBytes, int maxHeaderBytes, int maxStre
                     "Streams that a client may cancel within 30 s on one connection; beyond, it is closed as abusive.")
             .defaultsTo(DEFAULTS.maxResets)
             .between(1, Integer.MAX_VALUE);
+    private static final Setting<Long> MAX_UNREAD_BYTES = Setting.bytes(
+                    "limits.maxUnreadBytes",
+                    "Of answers that wait in memory for one connection's client to read them; the rest of a large answer"
+                            + " is made when there is room.")
+            .defaultsTo((long) DEFAULTS.maxUnreadBytes)
+            .between(64L << 10, 1L << 30);
+    private static final Setting<Integer> MAX_CONNECTIONS = Setting.integer(
+                    "limits.maxConnections", "Open at a time; further ones are closed at once.")
+            .defaultsTo(DEFAULTS.maxConnections)
+            .between(1, Integer.MAX_VALUE);
 
     /** The limits as rows. */
-    public static final List<Setting<?>> ROWS = List.of(MAX_REQUEST_BYTES, MAX_HEADER_BYTES, MAX_STREAMS, MAX_RESETS);
+    public static final List<Setting<?>> ROWS =
+            List.of(MAX_REQUEST_BYTES, MAX_HEADER_BYTES, MAX_STREAMS, MAX_RESETS, MAX_UNREAD_BYTES, MAX_CONNECTIONS);
 
     /** Before a sender has to wait for the receiver; HTTP/2's own default is 64 KiB for both. */
     private static final int STREAM_WINDOW_BYTES = 1 << 20;
 
-    private static final int CONNECTION_WINDOW_BYTES = 4 << 20;
+    static final int CONNECTION_WINDOW_BYTES = 4 << 20;
 
-    private static final int RESET_WINDOW_SECONDS = 30;
+    static final int RESET_WINDOW_SECONDS = 30;
 
     public ServerLimits {
         between("maxRequestBytes", maxRequestBytes, 1 << 10, 512 << 20);
         between("maxHeaderBytes", maxHeaderBytes, 8 << 10, 16 << 20);
         between("maxStreams", maxStreams, 1, Integer.MAX_VALUE);
         between("maxResets", maxResets, 1, Integer.MAX_VALUE);
+        between("maxUnreadBytes", maxUnreadBytes, 64 << 10, 1 << 30);
+        between("maxConnections", maxConnections, 1, Integer.MAX_VALUE);
     }
 
     /** What {@link #ROWS} say. */
@@ -63,31 +84,25 @@ public record ServerLimits(long maxRequestBytes, int maxHeaderBytes, int maxStre
                 configuration.get(MAX_REQUEST_BYTES),
                 Math.toIntExact(configuration.get(MAX_HEADER_BYTES)),
                 configuration.get(MAX_STREAMS),
-                configuration.get(MAX_RESETS));
+                configuration.get(MAX_RESETS),
+                Math.toIntExact(configuration.get(MAX_UNREAD_BYTES)),
+                configuration.get(MAX_CONNECTIONS));
     }
 
-    HttpServerOptions http() {
-        return new HttpServerOptions()
-                .setHttp2ClearTextEnabled(true)
-                .setMaxHeaderSize(maxHeaderBytes)
-                .setHttp2ConnectionWindowSize(CONNECTION_WINDOW_BYTES)
-                .setHttp2RstFloodMaxRstFramePerWindow(maxResets)
-                .setHttp2RstFloodWindowDuration(RESET_WINDOW_SECONDS)
-                .setHttp2RstFloodWindowDurationTimeUnit(TimeUnit.SECONDS)
-                .setInitialSettings(new Http2Settings()
-                        .setMaxConcurrentStreams(maxStreams)
-                        .setInitialWindowSize(STREAM_WINDOW_BYTES)
-                        .setMaxHeaderListSize(maxHeaderBytes))
-                .setTcpNoDelay(true);
+    NetServerOptions net() {
+        return new NetServerOptions().setTcpNoDelay(true);
     }
 
-    GrpcServerOptions grpc() {
-        return new GrpcServerOptions()
-                .setMaxMessageSize(maxRequestBytes)
-                .setScheduleDeadlineAutomatically(true)
-                .removeEnabledProtocol(GrpcProtocol.WEB)
-                .removeEnabledProtocol(GrpcProtocol.WEB_TEXT)
-                .removeEnabledProtocol(GrpcProtocol.TRANSCODING);
+    Http2Settings http2() {
+        return new Http2Settings()
+                .maxConcurrentStreams(maxStreams)
+                .initialWindowSize(STREAM_WINDOW_BYTES)
+                .maxHeaderListSize(maxHeaderBytes);
+    }
+
+    /** When a connection's answers pile up, and when they no longer do. */
+    WriteBufferWaterMark unread() {
+        return new WriteBufferWaterMark(maxUnreadBytes / 4, maxUnreadBytes);
     }
 
     private static void between(String name, long value, long least, long most) {

@@ -3,139 +3,156 @@ package io.understudy.gateway.server;
 import com.google.protobuf.InvalidProtocolBufferException;
 import com.google.protobuf.Message;
 import io.grpc.Status;
+import io.netty.buffer.ByteBuf;
+import io.understudy.gateway.api.AnswerBody;
 import io.understudy.gateway.api.ApiException;
 import io.understudy.gateway.caller.Caller;
-import io.understudy.gateway.caller.Freshness;
-import io.understudy.gateway.caller.Principal;
-import io.understudy.gateway.caller.Session;
-import io.vertx.core.buffer.Buffer;
-import io.vertx.grpc.common.GrpcMessage;
-import io.vertx.grpc.common.GrpcStatus;
-import io.vertx.grpc.common.MessageSizeOverflowException;
-import io.vertx.grpc.common.WireFormat;
-import io.vertx.grpc.server.GrpcServerRequest;
-import java.time.Duration;
-import java.util.concurrent.TimeUnit;
+import io.vertx.core.Future;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** One call from its headers to its answer, on its event loop. Answered once; whatever comes afterwards is dropped. */
-final class UnaryCall {
+/** A call with one request and one answer. */
+final class UnaryCall<Q extends Message> implements RequestReader {
 
     private static final Logger LOG = LoggerFactory.getLogger(UnaryCall.class);
 
-    private final String method;
-    private final GrpcServerRequest<Buffer, Buffer> request;
-    private final Session session;
-    private final RequestListener listener;
-    private final long beginNanos = System.nanoTime();
-    private boolean asked;
-    private boolean over;
+    private static final int PREFIX_BYTES = 5;
 
-    UnaryCall(String method, GrpcServerRequest<Buffer, Buffer> request, Session session, RequestListener listener) {
+    private final Http2Exchange exchange;
+    private final UnaryMethod<Q> method;
+    private final Deframer deframer;
+    private final GrpcCall call;
+    private @Nullable Caller caller;
+    private byte @Nullable [] request;
+
+    private UnaryCall(Http2Exchange exchange, UnaryMethod<Q> method, long maxBytes, RequestListener.Outcomes outcomes) {
+        this.exchange = exchange;
         this.method = method;
-        this.request = request;
-        this.session = session;
-        this.listener = listener;
+        this.deframer = new Deframer(maxBytes, exchange.request().header(GrpcHeaders.ENCODING));
+        this.call = new GrpcCall(exchange, outcomes, () -> {});
     }
 
-    <Q extends Message, A extends Message> void answerWith(UnaryMethod<Q, A> unary) {
-        var deadline = request.deadline();
-        if (deadline != null) {
-            // The server has answered by itself when it fires.
-            deadline.onSuccess(fired -> over(Status.Code.DEADLINE_EXCEEDED));
+    /** Takes on a call of which the headers have arrived. */
+    static <Q extends Message> RequestReader begin(
+            Http2Exchange exchange, UnaryMethod<Q> method, long maxBytes, RequestListener.Outcomes outcomes) {
+        UnaryCall<Q> unary = new UnaryCall<>(exchange, method, maxBytes, outcomes);
+        try {
+            unary.caller = unary.call.begin();
+        } catch (ApiException e) {
+            unary.refuse(e);
         }
-        request.errorHandler(error -> over(Status.Code.CANCELLED));
-        request.invalidMessageHandler(invalid -> refuse(
-                invalid instanceof MessageSizeOverflowException tooLarge
-                        ? new ApiException(
-                                Status.Code.RESOURCE_EXHAUSTED,
-                                "grpc: received message larger than max (" + tooLarge.messageSize() + " bytes)")
-                        : new ApiException(Status.Code.INTERNAL, "grpc: a malformed message frame")));
-        request.messageHandler(message -> answer(unary, message));
-        request.endHandler(end -> {
-            if (!asked) {
-                refuse(new ApiException(Status.Code.INTERNAL, "grpc: a unary call without a message"));
+        return unary;
+    }
+
+    @Override
+    public int read(ByteBuf data, boolean end) {
+        int bytes = data.readableBytes();
+        if (!call.over()) {
+            try {
+                take(data);
+                if (end) {
+                    answer();
+                }
+            } catch (ApiException e) {
+                refuse(e);
             }
-        });
+        }
+        return bytes;
     }
 
-    /** Answers with an error, unless the call is over. */
-    void refuse(ApiException why) {
-        if (over(why.code())) {
-            request.response()
-                    .status(GrpcStatus.valueOf(why.code().value()))
-                    .statusMessage(why.text())
-                    .end();
+    @Override
+    public void closed() {
+        call.abandon();
+    }
+
+    private void take(ByteBuf data) throws ApiException {
+        while (data.isReadable()) {
+            byte[] message = deframer.next(data);
+            if (message != null) {
+                if (request != null) {
+                    throw new ApiException(Status.Code.INTERNAL, "grpc: a unary call with more than one message");
+                }
+                request = message;
+            }
         }
     }
 
-    private <Q extends Message, A extends Message> void answer(UnaryMethod<Q, A> unary, GrpcMessage message) {
-        if (over || asked) {
+    private void answer() throws ApiException {
+        if (caller == null || request == null || deframer.inMessage()) {
+            throw new ApiException(Status.Code.INTERNAL, "grpc: a unary call without a message");
+        }
+        Future<Reply> reply;
+        try {
+            reply = method.answerer().answer(caller, method.parser().parseFrom(request));
+        } catch (InvalidProtocolBufferException e) {
+            throw new ApiException(Status.Code.INTERNAL, "grpc: error unmarshalling request: " + e.getMessage());
+        } catch (RuntimeException e) {
+            fail(e);
             return;
         }
-        asked = true;
-        try {
-            unary.answer()
-                    .answer(caller(), parse(unary, message))
-                    .onSuccess(answer -> {
-                        Buffer encoded = Buffer.buffer(answer.toByteArray());
-                        if (over(Status.Code.OK)) {
-                            request.response().end(encoded);
-                        }
-                    })
-                    .onFailure(this::failed);
-        } catch (ApiException | RuntimeException e) {
-            failed(e);
+        // Most are: then nothing has to be made that waits.
+        if (reply.succeeded()) {
+            send(reply.result());
+        } else {
+            reply.onComplete(this::send, this::fail);
         }
     }
 
-    private void failed(Throwable why) {
+    private void send(Reply reply) {
+        if (call.over()) {
+            return;
+        }
+        AnswerBody body = reply.body();
+        long length = body.length();
+        if (length > Integer.MAX_VALUE - PREFIX_BYTES) {
+            refuse(new ApiException(
+                    Status.Code.RESOURCE_EXHAUSTED,
+                    "grpc: trying to send message larger than max (" + length + " vs. " + Integer.MAX_VALUE + ")"));
+            return;
+        }
+        call.head(reply.fields());
+        new BodyPump(exchange, new Framed(body, (int) length), false, call::succeed, this::fail).run();
+    }
+
+    private void fail(Throwable why) {
         if (why instanceof ApiException refusal) {
             refuse(refusal);
         } else {
-            LOG.error("request failed method={}", method, why);
+            LOG.error("request failed method={}", method.fullName(), why);
             refuse(new ApiException(Status.Code.INTERNAL, "understudy: " + why));
         }
     }
 
-    private Caller caller() throws ApiException {
-        return new Caller(
-                Principal.ANONYMOUS,
-                session,
-                Freshness.ofMetadata(
-                        request.headers().get(Freshness.MAX_STALENESS_KEY),
-                        request.headers().get(Freshness.MIN_REVISION_KEY)),
-                request.timeout() > 0
-                        ? beginNanos + TimeUnit.MILLISECONDS.toNanos(request.timeout())
-                        : Caller.NO_DEADLINE);
+    private void refuse(ApiException why) {
+        call.fail(why.code(), why.text());
     }
 
-    private static <Q extends Message, A extends Message> Q parse(UnaryMethod<Q, A> unary, GrpcMessage message)
-            throws ApiException {
-        // Nothing is inflated, so that the limit of a message's size is one of memory too. etcd's server does the same.
-        if (!message.encoding().equals("identity")) {
-            throw new ApiException(
-                    Status.Code.UNIMPLEMENTED,
-                    "grpc: Decompressor is not installed for grpc-encoding \"" + message.encoding() + "\"");
-        }
-        if (message.format() != WireFormat.PROTOBUF) {
-            throw new ApiException(Status.Code.UNIMPLEMENTED, "grpc: messages are protobuf here");
-        }
-        try {
-            return unary.parser().parseFrom(message.payload().getBytes());
-        } catch (InvalidProtocolBufferException e) {
-            throw new ApiException(Status.Code.INTERNAL, "grpc: error unmarshalling request: " + e.getMessage());
-        }
-    }
+    /** A message behind gRPC's prefix of it. */
+    private static final class Framed implements AnswerBody {
 
-    /** Ends the call, once: true for who came first. */
-    private boolean over(Status.Code code) {
-        if (over) {
-            return false;
+        private final AnswerBody message;
+        private final int length;
+        private boolean begun;
+
+        Framed(AnswerBody message, int length) {
+            this.message = message;
+            this.length = length;
         }
-        over = true;
-        listener.answered(method, code.name(), Duration.ofNanos(System.nanoTime() - beginNanos));
-        return true;
+
+        @Override
+        public long length() {
+            return PREFIX_BYTES + (long) length;
+        }
+
+        @Override
+        public boolean appendTo(ByteBuf out, int wanted) {
+            if (!begun) {
+                begun = true;
+                out.writeByte(0).writeInt(length);
+                return message.appendTo(out, wanted - PREFIX_BYTES);
+            }
+            return message.appendTo(out, wanted);
+        }
     }
 }

@@ -1,12 +1,10 @@
 package io.understudy.gateway.server;
 
+import io.understudy.gateway.api.AnswerBody;
 import io.understudy.gateway.health.HealthChecks;
-import io.vertx.core.Handler;
 import io.vertx.core.Vertx;
-import io.vertx.core.http.HttpServerRequest;
 import io.vertx.core.json.JsonObject;
-import io.vertx.ext.web.Router;
-import io.vertx.ext.web.RoutingContext;
+import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 import java.util.function.Supplier;
@@ -17,64 +15,70 @@ import java.util.function.Supplier;
  *
  * @param metrics gives Prometheus' text format; asked on a worker thread
  */
-public record WebPages(HealthChecks live, HealthChecks ready, String version, Supplier<String> metrics) {
+public record WebPages(Vertx vertx, HealthChecks live, HealthChecks ready, String version, Supplier<String> metrics)
+        implements WebHandler {
 
     private static final String JSON = "application/json";
     private static final String TEXT = "text/plain; charset=utf-8";
     private static final String PROMETHEUS = "text/plain; version=0.0.4; charset=utf-8";
+    private static final List<Field> NO_SNIFFING = List.of(new Field("x-content-type-options", "nosniff"));
 
-    /** Pages for one event loop. */
-    Handler<HttpServerRequest> on(Vertx vertx) {
-        Router router = Router.router(vertx);
-        router.get("/health").handler(this::health);
-        checks(router, "/livez", live);
-        checks(router, "/readyz", ready);
-        router.get("/version").handler(this::version);
-        router.get("/metrics").handler(context -> metrics(vertx, context));
-        router.errorHandler(404, context -> end(context, 404, TEXT, "404 page not found\n"));
-        router.errorHandler(405, context -> end(context, 405, TEXT, "Method Not Allowed\n"));
-        return router;
-    }
-
-    private static void checks(Router router, String path, HealthChecks checks) {
-        router.get(path).handler(context -> report(context, checks.run(Set.copyOf(context.queryParam("exclude")))));
-        for (String name : checks.names()) {
-            router.get(path + "/" + name)
-                    .handler(context -> report(context, checks.run(name).orElseThrow()));
-        }
-    }
-
-    private static void report(RoutingContext context, HealthChecks.Report report) {
-        context.response().putHeader("x-content-type-options", "nosniff");
-        if (!report.healthy()) {
-            end(context, 503, TEXT, report.lines() + "\n");
-        } else if (context.queryParams().contains("verbose")) {
-            end(context, 200, TEXT, report.lines() + "ok\n");
+    @Override
+    public void handle(WebRequest request) {
+        String path = request.path();
+        Page page =
+                switch (path) {
+                    case "/health" -> this::health;
+                    case "/version" -> asked -> asked.answer(200, JSON, version);
+                    case "/metrics" -> this::metrics;
+                    default ->
+                        checks(path, "/livez", live)
+                                .or(() -> checks(path, "/readyz", ready))
+                                .orElse(null);
+                };
+        if (page == null) {
+            request.answer(404, TEXT, "404 page not found\n");
+        } else if (!request.method().equals("GET")) {
+            request.answer(405, TEXT, "Method Not Allowed\n");
         } else {
-            end(context, 200, TEXT, "ok\n");
+            page.show(request);
         }
     }
 
-    private void health(RoutingContext context) {
+    private interface Page {
+        void show(WebRequest request);
+    }
+
+    private static Optional<Page> checks(String path, String root, HealthChecks checks) {
+        if (path.equals(root)) {
+            return Optional.of(request ->
+                    report(request, checks.run(Set.copyOf(request.query().getOrDefault("exclude", List.of())))));
+        }
+        return path.startsWith(root + "/")
+                ? checks.run(path.substring(root.length() + 1)).map(report -> request -> report(request, report))
+                : Optional.empty();
+    }
+
+    private static void report(WebRequest request, HealthChecks.Report report) {
+        int status = report.healthy() ? 200 : 503;
+        String body = !report.healthy()
+                ? report.lines() + "\n"
+                : request.query().containsKey("verbose") ? report.lines() + "ok\n" : "ok\n";
+        request.answer(status, TEXT, NO_SNIFFING, AnswerBody.of(body));
+    }
+
+    private void health(WebRequest request) {
         Optional<String> problem = ready.problem();
         String body = new JsonObject()
                 .put("health", problem.isEmpty() ? "true" : "false")
                 .put("reason", problem.orElse(""))
                 .encode();
-        end(context, problem.isEmpty() ? 200 : 503, JSON, body);
+        request.answer(problem.isEmpty() ? 200 : 503, JSON, body);
     }
 
-    private void version(RoutingContext context) {
-        end(context, 200, JSON, version);
-    }
-
-    private void metrics(Vertx vertx, RoutingContext context) {
+    private void metrics(WebRequest request) {
         vertx.executeBlocking(metrics::get, false)
-                .onSuccess(body -> end(context, 200, PROMETHEUS, body))
-                .onFailure(context::fail);
-    }
-
-    private static void end(RoutingContext context, int status, String type, String body) {
-        context.response().setStatusCode(status).putHeader("content-type", type).end(body);
+                .onSuccess(body -> request.answer(200, PROMETHEUS, body))
+                .onFailure(failure -> request.answer(500, TEXT, failure + "\n"));
     }
 }

@@ -10,7 +10,6 @@ import io.understudy.gateway.api.RangeReader;
 import io.understudy.gateway.api.ResponseHeaders;
 import io.understudy.gateway.api.States;
 import io.understudy.gateway.api.WireForm;
-import io.understudy.gateway.caller.Session;
 import io.understudy.gateway.health.HealthCheck;
 import io.understudy.gateway.health.HealthChecks;
 import io.understudy.gateway.replica.ReplicaState;
@@ -19,7 +18,6 @@ import io.understudy.vocabulary.MemberId;
 import io.vertx.core.Future;
 import io.vertx.core.Promise;
 import io.vertx.core.Vertx;
-import io.vertx.core.http.HttpServerRequest;
 import java.net.URI;
 import java.time.Duration;
 import java.util.List;
@@ -35,14 +33,19 @@ final class TestServer implements AutoCloseable {
 
     static final int LOOPS = 2;
 
-    private static final HttpCalls NO_CALLS = new HttpCalls() {
+    private static final WebCalls NO_CALLS = new WebCalls() {
         @Override
-        public boolean serves(String path) {
+        public boolean serve(CharSequence target) {
             return false;
         }
 
         @Override
-        public void handle(HttpServerRequest request, Session session) {
+        public void refuseTooLarge(WebRequest request, long most) {
+            throw new IllegalStateException("serves nothing");
+        }
+
+        @Override
+        public void handle(WebRequest request) {
             throw new IllegalStateException("serves nothing");
         }
     };
@@ -66,15 +69,15 @@ final class TestServer implements AutoCloseable {
                 ServerLimits.DEFAULTS,
                 List.of(UnaryMethod.of(KVGrpc.getRangeMethod(), RangeRequest.parser(), (caller, request) -> {
                     try {
-                        return Future.succeededFuture(WireForm.message(reader.range(request)));
+                        return Future.succeededFuture(Reply.of(WireForm.message(reader.range(request))));
                     } catch (ApiException e) {
                         return Future.failedFuture(e);
                     }
                 })),
-                (method, code, took) -> answered.computeIfAbsent(method + " " + code, key -> new AtomicInteger())
+                method -> (code, nanos) -> answered.computeIfAbsent(method + " " + code, key -> new AtomicInteger())
                         .incrementAndGet(),
                 NO_CALLS,
-                new WebPages(live, ready, "{\"etcdserver\":\"3.5.0\"}", () -> "# metrics\n"));
+                new WebPages(vertx, live, ready, "{\"etcdserver\":\"3.5.0\"}", () -> "# metrics\n"));
         port = get(server.listen(LOOPS));
     }
 

@@ -1,0 +1,61 @@
+package io.understudy.gateway.server;
+
+import io.netty.buffer.ByteBuf;
+import io.understudy.gateway.api.AnswerBody;
+import java.util.function.Consumer;
+
+/**
+ * Writes a body to an exchange, piece by piece, as the client takes it. While the client doesn't, nothing of the body is
+ * held but what it is made of.
+ */
+final class BodyPump {
+
+    /** What may stick out of a piece without making its buffer grow. */
+    private static final int SLACK_BYTES = 8 << 10;
+
+    private final Exchange exchange;
+    private final AnswerBody body;
+    private final boolean ends;
+    private final Runnable done;
+    private final Consumer<RuntimeException> broken;
+    private long rest;
+
+    /**
+     * Does nothing until {@link #run}.
+     *
+     * @param ends whether the body's end is the answer's
+     * @param done run after the last piece was written
+     * @param broken told if the body can't be produced to its end
+     */
+    BodyPump(Exchange exchange, AnswerBody body, boolean ends, Runnable done, Consumer<RuntimeException> broken) {
+        this.exchange = exchange;
+        this.body = body;
+        this.ends = ends;
+        this.done = done;
+        this.broken = broken;
+        this.rest = body.length() == AnswerBody.UNKNOWN ? Long.MAX_VALUE : body.length();
+    }
+
+    /** Writes what the client takes now, and comes back for the rest. */
+    void run() {
+        boolean more = true;
+        while (more) {
+            if (!exchange.writable()) {
+                exchange.whenWritable(this::run);
+                return;
+            }
+            int wanted = (int) Math.min(Exchange.PIECE_BYTES, rest);
+            ByteBuf piece = exchange.allocator().directBuffer(wanted == rest ? wanted : wanted + SLACK_BYTES);
+            try {
+                more = body.appendTo(piece, wanted);
+            } catch (RuntimeException e) {
+                piece.release();
+                broken.accept(e);
+                return;
+            }
+            rest -= piece.readableBytes();
+            exchange.body(piece, ends && !more);
+        }
+        done.run();
+    }
+}

@@ -1,0 +1,33 @@
+package io.understudy.gateway.server;
+
+import io.grpc.Metadata;
+import io.grpc.MethodDescriptor;
+import io.grpc.ServerCall;
+import io.understudy.gateway.caller.Caller;
+import java.util.concurrent.Executor;
+
+/** A method of which messages pass as they are on the wire, in both directions and any number. */
+public record CallMethod(MethodDescriptor<byte[], byte[]> descriptor, Starter starter) implements GrpcMethod {
+
+    @Override
+    public String fullName() {
+        return descriptor.getFullMethodName();
+    }
+
+    /** Takes a call on when its headers have arrived. */
+    @FunctionalInterface
+    public interface Starter {
+
+        /**
+         * Runs on the caller's event loop and must not block it.
+         *
+         * @param call to be used on {@code loop} only; once the caller's deadline has passed, or the client has gone, it
+         *     is cancelled and takes nothing more
+         * @param metadata of the request
+         * @param loop the event loop of the caller's connection
+         * @return told of the client's messages, as many as were asked for, on {@code loop}
+         */
+        ServerCall.Listener<byte[]> start(
+                ServerCall<byte[], byte[]> call, Metadata metadata, Caller caller, Executor loop);
+    }
+}

@@ -1,0 +1,47 @@
+package io.understudy.gateway.server;
+
+import io.netty.util.AsciiString;
+import io.understudy.gateway.api.ApiException;
+import io.understudy.gateway.caller.Caller;
+import io.understudy.gateway.caller.Freshness;
+import io.understudy.gateway.caller.Principal;
+import org.jspecify.annotations.Nullable;
+
+/** Reads from a request's head who asks, and how fresh the answer has to be. */
+final class Callers {
+
+    /** As in etcd's {@code auth/store.go}: the second is what its JSON mapping passes on. */
+    private static final AsciiString TOKEN = AsciiString.cached("token");
+
+    private static final AsciiString AUTHORIZATION = AsciiString.cached("authorization");
+    private static final AsciiString MAX_STALENESS = AsciiString.cached(Freshness.MAX_STALENESS_KEY);
+    private static final AsciiString MIN_REVISION = AsciiString.cached(Freshness.MIN_REVISION_KEY);
+
+    private Callers() {}
+
+    /**
+     * Who sends this request.
+     *
+     * @throws ApiException what it says of the freshness makes no sense
+     */
+    static Caller of(RequestHead head, ClientConnection connection, long deadlineNanos) throws ApiException {
+        return new Caller(principal(head, connection), connection.session(), freshness(head), deadlineNanos);
+    }
+
+    /** Who sends it, by its headers or by its connection. */
+    static Principal principal(RequestHead head, ClientConnection connection) {
+        CharSequence token = head.header(TOKEN);
+        if (token == null) {
+            token = head.header(AUTHORIZATION);
+        }
+        return token == null ? connection.peer() : new Principal.Token(token.toString());
+    }
+
+    private static Freshness freshness(RequestHead head) throws ApiException {
+        return Freshness.ofMetadata(text(head.header(MAX_STALENESS)), text(head.header(MIN_REVISION)));
+    }
+
+    private static @Nullable String text(@Nullable CharSequence value) {
+        return value == null ? null : value.toString();
+    }
+}

@@ -1,0 +1,91 @@
+package io.understudy.gateway.server;
+
+import io.grpc.Status;
+import io.netty.buffer.ByteBuf;
+import io.understudy.gateway.api.ApiException;
+import org.jspecify.annotations.Nullable;
+
+/** Takes gRPC's messages out of the parts that they arrive in. */
+final class Deframer {
+
+    private static final int HEADER_BYTES = 5;
+
+    private final long maxBytes;
+    private final @Nullable CharSequence encoding;
+    private final byte[] header = new byte[HEADER_BYTES];
+    private int headerBytes;
+    private byte @Nullable [] message;
+    private int messageBytes;
+
+    /** {@code encoding} is what the request says its compressed messages are in. */
+    Deframer(long maxBytes, @Nullable CharSequence encoding) {
+        this.maxBytes = maxBytes;
+        this.encoding = encoding;
+    }
+
+    /**
+     * Takes bytes up to the end of a message, or all there are.
+     *
+     * @return the message if it is complete, else null; then nothing is left to take
+     * @throws ApiException no message like this is taken, and none after it
+     */
+    byte @Nullable [] next(ByteBuf data) throws ApiException {
+        if (message == null) {
+            int taken = Math.min(HEADER_BYTES - headerBytes, data.readableBytes());
+            data.readBytes(header, headerBytes, taken);
+            headerBytes += taken;
+            if (headerBytes < HEADER_BYTES) {
+                return null;
+            }
+            message = new byte[length()];
+        }
+        int taken = Math.min(message.length - messageBytes, data.readableBytes());
+        data.readBytes(message, messageBytes, taken);
+        messageBytes += taken;
+        if (messageBytes < message.length) {
+            return null;
+        }
+        byte[] complete = message;
+        message = null;
+        messageBytes = 0;
+        headerBytes = 0;
+        return complete;
+    }
+
+    /** Whether a message has begun and not ended. */
+    boolean inMessage() {
+        return headerBytes > 0;
+    }
+
+    private int length() throws ApiException {
+        if (header[0] == 1) {
+            throw compressed();
+        }
+        if (header[0] != 0) {
+            throw new ApiException(
+                    Status.Code.INTERNAL, "grpc: received unexpected payload format " + (header[0] & 0xff));
+        }
+        long length =
+                (header[1] & 0xffL) << 24 | (header[2] & 0xff) << 16 | (header[3] & 0xff) << 8 | (header[4] & 0xff);
+        if (length > maxBytes) {
+            throw new ApiException(
+                    Status.Code.RESOURCE_EXHAUSTED,
+                    "grpc: received message larger than max (" + length + " vs. " + maxBytes + ")");
+        }
+        return (int) length;
+    }
+
+    /** Nothing is inflated, so that the limit of a message's size is one of memory too. etcd's server does the same. */
+    private ApiException compressed() {
+        return encoding == null || encoding.isEmpty() || "identity".contentEquals(encoding)
+                ? new ApiException(Status.Code.INTERNAL, "grpc: compressed flag set with identity or empty encoding")
+                : new ApiException(
+                        Status.Code.UNIMPLEMENTED,
+                        "grpc: Decompressor is not installed for grpc-encoding \"" + encoding + "\"");
+    }
+
+    /** A message as it goes onto the wire. */
+    static ByteBuf framed(ByteBuf into, byte[] message) {
+        return into.writeByte(0).writeInt(message.length).writeBytes(message);
+    }
+}

@@ -1,0 +1,115 @@
+package io.understudy.gateway.server;
+
+import io.grpc.Status;
+import io.netty.handler.codec.http2.DefaultHttp2Headers;
+import io.netty.handler.codec.http2.Http2Headers;
+import io.netty.util.concurrent.ScheduledFuture;
+import io.understudy.gateway.api.ApiException;
+import io.understudy.gateway.caller.Caller;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One call's life, whatever its method: when its deadline passes, what became of it, and that it ends once. On its
+ * connection's loop.
+ */
+final class GrpcCall {
+
+    private final Http2Exchange exchange;
+    private final RequestListener.Outcomes outcomes;
+    private final Runnable overdue;
+    private final long beginNanos = System.nanoTime();
+    private @Nullable ScheduledFuture<?> timer;
+    private boolean headed;
+    private boolean over;
+
+    /** {@code overdue} is run when the deadline has passed, after the client was answered so. */
+    GrpcCall(Http2Exchange exchange, RequestListener.Outcomes outcomes, Runnable overdue) {
+        this.exchange = exchange;
+        this.outcomes = outcomes;
+        this.overdue = overdue;
+    }
+
+    /**
+     * Reads who calls, and sets the clock.
+     *
+     * @throws ApiException the headers make no sense; the call has yet to be ended
+     */
+    Caller begin() throws ApiException {
+        CharSequence timeout = exchange.request().header(GrpcHeaders.TIMEOUT);
+        long deadlineNanos;
+        try {
+            deadlineNanos = GrpcHeaders.deadlineNanos(timeout, beginNanos);
+        } catch (NumberFormatException e) {
+            throw new ApiException(Status.Code.INTERNAL, "malformed grpc-timeout: " + timeout);
+        }
+        if (deadlineNanos != Caller.NO_DEADLINE) {
+            timer = exchange.connection().after(deadlineNanos - beginNanos, this::expire);
+        }
+        return Callers.of(exchange.request(), exchange.connection(), deadlineNanos);
+    }
+
+    boolean over() {
+        return over;
+    }
+
+    void head(List<Field> fields) {
+        head(GrpcHeaders.head(fields));
+    }
+
+    void head(Http2Headers headers) {
+        headed = true;
+        exchange.headers(headers, false);
+    }
+
+    boolean headed() {
+        return headed;
+    }
+
+    /** Ends a call that was answered to its end. */
+    void succeed() {
+        if (over(Status.Code.OK)) {
+            exchange.headers(GrpcHeaders.ok(), true);
+        }
+    }
+
+    /** Ends the call with an error, unless it is over. */
+    void fail(Status.Code code, @Nullable String message) {
+        end(code, message, new DefaultHttp2Headers(false));
+    }
+
+    /** Ends the call, with these trailers beside, unless it is over. */
+    void end(Status.Code code, @Nullable String message, Http2Headers trailers) {
+        if (over(code)) {
+            if (!headed) {
+                GrpcHeaders.begin(trailers);
+            }
+            exchange.headers(GrpcHeaders.with(trailers, code, message), true);
+        }
+    }
+
+    /** The client is no longer there. */
+    void abandon() {
+        boolean unused = over(Status.Code.CANCELLED);
+    }
+
+    private void expire() {
+        if (!over) {
+            fail(Status.Code.DEADLINE_EXCEEDED, "context deadline exceeded");
+            overdue.run();
+        }
+    }
+
+    /** True for who comes first. */
+    private boolean over(Status.Code code) {
+        if (over) {
+            return false;
+        }
+        over = true;
+        if (timer != null) {
+            timer.cancel(false);
+        }
+        outcomes.answered(code.name(), System.nanoTime() - beginNanos);
+        return true;
+    }
+}

@@ -1,0 +1,125 @@
+package io.understudy.gateway.server;
+
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.ByteBufAllocator;
+import io.netty.handler.codec.http.HttpRequest;
+import io.netty.util.AsciiString;
+import java.util.List;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
+
+/** A request of HTTP/1.1, and its answer. What comes after the client has gone is dropped. */
+final class Http1Exchange implements Exchange, RequestHead {
+
+    private final Http1Handler handler;
+    private final HttpRequest request;
+    private @Nullable RequestReader reader;
+    private @Nullable Runnable resume;
+    private boolean requestEnded;
+    private boolean answered;
+
+    Http1Exchange(Http1Handler handler, HttpRequest request) {
+        this.handler = handler;
+        this.request = request;
+    }
+
+    void reader(RequestReader takes) {
+        reader = takes;
+    }
+
+    void read(ByteBuf data, boolean end) {
+        requestEnded |= end;
+        int unused = Objects.requireNonNull(reader).read(data, end);
+    }
+
+    boolean requestEnded() {
+        return requestEnded;
+    }
+
+    void closed() {
+        answered = true;
+        resume = null;
+        if (reader != null) {
+            reader.closed();
+        }
+    }
+
+    void resume() {
+        Runnable waiting = resume;
+        if (waiting != null) {
+            resume = null;
+            waiting.run();
+        }
+    }
+
+    HttpRequest head() {
+        return request;
+    }
+
+    @Override
+    public ClientConnection connection() {
+        return handler.client();
+    }
+
+    @Override
+    public RequestHead request() {
+        return this;
+    }
+
+    @Override
+    public CharSequence method() {
+        return request.method().asciiName();
+    }
+
+    @Override
+    public CharSequence target() {
+        return request.uri();
+    }
+
+    @Override
+    public @Nullable CharSequence header(AsciiString name) {
+        return request.headers().get(name);
+    }
+
+    @Override
+    public ByteBufAllocator allocator() {
+        return handler.allocator();
+    }
+
+    @Override
+    public boolean writable() {
+        return !answered && handler.writable();
+    }
+
+    @Override
+    public void whenWritable(Runnable runnable) {
+        if (!answered) {
+            resume = runnable;
+        }
+    }
+
+    @Override
+    public void head(int status, List<Field> fields, long length) {
+        if (!answered) {
+            answered = length == 0;
+            handler.head(this, status, fields, length);
+        }
+    }
+
+    @Override
+    public void body(ByteBuf data, boolean end) {
+        if (answered) {
+            data.release();
+        } else {
+            answered = end;
+            handler.body(this, data, end);
+        }
+    }
+
+    @Override
+    public void abort() {
+        if (!answered) {
+            handler.close();
+        }
+    }
+}

@@ -1,0 +1,274 @@
+package io.understudy.gateway.server;
+
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.ByteBufAllocator;
+import io.netty.buffer.Unpooled;
+import io.netty.channel.ChannelFuture;
+import io.netty.channel.ChannelFutureListener;
+import io.netty.channel.ChannelHandlerContext;
+import io.netty.channel.ChannelInboundHandlerAdapter;
+import io.netty.handler.codec.http.DefaultFullHttpResponse;
+import io.netty.handler.codec.http.DefaultHttpContent;
+import io.netty.handler.codec.http.DefaultHttpHeadersFactory;
+import io.netty.handler.codec.http.DefaultHttpResponse;
+import io.netty.handler.codec.http.DefaultLastHttpContent;
+import io.netty.handler.codec.http.HttpContent;
+import io.netty.handler.codec.http.HttpHeaderNames;
+import io.netty.handler.codec.http.HttpHeaderValues;
+import io.netty.handler.codec.http.HttpHeaders;
+import io.netty.handler.codec.http.HttpRequest;
+import io.netty.handler.codec.http.HttpResponseStatus;
+import io.netty.handler.codec.http.HttpUtil;
+import io.netty.handler.codec.http.HttpVersion;
+import io.netty.handler.codec.http.LastHttpContent;
+import io.netty.handler.codec.http.TooLongHttpHeaderException;
+import io.netty.util.ReferenceCountUtil;
+import java.util.ArrayDeque;
+import java.util.List;
+import java.util.Queue;
+import org.jspecify.annotations.Nullable;
+
+/** A connection that speaks HTTP/1.1, behind Netty's codec. Requests are answered one after the other, in their order. */
+final class Http1Handler extends ChannelInboundHandlerAdapter {
+
+    private static final DefaultHttpHeadersFactory HEADERS =
+            DefaultHttpHeadersFactory.headersFactory().withValidation(false);
+
+    /** What may have been read ahead of an answer before reading pauses. */
+    private static final int MAX_AHEAD = 64;
+
+    private final ClientConnection client;
+    private final Requests requests;
+    private final Queue<Object> ahead = new ArrayDeque<>();
+    private @Nullable ChannelHandlerContext context;
+    private @Nullable Http1Exchange current;
+    /** The head of the answer, until the first part of its body is there. */
+    private @Nullable HttpHeaders head;
+
+    private HttpResponseStatus status = HttpResponseStatus.OK;
+    private boolean working;
+    private boolean reading;
+    private boolean flushComes;
+    private boolean lastRequest;
+
+    Http1Handler(ClientConnection client, Requests requests) {
+        this.client = client;
+        this.requests = requests;
+    }
+
+    ClientConnection client() {
+        return client;
+    }
+
+    ByteBufAllocator allocator() {
+        return context().alloc();
+    }
+
+    boolean writable() {
+        return context().channel().isWritable();
+    }
+
+    @Override
+    public void handlerAdded(ChannelHandlerContext added) {
+        context = added;
+    }
+
+    @Override
+    public void channelRead(ChannelHandlerContext ctx, Object message) {
+        reading = true;
+        ahead.add(message);
+        work();
+        if (ahead.size() > MAX_AHEAD) {
+            ctx.channel().config().setAutoRead(false);
+        }
+    }
+
+    @Override
+    public void channelReadComplete(ChannelHandlerContext ctx) {
+        reading = false;
+        ctx.flush();
+        ctx.fireChannelReadComplete();
+    }
+
+    /** Goes on as far as the answer to one request need not be awaited. */
+    private void work() {
+        if (working) {
+            return;
+        }
+        working = true;
+        try {
+            while (!ahead.isEmpty() && (current == null || !current.requestEnded())) {
+                Object next = ahead.remove();
+                try {
+                    take(next);
+                } finally {
+                    ReferenceCountUtil.release(next);
+                }
+            }
+        } finally {
+            working = false;
+        }
+        if (ahead.isEmpty() && !context().channel().config().isAutoRead()) {
+            context().channel().config().setAutoRead(true);
+        }
+    }
+
+    private void take(Object part) {
+        if (lastRequest && current == null) {
+            return;
+        }
+        if (part instanceof HttpRequest request) {
+            if (request.decoderResult().isFailure()) {
+                refuse(request);
+                return;
+            }
+            if (HttpUtil.is100ContinueExpected(request)) {
+                send(new DefaultFullHttpResponse(
+                        HttpVersion.HTTP_1_1, HttpResponseStatus.CONTINUE, Unpooled.EMPTY_BUFFER));
+                flushSoon();
+            }
+            Http1Exchange exchange = new Http1Exchange(this, request);
+            current = exchange;
+            exchange.reader(requests.web(exchange));
+        }
+        if (part instanceof HttpContent content && current != null) {
+            if (content.decoderResult().isFailure()) {
+                close();
+            } else {
+                current.read(content.content(), content instanceof LastHttpContent);
+            }
+        }
+    }
+
+    private void refuse(HttpRequest request) {
+        lastRequest = true;
+        HttpResponseStatus why = request.decoderResult().cause() instanceof TooLongHttpHeaderException
+                ? HttpResponseStatus.REQUEST_HEADER_FIELDS_TOO_LARGE
+                : HttpResponseStatus.BAD_REQUEST;
+        DefaultFullHttpResponse refusal = new DefaultFullHttpResponse(HttpVersion.HTTP_1_1, why, Unpooled.EMPTY_BUFFER);
+        refusal.headers()
+                .set(HttpHeaderNames.CONTENT_LENGTH, 0)
+                .set(HttpHeaderNames.CONNECTION, HttpHeaderValues.CLOSE);
+        context().writeAndFlush(refusal).addListener(ChannelFutureListener.CLOSE);
+    }
+
+    void head(Http1Exchange exchange, int code, List<Field> fields, long length) {
+        status = HttpResponseStatus.valueOf(code);
+        HttpHeaders headers = HEADERS.newHeaders();
+        head = headers;
+        for (Field field : fields) {
+            headers.add(field.name(), field.value());
+        }
+        HttpRequest request = exchange.head();
+        if (length >= 0) {
+            headers.set(HttpHeaderNames.CONTENT_LENGTH, Long.toString(length));
+        } else if (request.protocolVersion().isKeepAliveDefault()) {
+            headers.set(HttpHeaderNames.TRANSFER_ENCODING, HttpHeaderValues.CHUNKED);
+        } else {
+            lastRequest = true;
+        }
+        if (!HttpUtil.isKeepAlive(request) || !exchange.requestEnded()) {
+            lastRequest = true;
+        }
+        if (lastRequest) {
+            headers.set(HttpHeaderNames.CONNECTION, HttpHeaderValues.CLOSE);
+        } else if (!request.protocolVersion().isKeepAliveDefault()) {
+            headers.set(HttpHeaderNames.CONNECTION, HttpHeaderValues.KEEP_ALIVE);
+        }
+        if (length == 0) {
+            body(exchange, Unpooled.EMPTY_BUFFER, true);
+        } else if (length < 0) {
+            // The first part may be a while.
+            send(new DefaultHttpResponse(HttpVersion.HTTP_1_1, status, headers));
+            head = null;
+            flushSoon();
+        }
+    }
+
+    void body(Http1Exchange exchange, ByteBuf data, boolean end) {
+        HttpHeaders pending = head;
+        head = null;
+        if (pending != null && end) {
+            send(new DefaultFullHttpResponse(HttpVersion.HTTP_1_1, status, data, pending, HEADERS.newEmptyHeaders()));
+        } else {
+            if (pending != null) {
+                send(new DefaultHttpResponse(HttpVersion.HTTP_1_1, status, pending));
+            }
+            send(end ? new DefaultLastHttpContent(data) : new DefaultHttpContent(data));
+        }
+        if (end) {
+            current = null;
+            exchange.closed();
+            if (lastRequest) {
+                context().writeAndFlush(Unpooled.EMPTY_BUFFER).addListener(ChannelFutureListener.CLOSE);
+            } else {
+                work();
+            }
+        }
+        flushSoon();
+    }
+
+    private void send(Object part) {
+        ChannelFuture unused = context().write(part);
+    }
+
+    private void flushSoon() {
+        if (!reading && !flushComes) {
+            flushComes = true;
+            context().executor().execute(() -> {
+                flushComes = false;
+                context().flush();
+            });
+        }
+    }
+
+    /** Closes when the request under way has been answered. */
+    void shutDown() {
+        lastRequest = true;
+        if (current == null) {
+            close();
+        }
+    }
+
+    void close() {
+        ChannelFuture unused = context().close();
+    }
+
+    @Override
+    public void channelWritabilityChanged(ChannelHandlerContext ctx) {
+        if (ctx.channel().isWritable() && current != null) {
+            client.loop().execute(() -> {
+                if (current != null && writable()) {
+                    current.resume();
+                }
+            });
+        }
+        ctx.fireChannelWritabilityChanged();
+    }
+
+    @Override
+    public void channelInactive(ChannelHandlerContext ctx) {
+        Http1Exchange left = current;
+        current = null;
+        lastRequest = true;
+        if (left != null) {
+            left.closed();
+        }
+        ahead.forEach(ReferenceCountUtil::release);
+        ahead.clear();
+        ctx.fireChannelInactive();
+    }
+
+    @Override
+    public void exceptionCaught(ChannelHandlerContext ctx, Throwable cause) {
+        // What a client does to its connection is no event here; channelInactive ends what is under way.
+        ChannelFuture unused = ctx.close();
+    }
+
+    private ChannelHandlerContext context() {
+        if (context == null) {
+            throw new IllegalStateException("not in a pipeline yet");
+        }
+        return context;
+    }
+}

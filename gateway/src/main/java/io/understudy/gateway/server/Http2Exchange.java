@@ -1,0 +1,162 @@
+package io.understudy.gateway.server;
+
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.ByteBufAllocator;
+import io.netty.handler.codec.http2.DefaultHttp2Headers;
+import io.netty.handler.codec.http2.Http2Error;
+import io.netty.handler.codec.http2.Http2Headers;
+import io.netty.handler.codec.http2.Http2Stream;
+import io.netty.util.AsciiString;
+import java.util.List;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
+
+/** A stream of HTTP/2. What comes for one that is closed is dropped. */
+final class Http2Exchange implements Exchange, RequestHead {
+
+    private final Http2Handler handler;
+    private final Http2Stream stream;
+    private final Http2Headers request;
+    private @Nullable RequestReader reader;
+    private @Nullable Runnable resume;
+    private boolean requestEnded;
+    private boolean answered;
+    private boolean closed;
+
+    Http2Exchange(Http2Handler handler, Http2Stream stream, Http2Headers request) {
+        this.handler = handler;
+        this.stream = stream;
+        this.request = request;
+    }
+
+    /** Who takes the request's body. */
+    void reader(RequestReader takes) {
+        reader = takes;
+    }
+
+    int read(ByteBuf data, boolean end) {
+        requestEnded |= end;
+        return Objects.requireNonNull(reader).read(data, end);
+    }
+
+    void closed() {
+        closed = true;
+        if (resume != null) {
+            resume = null;
+            handler.forget(this);
+        }
+        if (reader != null) {
+            reader.closed();
+        }
+    }
+
+    Http2Stream stream() {
+        return stream;
+    }
+
+    @Override
+    public ClientConnection connection() {
+        return handler.client();
+    }
+
+    @Override
+    public RequestHead request() {
+        return this;
+    }
+
+    Http2Headers requestHeaders() {
+        return request;
+    }
+
+    @Override
+    public CharSequence method() {
+        return request.method() == null ? "" : request.method();
+    }
+
+    @Override
+    public CharSequence target() {
+        return request.path() == null ? "" : request.path();
+    }
+
+    @Override
+    public @Nullable CharSequence header(AsciiString name) {
+        return request.get(name);
+    }
+
+    @Override
+    public ByteBufAllocator allocator() {
+        return handler.allocator();
+    }
+
+    @Override
+    public boolean writable() {
+        return !closed && !answered && handler.writable(stream);
+    }
+
+    @Override
+    public void whenWritable(Runnable runnable) {
+        if (!closed && !answered) {
+            resume = runnable;
+            handler.await(this);
+        }
+    }
+
+    /** Goes on, if the client takes more, else goes on waiting. */
+    void resume() {
+        Runnable waiting = resume;
+        if (waiting != null && !answered) {
+            if (writable()) {
+                resume = null;
+                waiting.run();
+            } else {
+                handler.await(this);
+            }
+        }
+    }
+
+    /** The client may send as many bytes more. */
+    void consumed(int bytes) {
+        if (!closed) {
+            handler.consumed(stream, bytes);
+        }
+    }
+
+    @Override
+    public void head(int status, List<Field> fields, long length) {
+        Http2Headers head = new DefaultHttp2Headers(false, 2 + fields.size()).status(Integer.toString(status));
+        for (Field field : fields) {
+            head.add(field.name(), field.value());
+        }
+        if (length >= 0) {
+            head.set("content-length", Long.toString(length));
+        }
+        headers(head, length == 0);
+    }
+
+    /** Writes headers, or trailers, as they are. */
+    void headers(Http2Headers headers, boolean end) {
+        if (!closed && !answered) {
+            answered = end;
+            // What the client still sends is of no use to anybody once it has its answer.
+            handler.write(stream, headers, end, end && !requestEnded);
+        }
+    }
+
+    @Override
+    public void body(ByteBuf data, boolean end) {
+        if (closed || answered) {
+            data.release();
+        } else {
+            answered = end;
+            handler.write(stream, data, end);
+        }
+    }
+
+    @Override
+    public void abort() {
+        if (!closed && !answered) {
+            answered = true;
+            handler.reset(stream, Http2Error.INTERNAL_ERROR);
+        }
+    }
+}

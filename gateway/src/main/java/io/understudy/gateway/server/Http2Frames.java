@@ -1,0 +1,54 @@
+package io.understudy.gateway.server;
+
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.Unpooled;
+import io.netty.channel.ChannelHandlerContext;
+import io.netty.handler.codec.http2.Http2FrameAdapter;
+import io.netty.handler.codec.http2.Http2Headers;
+import io.netty.handler.codec.http2.Http2Stream;
+
+/** Hands what a client sends on HTTP/2 to the exchange that it belongs to. */
+final class Http2Frames extends Http2FrameAdapter {
+
+    private final Http2Handler handler;
+    private final Requests requests;
+
+    Http2Frames(Http2Handler handler, Requests requests) {
+        this.handler = handler;
+        this.requests = requests;
+    }
+
+    @Override
+    public void onHeadersRead(
+            ChannelHandlerContext ctx,
+            int streamId,
+            Http2Headers headers,
+            int streamDependency,
+            short weight,
+            boolean exclusive,
+            int padding,
+            boolean endStream) {
+        onHeadersRead(ctx, streamId, headers, padding, endStream);
+    }
+
+    @Override
+    public void onHeadersRead(
+            ChannelHandlerContext ctx, int streamId, Http2Headers headers, int padding, boolean endStream) {
+        Http2Stream stream = handler.connection().stream(streamId);
+        Http2Exchange exchange = handler.exchange(stream);
+        if (exchange == null) {
+            exchange = handler.open(stream, headers);
+            exchange.reader(requests.begin(exchange));
+        }
+        // Else these are trailers, of which nobody expects any.
+        if (endStream) {
+            int unused = exchange.read(Unpooled.EMPTY_BUFFER, true);
+        }
+    }
+
+    @Override
+    public int onDataRead(ChannelHandlerContext ctx, int streamId, ByteBuf data, int padding, boolean endOfStream) {
+        Http2Exchange exchange = handler.exchange(handler.connection().stream(streamId));
+        return padding + (exchange == null ? data.readableBytes() : exchange.read(data, endOfStream));
+    }
+}

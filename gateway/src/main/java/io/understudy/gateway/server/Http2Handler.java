@@ -1,0 +1,229 @@
+package io.understudy.gateway.server;
+
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.ByteBufAllocator;
+import io.netty.channel.ChannelFuture;
+import io.netty.channel.ChannelHandlerContext;
+import io.netty.channel.ChannelPromise;
+import io.netty.handler.codec.http2.Http2Connection;
+import io.netty.handler.codec.http2.Http2ConnectionAdapter;
+import io.netty.handler.codec.http2.Http2ConnectionDecoder;
+import io.netty.handler.codec.http2.Http2ConnectionEncoder;
+import io.netty.handler.codec.http2.Http2ConnectionHandler;
+import io.netty.handler.codec.http2.Http2Error;
+import io.netty.handler.codec.http2.Http2Exception;
+import io.netty.handler.codec.http2.Http2Headers;
+import io.netty.handler.codec.http2.Http2Settings;
+import io.netty.handler.codec.http2.Http2Stream;
+import java.util.Iterator;
+import java.util.LinkedHashSet;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A connection that speaks HTTP/2. Answers to what arrived together leave together: there is one flush after each read,
+ * and one for all that is written later in the same turn of the loop.
+ */
+final class Http2Handler extends Http2ConnectionHandler {
+
+    private final Http2Connection.PropertyKey exchangeKey = connection().newKey();
+    /** For their client to take more, in the order of their turns. */
+    private final Set<Http2Exchange> waiting = new LinkedHashSet<>();
+
+    private final ClientConnection client;
+    private final int windowBytes;
+    private @Nullable ChannelHandlerContext context;
+    private int unwritten;
+    private boolean reading;
+    private boolean flushComes;
+    private boolean resumptionComes;
+
+    Http2Handler(
+            Http2ConnectionDecoder decoder,
+            Http2ConnectionEncoder encoder,
+            Http2Settings settings,
+            ClientConnection client,
+            int windowBytes) {
+        super(decoder, encoder, settings);
+        this.client = client;
+        this.windowBytes = windowBytes;
+        connection().addListener(new Http2ConnectionAdapter() {
+            @Override
+            public void onStreamClosed(Http2Stream stream) {
+                Http2Exchange exchange = exchange(stream);
+                if (exchange != null) {
+                    exchange.closed();
+                }
+            }
+        });
+    }
+
+    ClientConnection client() {
+        return client;
+    }
+
+    @Nullable Http2Exchange exchange(@Nullable Http2Stream stream) {
+        return stream == null ? null : stream.getProperty(exchangeKey);
+    }
+
+    Http2Exchange open(Http2Stream stream, Http2Headers request) {
+        Http2Exchange exchange = new Http2Exchange(this, stream, request);
+        stream.setProperty(exchangeKey, exchange);
+        return exchange;
+    }
+
+    ByteBufAllocator allocator() {
+        return context().alloc();
+    }
+
+    /** Whether neither the client's windows nor the socket's queue are full. */
+    boolean writable(Http2Stream stream) {
+        return encoder().flowController().isWritable(stream);
+    }
+
+    void await(Http2Exchange exchange) {
+        waiting.add(exchange);
+    }
+
+    void forget(Http2Exchange exchange) {
+        waiting.remove(exchange);
+    }
+
+    void consumed(Http2Stream stream, int bytes) {
+        try {
+            if (decoder().flowController().consumeBytes(stream, bytes)) {
+                flushSoon();
+            }
+        } catch (Http2Exception e) {
+            onError(context(), true, e);
+        }
+    }
+
+    /** {@code reset} asks to end the stream in the other direction as well, afterwards. */
+    void write(Http2Stream stream, Http2Headers headers, boolean end, boolean reset) {
+        ChannelPromise written = context().newPromise();
+        if (reset) {
+            written.addListener(done -> reset(stream, Http2Error.NO_ERROR));
+        }
+        ChannelFuture unused = encoder().writeHeaders(context(), stream.id(), headers, 0, end, written);
+        flushSoon();
+    }
+
+    void write(Http2Stream stream, ByteBuf data, boolean end) {
+        unwritten += data.readableBytes();
+        ChannelFuture unused = encoder()
+                .writeData(context(), stream.id(), data, 0, end, context().newPromise());
+        if (unwritten >= Exchange.PIECE_BYTES) {
+            // To the socket's queue, so that it is known when that is full.
+            unwritten = 0;
+            try {
+                encoder().flowController().writePendingBytes();
+            } catch (Http2Exception e) {
+                onError(context(), true, e);
+            }
+        }
+        flushSoon();
+    }
+
+    /** Ends the stream in both directions, unless it has ended. */
+    void reset(Http2Stream stream, Http2Error why) {
+        if (stream.state() != Http2Stream.State.CLOSED) {
+            ChannelFuture unused = encoder()
+                    .writeRstStream(
+                            context(), stream.id(), why.code(), context().newPromise());
+            flushSoon();
+        }
+    }
+
+    private void flushSoon() {
+        if (!reading && !flushComes) {
+            flushComes = true;
+            context().executor().execute(() -> {
+                flushComes = false;
+                flush(context());
+            });
+        }
+    }
+
+    /** Accepts no new streams, and closes when those under way have ended. */
+    void shutDown() {
+        gracefulShutdownTimeoutMillis(-1);
+        try {
+            super.close(context(), context().newPromise());
+        } catch (Exception e) {
+            onError(context(), true, e);
+        }
+    }
+
+    /** Asked by Vert.x, when its patience with those under way has ended. */
+    @Override
+    public void close(ChannelHandlerContext ctx, ChannelPromise promise) {
+        ChannelFuture unused = ctx.close(promise);
+    }
+
+    @Override
+    public void handlerAdded(ChannelHandlerContext added) throws Exception {
+        context = added;
+        super.handlerAdded(added);
+        Http2Stream all = connection().connectionStream();
+        decoder()
+                .flowController()
+                .incrementWindowSize(
+                        all, windowBytes - decoder().flowController().windowSize(all));
+    }
+
+    @Override
+    public void channelRead(ChannelHandlerContext ctx, Object message) throws Exception {
+        reading = true;
+        super.channelRead(ctx, message);
+    }
+
+    @Override
+    public void channelReadComplete(ChannelHandlerContext ctx) throws Exception {
+        reading = false;
+        super.channelReadComplete(ctx);
+        // The client may have enlarged a window.
+        resumeSoon();
+    }
+
+    @Override
+    public void channelWritabilityChanged(ChannelHandlerContext ctx) throws Exception {
+        super.channelWritabilityChanged(ctx);
+        if (ctx.channel().isWritable()) {
+            resumeSoon();
+        }
+    }
+
+    @Override
+    public void flush(ChannelHandlerContext ctx) {
+        unwritten = 0;
+        super.flush(ctx);
+    }
+
+    /** In a turn of its own, so that other connections have theirs between two pieces of a large answer. */
+    private void resumeSoon() {
+        if (!waiting.isEmpty() && !resumptionComes) {
+            resumptionComes = true;
+            client.loop().execute(this::resume);
+        }
+    }
+
+    private void resume() {
+        resumptionComes = false;
+        for (int left = waiting.size();
+                left > 0 && !waiting.isEmpty() && context().channel().isWritable();
+                left--) {
+            Iterator<Http2Exchange> turns = waiting.iterator();
+            Http2Exchange next = turns.next();
+            turns.remove();
+            next.resume();
+        }
+    }
+
+    private ChannelHandlerContext context() {
+        if (context == null) {
+            throw new IllegalStateException("not in a pipeline yet");
+        }
+        return context;
+    }
+}

@@ -1,0 +1,55 @@
+package io.understudy.gateway.server;
+
+import io.netty.handler.codec.http2.AbstractHttp2ConnectionHandlerBuilder;
+import io.netty.handler.codec.http2.DefaultHttp2Connection;
+import io.netty.handler.codec.http2.DefaultHttp2RemoteFlowController;
+import io.netty.handler.codec.http2.Http2ConnectionDecoder;
+import io.netty.handler.codec.http2.Http2ConnectionEncoder;
+import io.netty.handler.codec.http2.Http2Settings;
+import io.netty.handler.codec.http2.UniformStreamByteDistributor;
+
+/** Puts together what a connection of HTTP/2 is made of. */
+final class Http2HandlerBuilder extends AbstractHttp2ConnectionHandlerBuilder<Http2Handler, Http2HandlerBuilder> {
+
+    /** Streams that were closed, but whose place in the order of things is remembered. */
+    private static final int RESERVED_STREAMS = 100;
+
+    private final ClientConnection client;
+    private final Requests requests;
+    private final ServerLimits limits;
+
+    private Http2HandlerBuilder(ClientConnection client, Requests requests, ServerLimits limits) {
+        this.client = client;
+        this.requests = requests;
+        this.limits = limits;
+    }
+
+    static Http2Handler build(ClientConnection client, Requests requests, ServerLimits limits) {
+        return new Http2HandlerBuilder(client, requests, limits).build();
+    }
+
+    @Override
+    protected Http2Handler build() {
+        DefaultHttp2Connection connection = new DefaultHttp2Connection(true, RESERVED_STREAMS);
+        // By default streams take turns after each KiB, in frames as small: large answers would cost three times as
+        // much.
+        UniformStreamByteDistributor turns = new UniformStreamByteDistributor(connection);
+        turns.minAllocationChunk(Exchange.PIECE_BYTES);
+        connection.remote().flowController(new DefaultHttp2RemoteFlowController(connection, turns));
+        connection(connection);
+        initialSettings(limits.http2());
+        headerSensitivityDetector((name, value) -> name == Reply.STALENESS);
+        decoderEnforceMaxRstFramesPerWindow(limits.maxResets(), ServerLimits.RESET_WINDOW_SECONDS);
+        encoderEnforceMaxRstFramesPerWindow(limits.maxResets(), ServerLimits.RESET_WINDOW_SECONDS);
+        return super.build();
+    }
+
+    @Override
+    protected Http2Handler build(
+            Http2ConnectionDecoder decoder, Http2ConnectionEncoder encoder, Http2Settings initialSettings) {
+        Http2Handler handler =
+                new Http2Handler(decoder, encoder, initialSettings, client, ServerLimits.CONNECTION_WINDOW_BYTES);
+        frameListener(new Http2Frames(handler, requests));
+        return handler;
+    }
+}

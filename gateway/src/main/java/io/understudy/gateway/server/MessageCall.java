@@ -1,0 +1,233 @@
+package io.understudy.gateway.server;
+
+import io.grpc.Metadata;
+import io.grpc.MethodDescriptor;
+import io.grpc.ServerCall;
+import io.grpc.Status;
+import io.netty.buffer.ByteBuf;
+import io.netty.handler.codec.http2.DefaultHttp2Headers;
+import io.netty.handler.codec.http2.Http2Headers;
+import io.understudy.gateway.api.ApiException;
+import io.understudy.gateway.caller.Caller;
+import java.util.ArrayDeque;
+import java.util.List;
+import java.util.Queue;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * A call with any number of messages in both directions. The client may send only as much as is asked for: what has
+ * arrived and nobody has asked for yet is kept from the client's window.
+ */
+final class MessageCall extends ServerCall<byte[], byte[]> implements RequestReader {
+
+    private static final Logger LOG = LoggerFactory.getLogger(MessageCall.class);
+
+    /** A message that has arrived, and the bytes that it holds back of the client's window. */
+    private static final class Arrived {
+        private final byte[] message;
+        private final int bytes;
+
+        Arrived(byte[] message, int bytes) {
+            this.message = message;
+            this.bytes = bytes;
+        }
+    }
+
+    private final Http2Exchange exchange;
+    private final CallMethod method;
+    private final Deframer deframer;
+    private final GrpcCall call;
+    private final Queue<Arrived> arrived = new ArrayDeque<>();
+    private ServerCall.Listener<byte[]> listener = new ServerCall.Listener<>() {};
+    private int wanted;
+    /** Bytes of the message that is arriving. */
+    private int held;
+
+    private boolean clientDone;
+    private boolean toldClientDone;
+    private boolean cancelled;
+    private boolean delivering;
+    private boolean awaitsRoom;
+
+    private MessageCall(Http2Exchange exchange, CallMethod method, long maxBytes, RequestListener.Outcomes outcomes) {
+        this.exchange = exchange;
+        this.method = method;
+        this.deframer = new Deframer(maxBytes, exchange.request().header(GrpcHeaders.ENCODING));
+        this.call = new GrpcCall(exchange, outcomes, this::cancel);
+    }
+
+    /** Takes on a call of which the headers have arrived. */
+    static RequestReader begin(
+            Http2Exchange exchange, CallMethod method, long maxBytes, RequestListener.Outcomes outcomes) {
+        MessageCall messages = new MessageCall(exchange, method, maxBytes, outcomes);
+        try {
+            Caller caller = messages.call.begin();
+            messages.listener = method.starter()
+                    .start(
+                            messages,
+                            GrpcMetadata.of(exchange.requestHeaders()),
+                            caller,
+                            exchange.connection().loop());
+            messages.deliver();
+        } catch (ApiException e) {
+            messages.call.fail(e.code(), e.text());
+        } catch (RuntimeException e) {
+            messages.broken(e);
+        }
+        return messages;
+    }
+
+    @Override
+    public int read(ByteBuf data, boolean end) {
+        if (call.over()) {
+            return data.readableBytes();
+        }
+        try {
+            while (data.isReadable()) {
+                int before = data.readableBytes();
+                byte[] message = deframer.next(data);
+                held += before - data.readableBytes();
+                if (message != null) {
+                    arrived.add(new Arrived(message, held));
+                    held = 0;
+                }
+            }
+            if (end) {
+                if (deframer.inMessage()) {
+                    throw new ApiException(Status.Code.INTERNAL, "grpc: the stream ended within a message");
+                }
+                clientDone = true;
+            }
+        } catch (ApiException e) {
+            call.fail(e.code(), e.text());
+            cancel();
+            return 0;
+        }
+        deliver();
+        return 0;
+    }
+
+    /** Hands on what was asked for. */
+    private void deliver() {
+        if (delivering) {
+            return;
+        }
+        delivering = true;
+        try {
+            while (wanted > 0 && !arrived.isEmpty() && !call.over()) {
+                wanted--;
+                Arrived next = arrived.remove();
+                exchange.consumed(next.bytes);
+                listener.onMessage(next.message);
+            }
+            if (arrived.isEmpty()) {
+                releaseHeld();
+            }
+            if (clientDone && arrived.isEmpty() && !toldClientDone && !call.over()) {
+                toldClientDone = true;
+                listener.onHalfClose();
+            }
+        } catch (RuntimeException e) {
+            broken(e);
+        } finally {
+            delivering = false;
+        }
+    }
+
+    /** A message may be larger than the window: when it is the next to be handed on, the rest of it has to come. */
+    private void releaseHeld() {
+        if (held > 0) {
+            exchange.consumed(held);
+            held = 0;
+        }
+    }
+
+    private void broken(RuntimeException why) {
+        LOG.error("call failed method={}", method.fullName(), why);
+        call.fail(Status.Code.INTERNAL, "understudy: " + why);
+        cancel();
+    }
+
+    @Override
+    public void closed() {
+        if (!call.over()) {
+            call.abandon();
+            cancel();
+        }
+    }
+
+    private void cancel() {
+        if (!cancelled) {
+            cancelled = true;
+            arrived.clear();
+            listener.onCancel();
+        }
+    }
+
+    @Override
+    public void request(int messages) {
+        wanted += messages;
+        if (!arrived.isEmpty()) {
+            deliver();
+        }
+    }
+
+    @Override
+    public void sendHeaders(Metadata headers) {
+        if (!call.over()) {
+            Http2Headers head = new DefaultHttp2Headers(false);
+            GrpcHeaders.begin(head);
+            GrpcMetadata.addTo(head, headers);
+            call.head(head);
+        }
+    }
+
+    @Override
+    public void sendMessage(byte[] message) {
+        if (call.over()) {
+            return;
+        }
+        if (!call.headed()) {
+            call.head(List.of());
+        }
+        exchange.body(Deframer.framed(exchange.allocator().directBuffer(message.length + 5), message), false);
+        if (!exchange.writable() && !awaitsRoom) {
+            awaitsRoom = true;
+            exchange.whenWritable(this::room);
+        }
+    }
+
+    private void room() {
+        awaitsRoom = false;
+        if (!call.over()) {
+            listener.onReady();
+        }
+    }
+
+    @Override
+    public boolean isReady() {
+        return !call.over() && exchange.writable();
+    }
+
+    @Override
+    public void close(Status status, Metadata trailers) {
+        Http2Headers fields = new DefaultHttp2Headers(false);
+        GrpcMetadata.addTo(fields, trailers);
+        boolean first = !call.over();
+        call.end(status.getCode(), status.getDescription(), fields);
+        if (first) {
+            listener.onComplete();
+        }
+    }
+
+    @Override
+    public boolean isCancelled() {
+        return cancelled;
+    }
+
+    @Override
+    public MethodDescriptor<byte[], byte[]> getMethodDescriptor() {
+        return method.descriptor();
+    }
+}

@@ -1,0 +1,85 @@
+package io.understudy.gateway.server;
+
+import io.netty.buffer.ByteBuf;
+import io.netty.channel.ChannelFuture;
+import io.netty.channel.ChannelHandlerContext;
+import io.netty.channel.ChannelPipeline;
+import io.netty.handler.codec.ByteToMessageDecoder;
+import io.netty.handler.codec.http.HttpDecoderConfig;
+import io.netty.handler.codec.http.HttpServerCodec;
+import java.nio.charset.StandardCharsets;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/** Tells HTTP/2 with prior knowledge from HTTP/1.1 by a connection's first bytes, and makes way for it. */
+final class ProtocolSelector extends ByteToMessageDecoder {
+
+    /** No method of HTTP/1.1 begins so. */
+    private static final byte[] HTTP2 = "PRI * HTTP/2.0".getBytes(StandardCharsets.US_ASCII);
+
+    private static final int CHUNK_BYTES = 64 << 10;
+
+    private final ClientConnection client;
+    private final Requests requests;
+    private final ServerLimits limits;
+    private @Nullable Runnable shutDown;
+    private boolean shuttingDown;
+
+    ProtocolSelector(ClientConnection client, Requests requests, ServerLimits limits) {
+        this.client = client;
+        this.requests = requests;
+        this.limits = limits;
+    }
+
+    @Override
+    protected void decode(ChannelHandlerContext ctx, ByteBuf in, List<Object> out) {
+        int compared = Math.min(HTTP2.length, in.readableBytes());
+        for (int i = 0; i < compared; i++) {
+            if (in.getByte(in.readerIndex() + i) != HTTP2[i]) {
+                http1(ctx);
+                return;
+            }
+        }
+        if (compared == HTTP2.length) {
+            http2(ctx);
+        }
+    }
+
+    private void http1(ChannelHandlerContext ctx) {
+        Http1Handler handler = new Http1Handler(client, requests);
+        ChannelPipeline pipeline = ctx.pipeline();
+        pipeline.addAfter(ctx.name(), "http", handler);
+        pipeline.addAfter(
+                ctx.name(),
+                "codec",
+                new HttpServerCodec(new HttpDecoderConfig()
+                        .setMaxInitialLineLength(limits.maxHeaderBytes())
+                        .setMaxHeaderSize(limits.maxHeaderBytes())
+                        .setMaxChunkSize(CHUNK_BYTES)));
+        become(ctx, handler::shutDown);
+    }
+
+    private void http2(ChannelHandlerContext ctx) {
+        Http2Handler handler = Http2HandlerBuilder.build(client, requests, limits);
+        ctx.pipeline().addAfter(ctx.name(), "http", handler);
+        become(ctx, handler::shutDown);
+    }
+
+    private void become(ChannelHandlerContext ctx, Runnable closing) {
+        shutDown = closing;
+        ctx.pipeline().remove(this);
+        if (shuttingDown) {
+            closing.run();
+        }
+    }
+
+    /** Lets the connection end when what is under way on it has ended. */
+    void shutDown(ChannelHandlerContext ctx) {
+        shuttingDown = true;
+        if (shutDown != null) {
+            shutDown.run();
+        } else {
+            ChannelFuture unused = ctx.close();
+        }
+    }
+}

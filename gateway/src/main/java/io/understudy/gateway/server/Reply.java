@@ -1,0 +1,41 @@
+package io.understudy.gateway.server;
+
+import com.google.protobuf.MessageLite;
+import io.netty.util.AsciiString;
+import io.understudy.gateway.api.AnswerBody;
+import io.understudy.gateway.read.Answer;
+import java.util.List;
+
+/**
+ * The one message that answers a call, with what is told beside it.
+ *
+ * @param body its length is known
+ * @param fields of the response's metadata
+ */
+public record Reply(AnswerBody body, List<Field> fields) {
+
+    /** The revision that a read's answer is of. */
+    public static final AsciiString REVISION = AsciiString.cached("understudy-revision");
+
+    /** How old the state was that a read's answer is of, in milliseconds; absent when nobody knows. */
+    public static final AsciiString STALENESS = AsciiString.cached("understudy-staleness-ms");
+
+    public static Reply of(MessageLite message) {
+        return new Reply(AnswerBody.of(message), List.of());
+    }
+
+    /** {@code body} is the wire form of {@code answer}'s result. */
+    public static Reply of(Answer<?> answer, AnswerBody body) {
+        return new Reply(body, fields(answer));
+    }
+
+    /** What is told beside a read's answer, whatever protocol carries it. */
+    public static List<Field> fields(Answer<?> answer) {
+        Field revision = new Field(REVISION, Long.toString(answer.revision()));
+        return answer.staleness() == null
+                ? List.of(revision)
+                : List.of(
+                        revision,
+                        new Field(STALENESS, Long.toString(answer.staleness().toMillis())));
+    }
+}

@@ -1,0 +1,19 @@
+package io.understudy.gateway.server;
+
+import io.netty.buffer.ByteBuf;
+
+/** Takes what a client sends after a request's head. On the connection's loop. */
+interface RequestReader {
+
+    /**
+     * The next part of the request's body.
+     *
+     * @param data not to be kept
+     * @param end whether it is the last
+     * @return how many bytes of it the client may replace by others; what is held back is told to the exchange later
+     */
+    int read(ByteBuf data, boolean end);
+
+    /** The client has gone, or has given the request up; also told, once, when the answer has been written. */
+    void closed();
+}

@@ -1,0 +1,87 @@
+package io.understudy.gateway.server;
+
+import io.grpc.Status;
+import io.netty.buffer.ByteBuf;
+import io.netty.util.AsciiString;
+import io.understudy.gateway.api.ApiException;
+import java.util.List;
+import java.util.Map;
+import java.util.function.Function;
+import java.util.stream.Collectors;
+
+/** Finds who answers a request. For all loops. */
+final class Requests {
+
+    private static final String UNKNOWN = "unknown";
+
+    private record Route(GrpcMethod method, RequestListener.Outcomes outcomes) {}
+
+    /** A request that is refused whatever comes after its head. */
+    private record Refused() implements RequestReader {
+        @Override
+        public int read(ByteBuf data, boolean end) {
+            return data.readableBytes();
+        }
+
+        @Override
+        public void closed() {}
+    }
+
+    private final Map<AsciiString, Route> routes;
+    private final RequestListener.Outcomes unknown;
+    private final WebCalls calls;
+    private final WebHandler pages;
+    private final long maxBytes;
+
+    Requests(
+            List<? extends GrpcMethod> methods,
+            RequestListener listener,
+            WebCalls calls,
+            WebHandler pages,
+            long maxBytes) {
+        this.routes = methods.stream()
+                .map(method -> new Route(method, listener.of(method.fullName())))
+                .collect(Collectors.toMap(
+                        route -> AsciiString.of("/" + route.method().fullName()), Function.identity()));
+        // Not the names that clients make up: there is no end to those.
+        this.unknown = listener.of(UNKNOWN);
+        this.calls = calls;
+        this.pages = pages;
+        this.maxBytes = maxBytes;
+    }
+
+    /** Takes on a request that came by HTTP/2. */
+    RequestReader begin(Http2Exchange exchange) {
+        CharSequence type = exchange.header(GrpcHeaders.CONTENT_TYPE);
+        return type != null && GrpcHeaders.meantBy(type) ? grpc(exchange, type) : web(exchange);
+    }
+
+    /** Takes on a request that is not gRPC. */
+    RequestReader web(Exchange exchange) {
+        return new WebCall(exchange, calls.serve(exchange.request().target()) ? calls : pages, maxBytes);
+    }
+
+    private RequestReader grpc(Http2Exchange exchange, CharSequence type) {
+        AsciiString path = AsciiString.of(exchange.target());
+        Route route = routes.get(path);
+        if (route == null) {
+            String name = path.toString(path.startsWith("/") ? 1 : 0);
+            return refuse(exchange, unknown, ApiException.unimplemented(name + " is not served by this gateway"));
+        }
+        if (!GrpcHeaders.protobuf(type)) {
+            return refuse(
+                    exchange,
+                    route.outcomes(),
+                    new ApiException(Status.Code.UNIMPLEMENTED, "grpc: messages are protobuf here"));
+        }
+        if (route.method() instanceof UnaryMethod<?> unary) {
+            return UnaryCall.begin(exchange, unary, maxBytes, route.outcomes());
+        }
+        return MessageCall.begin(exchange, (CallMethod) route.method(), maxBytes, route.outcomes());
+    }
+
+    private static RequestReader refuse(Http2Exchange exchange, RequestListener.Outcomes outcomes, ApiException why) {
+        new GrpcCall(exchange, outcomes, () -> {}).fail(why.code(), why.text());
+        return new Refused();
+    }
+}

@@ -1,0 +1,227 @@
+package io.understudy.gateway.server;
+
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.ByteBufUtil;
+import io.netty.buffer.Unpooled;
+import io.netty.handler.codec.http.QueryStringDecoder;
+import io.netty.util.AsciiString;
+import io.understudy.gateway.api.AnswerBody;
+import io.understudy.gateway.caller.Principal;
+import io.understudy.gateway.caller.Session;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.concurrent.Executor;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** A request of plain HTTP from its head to its answer. */
+final class WebCall implements RequestReader, WebRequest, WebStream {
+
+    private static final Logger LOG = LoggerFactory.getLogger(WebCall.class);
+
+    private static final String TEXT = "text/plain; charset=utf-8";
+    private static final AsciiString CONTENT_TYPE = AsciiString.cached("content-type");
+    private static final byte[] NOTHING = {};
+
+    private static final int FIRST_PIECE_BYTES = 1 << 10;
+
+    /** JSON takes a third more than what it carries, and its names. */
+    private static final int BODY_FACTOR = 2;
+
+    private final Exchange exchange;
+    private final WebHandler handler;
+    private final long maxBytes;
+    private final long arrivedNanos = System.nanoTime();
+    private byte[] body = NOTHING;
+    private @Nullable ByteBuf arriving;
+    private @Nullable Runnable gone;
+    private boolean answered;
+    private boolean over;
+
+    WebCall(Exchange exchange, WebHandler handler, long maxMessageBytes) {
+        this.exchange = exchange;
+        this.handler = handler;
+        this.maxBytes = maxMessageBytes * BODY_FACTOR;
+    }
+
+    @Override
+    public int read(ByteBuf data, boolean end) {
+        int bytes = data.readableBytes();
+        if (answered) {
+            return bytes;
+        }
+        if (body.length + (arriving == null ? 0L : arriving.readableBytes()) + bytes > maxBytes) {
+            if (handler instanceof WebCalls calls) {
+                calls.refuseTooLarge(this, maxBytes);
+            } else {
+                answer(413, TEXT, "request body larger than " + maxBytes + " bytes\n");
+            }
+        } else if (end && arriving == null) {
+            body = bytes == 0 ? NOTHING : ByteBufUtil.getBytes(data);
+            handle();
+        } else {
+            if (arriving == null) {
+                arriving = Unpooled.buffer(2 * bytes);
+            }
+            arriving.writeBytes(data, data.readerIndex(), bytes);
+            if (end) {
+                body = ByteBufUtil.getBytes(arriving);
+                arriving = null;
+                handle();
+            }
+        }
+        return bytes;
+    }
+
+    private void handle() {
+        try {
+            handler.handle(this);
+        } catch (RuntimeException e) {
+            LOG.error("request failed method={} path={}", method(), path(), e);
+            answer(500, TEXT, "Internal Server Error\n");
+        }
+    }
+
+    @Override
+    public void closed() {
+        boolean early = !over;
+        over = true;
+        answered = true;
+        if (early && gone != null) {
+            gone.run();
+        }
+    }
+
+    @Override
+    public String method() {
+        return exchange.request().method().toString();
+    }
+
+    @Override
+    public String path() {
+        String target = exchange.request().target().toString();
+        int query = target.indexOf('?');
+        return query < 0 ? target : target.substring(0, query);
+    }
+
+    @Override
+    public Map<String, List<String>> query() {
+        return new QueryStringDecoder(exchange.request().target().toString()).parameters();
+    }
+
+    @Override
+    public @Nullable CharSequence header(AsciiString name) {
+        return exchange.request().header(name);
+    }
+
+    @Override
+    public byte[] body() {
+        return body;
+    }
+
+    @Override
+    public Session session() {
+        return exchange.connection().session();
+    }
+
+    @Override
+    public Principal principal() {
+        return Callers.principal(exchange.request(), exchange.connection());
+    }
+
+    @Override
+    public long deadlineNanos() {
+        return GrpcHeaders.deadlineNanos(header(GrpcHeaders.TIMEOUT), arrivedNanos);
+    }
+
+    @Override
+    public Executor loop() {
+        return exchange.connection().loop();
+    }
+
+    @Override
+    public long arrivedNanos() {
+        return arrivedNanos;
+    }
+
+    @Override
+    public void whenGone(Runnable task) {
+        gone = task;
+    }
+
+    @Override
+    public void answer(int status, String contentType, List<Field> fields, AnswerBody answer) {
+        if (!answered) {
+            answered = true;
+            List<Field> head = head(contentType, fields);
+            if (answer.length() == AnswerBody.UNKNOWN) {
+                ByteBuf first = exchange.allocator().directBuffer(FIRST_PIECE_BYTES);
+                over = !answer.appendTo(first, Exchange.PIECE_BYTES);
+                exchange.head(status, head, over ? first.readableBytes() : AnswerBody.UNKNOWN);
+                exchange.body(first, over);
+            } else {
+                exchange.head(status, head, answer.length());
+                over = answer.length() == 0;
+            }
+            if (!over) {
+                new BodyPump(exchange, answer, true, () -> over = true, this::broken).run();
+            }
+        }
+    }
+
+    /** Too late for another status: all that is left is to let the client see that there is no end. */
+    private void broken(RuntimeException why) {
+        LOG.error("answer failed method={} path={}", method(), path(), why);
+        exchange.abort();
+    }
+
+    @Override
+    public WebStream stream(int status, String contentType, List<Field> fields) {
+        if (!answered) {
+            answered = true;
+            exchange.head(status, head(contentType, fields), AnswerBody.UNKNOWN);
+        }
+        return this;
+    }
+
+    private static List<Field> head(String contentType, List<Field> fields) {
+        Field type = new Field(CONTENT_TYPE, contentType);
+        if (fields.isEmpty()) {
+            return List.of(type);
+        }
+        List<Field> head = new ArrayList<>(fields.size() + 1);
+        head.add(type);
+        head.addAll(fields);
+        return head;
+    }
+
+    @Override
+    public boolean ready() {
+        return !over && exchange.writable();
+    }
+
+    @Override
+    public void whenReady(Runnable task) {
+        if (!over) {
+            exchange.whenWritable(Objects.requireNonNull(task));
+        }
+    }
+
+    @Override
+    public void write(byte[] part) {
+        if (!over) {
+            exchange.body(exchange.allocator().directBuffer(part.length).writeBytes(part), false);
+        }
+    }
+
+    @Override
+    public void end() {
+        if (!over) {
+            over = true;
+            exchange.body(Unpooled.EMPTY_BUFFER, true);
+        }
+    }
+}

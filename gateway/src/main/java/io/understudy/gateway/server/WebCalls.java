@@ -1,0 +1,11 @@
+package io.understudy.gateway.server;
+
+/** What is answered over plain HTTP with more than a page. */
+public interface WebCalls extends WebHandler {
+
+    /** Whether requests to this target, a path with or without a query, belong here. For any thread. */
+    boolean serve(CharSequence target);
+
+    /** The request's body is larger than {@code most} bytes; it is not there. */
+    void refuseTooLarge(WebRequest request, long most);
+}

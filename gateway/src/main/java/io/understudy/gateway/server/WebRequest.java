@@ -1,0 +1,63 @@
+package io.understudy.gateway.server;
+
+import io.netty.util.AsciiString;
+import io.understudy.gateway.api.AnswerBody;
+import io.understudy.gateway.caller.Principal;
+import io.understudy.gateway.caller.Session;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.Executor;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A request of plain HTTP, all of which has arrived, over HTTP/1.1 or HTTP/2. To be used on its event loop only, and to be
+ * answered once; whatever comes afterwards, or after the client has gone, is dropped.
+ */
+public interface WebRequest {
+
+    /** Such as {@code GET}. */
+    String method();
+
+    /** Without the query, as sent. */
+    String path();
+
+    /** Parameters behind the path, decoded; in the order sent. */
+    Map<String, List<String>> query();
+
+    /** The first value. {@code name} is in lower case. */
+    @Nullable CharSequence header(AsciiString name);
+
+    byte[] body();
+
+    Session session();
+
+    /** Who asks, by {@code Authorization} or by the connection. */
+    Principal principal();
+
+    /**
+     * When the client gives up, by {@link System#nanoTime}, as it says in {@code Grpc-Timeout}; {@link
+     * io.understudy.gateway.caller.Caller#NO_DEADLINE} if it says nothing.
+     *
+     * @throws NumberFormatException what it says is no time
+     */
+    long deadlineNanos();
+
+    /** The event loop of the connection. */
+    Executor loop();
+
+    /** When it arrived, by {@link System#nanoTime}. */
+    long arrivedNanos();
+
+    /** Runs {@code task} if the client goes before it is answered. */
+    void whenGone(Runnable task);
+
+    /** Answers. A large body that doesn't know its length is sent in chunks. */
+    void answer(int status, String contentType, List<Field> fields, AnswerBody body);
+
+    /** Begins an answer of which nobody knows yet what it will be. */
+    WebStream stream(int status, String contentType, List<Field> fields);
+
+    default void answer(int status, String contentType, String body) {
+        answer(status, contentType, List.of(), AnswerBody.of(body));
+    }
+}
