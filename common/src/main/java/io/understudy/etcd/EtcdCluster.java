@@ -182,7 +182,9 @@ public final class EtcdCluster implements AutoCloseable {
         HttpClient.Builder builder = HttpClient.newBuilder()
                 .version(HttpClient.Version.HTTP_1_1)
                 .connectTimeout(settings.requestTimeout())
-                .followRedirects(HttpClient.Redirect.NEVER);
+                .followRedirects(HttpClient.Redirect.NEVER)
+                // Answers are small and callbacks short: another thread would cost more than they do.
+                .executor(Runnable::run);
         return tls.applyTo(builder).build();
     }
 

@@ -94,6 +94,8 @@ final class ReadIndexAttempts {
 
     private CompletableFuture<RangeResponse> range(Endpoint endpoint, RangeRequest request, Duration deadline) {
         return Calls.unary(call -> KVGrpc.newStub(channels.get(endpoint))
+                // Callbacks are short: another thread would cost more than they do.
+                .withExecutor(Runnable::run)
                 .withDeadlineAfter(deadline.toNanos(), TimeUnit.NANOSECONDS)
                 .range(request, call));
     }
