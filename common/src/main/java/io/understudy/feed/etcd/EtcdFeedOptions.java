@@ -100,6 +100,12 @@ public record EtcdFeedOptions(
         return new EtcdFeedOptions(catchUpRevisions, bytes, stallTimeout, progressInterval, requestTimeout, pageBytes);
     }
 
+    /** The same with pages of another size. */
+    public EtcdFeedOptions withPageBytes(long bytes) {
+        return new EtcdFeedOptions(
+                catchUpRevisions, maxCommitBytes, stallTimeout, progressInterval, requestTimeout, bytes);
+    }
+
     private static void requirePositive(String name, long value) {
         if (value < 1) {
             throw new IllegalArgumentException(name + " is " + value + "; at least 1 is allowed");

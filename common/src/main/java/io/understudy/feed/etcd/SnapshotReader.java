@@ -35,14 +35,22 @@ import org.slf4j.event.Level;
  * Reads one revision of a range in pages, serializably: from a learner when there is one, waiting until it has reached
  * the revision, else from voters. Being pinned, pages may come from different members. The next page is under way while
  * the consumer works on the last.
+ *
+ * <p>For one thread; only {@link #close} may be called from another.
  */
-final class SnapshotReader implements AutoCloseable {
+public final class SnapshotReader implements AutoCloseable {
 
     /** A page: all there is in {@code covered}. */
-    record Page(KeyRange covered, List<KeyValue> entries) {}
+    public record Page(KeyRange covered, List<KeyValue> entries) {
+
+        /** Bytes of keys and values. */
+        public long bytes() {
+            return entries.stream().mapToLong(KeyValue::bytes).sum();
+        }
+    }
 
     /** The revision was compacted away while it was read: begin anew at a later one. */
-    static final class CompactedException extends Exception {
+    public static final class CompactedException extends Exception {
         private static final long serialVersionUID = 1L;
     }
 
@@ -73,6 +81,18 @@ final class SnapshotReader implements AutoCloseable {
     private volatile @Nullable ListenableFuture<RangeResponse> underWay;
     private volatile boolean closed;
 
+    /**
+     * A reader that nobody else is held up by.
+     *
+     * @param clusterId that must be the answering members' own
+     * @param revision to be read; a member that hasn't reached it is waited for
+     */
+    public SnapshotReader(
+            EtcdCluster cluster, ClusterId clusterId, KeyRange range, Revision revision, EtcdFeedOptions options) {
+        this(cluster, clusterId, range, revision, options, new Backoff());
+    }
+
+    /** @param backoff told of failures, for its owner to wait */
     SnapshotReader(
             EtcdCluster cluster,
             ClusterId clusterId,
@@ -94,16 +114,19 @@ final class SnapshotReader implements AutoCloseable {
         return newest;
     }
 
-    boolean isDone() {
+    /** Whether the last page was given. */
+    public boolean isDone() {
         return cursor == null;
     }
 
     /**
-     * The next page, or null if it did not come in time.
+     * The next page, or null if it did not come in time, or the member that was asked failed: then call again, after a
+     * pause.
      *
      * @throws CompactedException the revision is gone
      */
-    @Nullable Page next(Duration timeout) throws CompactedException, AnotherCluster, Unexplained, InterruptedException {
+    public @Nullable Page next(Duration timeout)
+            throws CompactedException, AnotherCluster, Unexplained, InterruptedException {
         ByteString from = cursor;
         if (from == null) {
             throw new IllegalStateException("the snapshot was read to its end");
