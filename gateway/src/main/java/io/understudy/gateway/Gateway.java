@@ -8,6 +8,7 @@ import io.understudy.config.HostPort;
 import io.understudy.etcd.EtcdCluster;
 import io.understudy.etcd.Health;
 import io.understudy.etcd.Role;
+import io.understudy.feed.FeedSource;
 import io.understudy.feed.etcd.EtcdFeedSource;
 import io.understudy.gateway.api.ApiException;
 import io.understudy.gateway.api.ResponseHeaders;
@@ -31,6 +32,7 @@ import io.understudy.gateway.server.Reply;
 import io.understudy.gateway.server.RequestListener;
 import io.understudy.gateway.server.UnaryMethod;
 import io.understudy.gateway.server.WebPages;
+import io.understudy.gateway.verify.Verifier;
 import io.understudy.metrics.ProcessMetrics;
 import io.understudy.vocabulary.MemberId;
 import io.vertx.core.Future;
@@ -75,6 +77,7 @@ public final class Gateway implements AutoCloseable {
     private final SourceFacts facts;
     private final Replica replica;
     private final ReplicaWriter writer;
+    private final Verifier verifier;
     private final SourceForm jsonForm;
     private final ReadPath reads;
     private final ApiServer server;
@@ -89,6 +92,7 @@ public final class Gateway implements AutoCloseable {
             GatewaySettings settings,
             EtcdCluster source,
             ReadIndexSource readIndexes,
+            UnaryOperator<FeedSource> feeds,
             ProcessMetrics process,
             int loops) {
         this.settings = settings;
@@ -103,9 +107,10 @@ public final class Gateway implements AutoCloseable {
         this.replica = new Replica(settings.range(), settings.replica(), replicaListener(metrics));
         this.writer = new ReplicaWriter(
                 replica,
-                new EtcdFeedSource(settings.source().name(), source, settings.feed(), registry),
+                feeds.apply(new EtcdFeedSource(settings.source().name(), source, settings.feed(), registry)),
                 metrics::applied,
                 metrics::resynchronised);
+        this.verifier = new Verifier(replica, source, settings.feed(), settings.verify(), verified(metrics));
         this.jsonForm = new SourceForm(source);
         this.reads = new ReadPath(
                 vertx,
@@ -166,17 +171,21 @@ public final class Gateway implements AutoCloseable {
      * @throws RuntimeException if files that the source's settings name can't be used
      */
     public static Gateway start(GatewaySettings settings) throws IOException, InterruptedException {
-        return start(settings, UnaryOperator.identity());
+        return start(settings, UnaryOperator.identity(), UnaryOperator.identity());
     }
 
-    /** @param readIndexes may put something between the gateway and those who confirm revisions */
-    static Gateway start(GatewaySettings settings, UnaryOperator<ReadIndexSource> readIndexes)
+    /**
+     * @param readIndexes may put something between the gateway and those who confirm revisions
+     * @param feeds may put something between the source's feeds and the replica
+     */
+    static Gateway start(
+            GatewaySettings settings, UnaryOperator<ReadIndexSource> readIndexes, UnaryOperator<FeedSource> feeds)
             throws IOException, InterruptedException {
         int loops = Runtime.getRuntime().availableProcessors();
         ProcessMetrics process = new ProcessMetrics("gateway", VERSION);
         // First, since it reads files that may not be there.
         EtcdCluster source = EtcdCluster.connect(settings.source(), process.registry());
-        Gateway gateway = new Gateway(settings, source, readIndexes.apply(source::readIndex), process, loops);
+        Gateway gateway = new Gateway(settings, source, readIndexes.apply(source::readIndex), feeds, process, loops);
         try {
             gateway.listen(loops);
         } catch (IOException | InterruptedException | RuntimeException e) {
@@ -185,6 +194,7 @@ public final class Gateway implements AutoCloseable {
         }
         gateway.writer.start();
         gateway.reads.start();
+        gateway.verifier.start();
         return gateway;
     }
 
@@ -229,6 +239,7 @@ public final class Gateway implements AutoCloseable {
         steps.run("server", () -> steps.await(server.shutdown(settings.closeTimeout())));
         steps.run("REST", () -> steps.await(rest.shutdown(settings.closeTimeout())));
         steps.run("reads", reads::close);
+        steps.run("verifier", () -> verifier.close(settings.closeTimeout()));
         steps.run("writer", () -> writer.close(settings.closeTimeout()));
         steps.run("source", source::close);
         steps.run("event loops", () -> steps.await(vertx.close()));
@@ -275,6 +286,20 @@ public final class Gateway implements AutoCloseable {
                 : missing == null ? "nio" : "nio (no native one: " + missing.getMessage() + ")";
     }
 
+    private static Verifier.Listener verified(GatewayMetrics metrics) {
+        return new Verifier.Listener() {
+            @Override
+            public void compared(int keys) {
+                metrics.verified(keys);
+            }
+
+            @Override
+            public void differ(int keys) {
+                metrics.differed(keys);
+            }
+        };
+    }
+
     private Replica.StateListener replicaListener(GatewayMetrics metrics) {
         return new Replica.StateListener() {
             @Override
@@ -311,14 +336,21 @@ public final class Gateway implements AutoCloseable {
     private HealthChecks ready() {
         return new HealthChecks(
                 new HealthCheck("process", () -> closing.get() ? Optional.of("closing") : Optional.empty()),
-                new HealthCheck("replica", this::replicaMissing),
+                new HealthCheck("replica", this::replicaMissing, this::replicaDropped),
+                new HealthCheck("verification", verifier::problem),
                 new HealthCheck("feed", () -> feedEnded().or(this::feedSilent)),
                 new HealthCheck("read_index", reads::readIndexProblem),
                 new HealthCheck("staleness", this::tooStale),
                 new HealthCheck("source", Optional::empty, this::standIns));
     }
 
-    /** Without a replica that was dropped, reads are passed through. */
+    private Optional<String> replicaDropped() {
+        return replica.condition() instanceof Condition.Dropped dropped
+                ? Optional.of("dropped, reads are passed through: " + dropped.reason())
+                : Optional.empty();
+    }
+
+    /** Not one that was dropped: then reads are passed through. */
     private Optional<String> replicaMissing() {
         return replica.condition() instanceof Condition.Loading
                 ? Optional.of("the first snapshot is not complete")

@@ -11,6 +11,7 @@ import io.understudy.gateway.read.ReadSettings;
 import io.understudy.gateway.replica.ReplicaSettings;
 import io.understudy.gateway.rest.RestSettings;
 import io.understudy.gateway.server.ServerLimits;
+import io.understudy.gateway.verify.VerifySettings;
 import io.understudy.vocabulary.KeyRange;
 import java.net.InetAddress;
 import java.net.UnknownHostException;
@@ -31,6 +32,7 @@ import java.util.stream.Stream;
  * @param range the part of the key space to hold
  * @param reads how long reads wait, and for what
  * @param replica how much of the past, and how much memory, it may have
+ * @param verify how often and how fast the replica is compared with the source
  * @param maxSilence how long the feed may tell nothing before {@code /readyz} is red
  * @param closeTimeout how long closing waits for requests under way
  */
@@ -44,6 +46,7 @@ public record GatewaySettings(
         ServerLimits limits,
         ReadSettings reads,
         ReplicaSettings replica,
+        VerifySettings verify,
         Duration maxSilence,
         Duration closeTimeout) {
 
@@ -81,7 +84,8 @@ public record GatewaySettings(
                     Setting.under(FEED, EtcdFeedOptions.ROWS),
                     ServerLimits.ROWS,
                     ReadSettings.ROWS,
-                    ReplicaSettings.ROWS)
+                    ReplicaSettings.ROWS,
+                    VerifySettings.ROWS)
             .<Setting<?>>flatMap(List::stream)
             .toList();
 
@@ -121,6 +125,7 @@ public record GatewaySettings(
                 ServerLimits.from(configuration),
                 ReadSettings.from(configuration),
                 ReplicaSettings.from(configuration),
+                VerifySettings.from(configuration),
                 configuration.get(MAX_SILENCE),
                 configuration.get(CLOSE_TIMEOUT));
     }
@@ -140,23 +145,29 @@ public record GatewaySettings(
                 ServerLimits.DEFAULTS,
                 ReadSettings.DEFAULTS,
                 ReplicaSettings.DEFAULTS,
+                VerifySettings.DEFAULTS,
                 Duration.ofSeconds(15),
                 Duration.ofSeconds(5));
     }
 
     public GatewaySettings withRange(KeyRange newRange) {
         return new GatewaySettings(
-                name, listen, rest, source, newRange, feed, limits, reads, replica, maxSilence, closeTimeout);
+                name, listen, rest, source, newRange, feed, limits, reads, replica, verify, maxSilence, closeTimeout);
     }
 
     public GatewaySettings withReads(ReadSettings newReads) {
         return new GatewaySettings(
-                name, listen, rest, source, range, feed, limits, newReads, replica, maxSilence, closeTimeout);
+                name, listen, rest, source, range, feed, limits, newReads, replica, verify, maxSilence, closeTimeout);
     }
 
     public GatewaySettings withReplica(ReplicaSettings newReplica) {
         return new GatewaySettings(
-                name, listen, rest, source, range, feed, limits, reads, newReplica, maxSilence, closeTimeout);
+                name, listen, rest, source, range, feed, limits, reads, newReplica, verify, maxSilence, closeTimeout);
+    }
+
+    public GatewaySettings withVerify(VerifySettings newVerify) {
+        return new GatewaySettings(
+                name, listen, rest, source, range, feed, limits, reads, replica, newVerify, maxSilence, closeTimeout);
     }
 
     /** So that impossible combinations are told together with everything else that is wrong. */

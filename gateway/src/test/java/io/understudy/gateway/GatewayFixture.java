@@ -45,7 +45,11 @@ final class GatewayFixture implements AutoCloseable {
     /** A gateway with something between it and those who confirm revisions. */
     GatewayFixture(GatewaySettings settings, UnaryOperator<ReadIndexSource> readIndexes)
             throws IOException, InterruptedException {
-        gateway = Gateway.start(settings, readIndexes);
+        this(Gateway.start(settings, readIndexes, UnaryOperator.identity()));
+    }
+
+    GatewayFixture(Gateway gateway) {
+        this.gateway = gateway;
         channel = channel("127.0.0.1", gateway.apiPort());
     }
 

@@ -57,6 +57,7 @@ final class GatewayIT {
                 defaults.limits(),
                 defaults.reads(),
                 defaults.replica(),
+                defaults.verify(),
                 Duration.ofSeconds(4),
                 defaults.closeTimeout());
         member.pause();

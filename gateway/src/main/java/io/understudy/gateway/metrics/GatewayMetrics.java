@@ -24,6 +24,8 @@ import java.util.function.Supplier;
  *   <li>{@code understudy.gateway.replica.drops}: times it was given up, to be built anew later
  *   <li>{@code understudy.gateway.window.commits}: past commits that are held
  *   <li>{@code understudy.gateway.window}: bytes that they take
+ *   <li>{@code understudy.gateway.verify.keys}: keys of the source that the replica was compared with
+ *   <li>{@code understudy.gateway.verify.differences}: keys that were not the same on both sides
  *   <li>{@code understudy.gateway.replica.apply}: time to apply and publish a commit
  *   <li>{@code understudy.gateway.feed.silence}: seconds since the feed told anything
  *   <li>{@code understudy.gateway.feed.resyncs}: gaps answered by a new snapshot
@@ -49,6 +51,8 @@ public final class GatewayMetrics {
     private final Timer apply;
     private final Counter resyncs;
     private final Counter drops;
+    private final Counter verified;
+    private final Counter differences;
     private final ConcurrentMap<RestCall, Timer> restRequests = new ConcurrentHashMap<>();
 
     private record RestCall(String route, int status) {}
@@ -65,6 +69,20 @@ public final class GatewayMetrics {
         this.drops = Counter.builder(PREFIX + "replica.drops")
                 .description("Times the replica was given up, to be built anew later")
                 .register(registry);
+        this.verified = Counter.builder(PREFIX + "verify.keys")
+                .description("Keys of the source that the replica was compared with")
+                .register(registry);
+        this.differences = Counter.builder(PREFIX + "verify.differences")
+                .description("Keys that were not the same on both sides")
+                .register(registry);
+    }
+
+    public void verified(int keys) {
+        verified.increment(keys);
+    }
+
+    public void differed(int keys) {
+        differences.increment(keys);
     }
 
     public void dropped() {

@@ -11,6 +11,7 @@ import io.understudy.vocabulary.Position;
 import io.understudy.vocabulary.Revision;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -36,6 +37,7 @@ public final class Replica implements FeedConsumer {
     private final ReplicaSettings settings;
     private final StateListener listener;
     private final AtomicReference<@Nullable String> rebuildWanted = new AtomicReference<>();
+    private final AtomicLong builds = new AtomicLong();
     private @Nullable SnapshotMerge merge;
     private @Nullable ClusterId cluster;
     /** When it was dropped, or last tried to be built anew. */
@@ -76,7 +78,7 @@ public final class Replica implements FeedConsumer {
 
     /** The latest state; null until the first snapshot is complete, and while the replica is dropped. */
     public @Nullable ReplicaState state() {
-        Window held = window;
+        Window held = readable();
         return held == null ? null : held.latest();
     }
 
@@ -84,7 +86,7 @@ public final class Replica implements FeedConsumer {
      * The state at {@code revision}; null if the window doesn't reach back so far, or the replica hasn't come so far yet.
      */
     public @Nullable ReplicaState at(Revision revision) {
-        Window held = window;
+        Window held = readable();
         return held == null ? null : held.at(revision);
     }
 
@@ -93,8 +95,13 @@ public final class Replica implements FeedConsumer {
      * {@linkplain HeldCommit#isNextAfter is the next}.
      */
     public @Nullable HeldCommit commitAfter(Revision revision) {
-        Window held = window;
+        Window held = readable();
         return held == null ? null : held.next(revision);
+    }
+
+    /** How often it was built from a snapshot. */
+    public long builds() {
+        return builds.get();
     }
 
     /** How far the feed has come, with a state or without; null before the first snapshot is complete. */
@@ -125,16 +132,17 @@ public final class Replica implements FeedConsumer {
         return held == null ? 0 : held.latest().heapBytes() + held.bytes();
     }
 
-    /** Has the replica dropped and built anew from a snapshot, soon. For any thread. */
+    /** Has the replica dropped and built anew from a snapshot, soon; there is no state from now on. For any thread. */
     public void rebuild(String reason) {
         rebuildWanted.set(reason);
     }
 
     /** For the writing thread: whether a new feed shall be opened, for a snapshot to build the replica from. */
     boolean isSnapshotDue() {
-        String reason = rebuildWanted.getAndSet(null);
+        String reason = rebuildWanted.get();
         if (reason != null) {
             drop(reason);
+            rebuildWanted.set(null);
             return true;
         }
         if (!isGivenUp()
@@ -176,6 +184,7 @@ public final class Replica implements FeedConsumer {
         ReplicaState state = running().complete(position);
         merge = null;
         publish(new Window(state, settings.windowRevisions(), settings.windowBytes()), state);
+        builds.incrementAndGet();
     }
 
     @Override
@@ -219,6 +228,11 @@ public final class Replica implements FeedConsumer {
             held.advance(position.revision());
             publish(held, held.latest());
         }
+    }
+
+    /** Null as soon as it is known to be wrong, though the writing thread has yet to drop it. */
+    private @Nullable Window readable() {
+        return rebuildWanted.get() == null ? window : null;
     }
 
     private void publish(Window held, ReplicaState state) {

@@ -97,6 +97,8 @@ final class ReplicaCeilingTest {
         Replica replica = replica(Duration.ofHours(1));
         load(replica, 10, 1);
         replica.rebuild("it differs");
+        assertThat(replica.state()).isNull();
+        assertThat(replica.at(new Revision(10))).isNull();
         assertThat(replica.isSnapshotDue()).isTrue();
         assertThat(replica.condition()).isEqualTo(new Condition.Dropped("it differs"));
         assertThat(replica.isSnapshotDue()).isFalse();

@@ -1,0 +1,157 @@
+package io.understudy.gateway.verify;
+
+import com.google.protobuf.ByteString;
+import io.understudy.etcd.EtcdCluster;
+import io.understudy.feed.FeedEndedException;
+import io.understudy.feed.etcd.EtcdFeedOptions;
+import io.understudy.feed.etcd.SnapshotReader;
+import io.understudy.gateway.replica.Replica;
+import io.understudy.gateway.replica.ReplicaState;
+import io.understudy.vocabulary.KeyRange;
+import java.time.Duration;
+import java.util.Optional;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Compares the replica with its source, over and over, on a thread of its own: the source's pages, read serializably at
+ * the revision of a state of the replica, against that state. Being immutable, a state waits for its pages while the
+ * replica goes on; it is let go after some seconds, and the comparison continues with a newer one.
+ *
+ * <p>Entries are compared one by one: the pages have to be read whole, since no member tells digests of ranges, and so a
+ * digest would save nothing. A difference is a fault of ours or of the member that was read, and the replica is built
+ * anew, whichever it is.
+ */
+public final class Verifier {
+
+    private static final Logger LOG = LoggerFactory.getLogger(Verifier.class);
+
+    /** What is replaced in the meantime is kept for the old state's sake. */
+    private static final long HOLD_NANOS = TimeUnit.SECONDS.toNanos(5);
+
+    private static final Duration PATIENCE = Duration.ofSeconds(1);
+    private static final long PAUSE_MILLIS = 200;
+    private static final long LEAST_PAGE_BYTES = 64L << 10;
+
+    private final Replica replica;
+    private final EtcdCluster source;
+    private final EtcdFeedOptions pages;
+    private final VerifySettings settings;
+    private final Listener listener;
+    private final Thread thread = new Thread(this::run, "replica-verifier");
+    private final CountDownLatch closing = new CountDownLatch(1);
+    private volatile @Nullable Found found;
+
+    /** A difference, and how often the replica had been built by then. */
+    private record Found(String text, long builds) {}
+
+    /** Told of what was compared, on the verifier's thread. */
+    public interface Listener {
+
+        /** So many keys of the source were compared. */
+        void compared(int keys);
+
+        /** So many of them, or of the replica's, are not the same on the other side. */
+        void differ(int keys);
+    }
+
+    /** @param feed how pages are read of the source */
+    public Verifier(
+            Replica replica, EtcdCluster source, EtcdFeedOptions feed, VerifySettings settings, Listener listener) {
+        this.replica = replica;
+        this.source = source;
+        this.settings = settings;
+        this.listener = listener;
+        // Half a second's worth, so that a state is held for several of them.
+        long pageBytes = Math.max(LEAST_PAGE_BYTES, Math.min(feed.pageBytes(), settings.bytesPerSecond() / 2));
+        this.pages = feed.withPageBytes(pageBytes);
+        thread.setDaemon(true);
+    }
+
+    public void start() {
+        thread.start();
+    }
+
+    /** That the replica was found to differ, until it is built anew. */
+    public Optional<String> problem() {
+        Found last = found;
+        return last != null && last.builds() == replica.builds() ? Optional.of(last.text()) : Optional.empty();
+    }
+
+    /** Ends the comparison under way; waits for it up to {@code deadline}. Idempotent. */
+    public void close(Duration deadline) throws InterruptedException {
+        closing.countDown();
+        thread.interrupt();
+        thread.join(deadline.toMillis());
+    }
+
+    private void run() {
+        try {
+            while (!closing.await(settings.interval().toMillis(), TimeUnit.MILLISECONDS)) {
+                KeyRange rest = problem().isPresent() ? null : replica.range();
+                while (rest != null && closing.getCount() > 0) {
+                    rest = compareFrom(rest);
+                }
+            }
+        } catch (InterruptedException e) {
+            if (closing.getCount() > 0) {
+                LOG.warn("verification was interrupted, and ends");
+            }
+        } catch (RuntimeException e) {
+            LOG.error("verification ends, by a fault of its own", e);
+        }
+    }
+
+    /** Compares with the latest state for as long as that may be held. Returns what is left; null to end the round. */
+    private @Nullable KeyRange compareFrom(KeyRange range) throws InterruptedException {
+        ReplicaState state = replica.state();
+        if (state == null) {
+            return null;
+        }
+        long builds = replica.builds();
+        long letGo = System.nanoTime() + HOLD_NANOS;
+        ByteString from = range.from();
+        try (SnapshotReader reader = new SnapshotReader(source, state.cluster(), range, state.revision(), pages)) {
+            while (!reader.isDone() && System.nanoTime() < letGo) {
+                SnapshotReader.Page page = reader.next(PATIENCE);
+                if (page == null) {
+                    pause(PAUSE_MILLIS);
+                } else if (isSame(state, page, builds)) {
+                    from = page.covered().to();
+                    pause(TimeUnit.SECONDS.toMillis(page.bytes()) / settings.bytesPerSecond());
+                } else {
+                    return null;
+                }
+            }
+            return reader.isDone() ? null : new KeyRange(from == null ? ByteString.EMPTY : from, range.to());
+        } catch (SnapshotReader.CompactedException e) {
+            pause(PAUSE_MILLIS);
+            return new KeyRange(from == null ? ByteString.EMPTY : from, range.to());
+        } catch (FeedEndedException e) {
+            // The feed meets it too, and decides what becomes of it.
+            LOG.info("verification skipped, cause=\"{}\"", e.getMessage());
+            return null;
+        }
+    }
+
+    private boolean isSame(ReplicaState state, SnapshotReader.Page page, long builds) {
+        Differences differences = Differences.between(state, page);
+        listener.compared(page.entries().size());
+        if (differences.keys().isEmpty()) {
+            return true;
+        }
+        LOG.error("replica differs from the source revision={} keys={}", state.revision(), differences.text());
+        found = new Found(
+                "it differs from the source at revision " + state.revision() + " in " + differences.text(), builds);
+        listener.differ(differences.keys().size());
+        replica.rebuild("it differs from the source");
+        return false;
+    }
+
+    private void pause(long millis) throws InterruptedException {
+        boolean unused = closing.await(millis, TimeUnit.MILLISECONDS);
+    }
+}
