@@ -1,0 +1,92 @@
+package io.understudy.gateway;
+
+import static org.junit.jupiter.api.Assumptions.abort;
+
+import io.understudy.local.process.Command;
+import io.understudy.local.process.CommandFailedException;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.net.URISyntaxException;
+import java.nio.file.DirectoryNotEmptyException;
+import java.nio.file.FileAlreadyExistsException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Objects;
+
+/**
+ * {@code etcd3}, the etcd client of Node, and a script that reads with it. Fetched once by {@code npm}, at the versions and
+ * digests of {@code package-lock.json}, into this user's cache. Where {@code npm} or its registry is missing, tests of it
+ * are skipped.
+ */
+final class NodeClient {
+
+    private static final Path CACHE = Path.of(System.getProperty("user.home"), ".cache", "understudy", "npm");
+    private static final Duration FETCH = Duration.ofSeconds(90);
+    private static final Duration RUN = Duration.ofSeconds(60);
+
+    private final Path script;
+    private final Path modules;
+
+    private NodeClient(Path script, Path modules) {
+        this.script = script;
+        this.modules = modules;
+    }
+
+    /** Skips the test that calls it if it isn't to be had. */
+    static NodeClient find() throws IOException {
+        Path sources = resources();
+        try {
+            Command.of(List.of("npm", "--version")).run(Duration.ofSeconds(30));
+        } catch (CommandFailedException e) {
+            return abort("skipped, since Node and npm are not here (Debian: nodejs, npm): " + e.getMessage());
+        }
+        String lock = Files.readString(sources.resolve("package-lock.json"));
+        Path home = CACHE.resolve("etcd3-" + Integer.toHexString(lock.hashCode()));
+        if (!Files.isDirectory(home)) {
+            try {
+                fetch(sources, home);
+            } catch (CommandFailedException e) {
+                return abort("skipped, since npm could not fetch the client: " + e.getMessage());
+            }
+        }
+        return new NodeClient(sources.resolve("reads.js"), home.resolve("node_modules"));
+    }
+
+    /** Into a folder of its own first, so that one that is there is complete. */
+    private static void fetch(Path sources, Path home) throws IOException {
+        Files.createDirectories(CACHE);
+        Path fetched = Files.createTempDirectory(CACHE, "fetching");
+        for (String file : List.of("package.json", "package-lock.json")) {
+            Files.copy(sources.resolve(file), fetched.resolve(file), StandardCopyOption.REPLACE_EXISTING);
+        }
+        Command.of(List.of("npm", "ci", "--ignore-scripts", "--no-audit", "--no-fund"))
+                .in(fetched)
+                .run(FETCH);
+        try {
+            Files.move(fetched, home, StandardCopyOption.ATOMIC_MOVE);
+        } catch (FileAlreadyExistsException | DirectoryNotEmptyException e) {
+            // Another build was faster.
+        }
+    }
+
+    /** What the script printed. */
+    String run(String... arguments) {
+        List<String> line = new ArrayList<>(List.of("node", script.toString()));
+        line.addAll(List.of(arguments));
+        return Command.of(line).with("NODE_PATH", modules.toString()).run(RUN);
+    }
+
+    private static Path resources() {
+        try {
+            return Path.of(Objects.requireNonNull(NodeClient.class.getResource("/etcd3-client/reads.js"))
+                            .toURI())
+                    .getParent();
+        } catch (URISyntaxException e) {
+            throw new UncheckedIOException(new IOException(e));
+        }
+    }
+}
