@@ -72,15 +72,6 @@ public final class ApiException extends Exception {
         return new ApiException(Status.Code.RESOURCE_EXHAUSTED, "etcdserver: too many requests");
     }
 
-    /** Closing, or closed. */
-    public static ApiException stopped() {
-        return new ApiException(Status.Code.UNAVAILABLE, "etcdserver: server stopped");
-    }
-
-    public static ApiException permissionDenied() {
-        return new ApiException(Status.Code.PERMISSION_DENIED, "etcdserver: permission denied");
-    }
-
     /**
      * The first snapshot is not complete. Of etcd's errors this is the one that says that this member, not the cluster,
      * has yet to apply what it needs; being UNAVAILABLE, clients try another endpoint.
@@ -93,9 +84,5 @@ public final class ApiException extends Exception {
     /** What this gateway doesn't do, or doesn't do yet. */
     public static ApiException unimplemented(String what) {
         return new ApiException(Status.Code.UNIMPLEMENTED, "understudy: " + what);
-    }
-
-    public static ApiException outsideRange(String what) {
-        return new ApiException(Status.Code.FAILED_PRECONDITION, "understudy: " + what);
     }
 }

@@ -6,7 +6,9 @@ import io.grpc.ManagedChannel;
 import io.grpc.netty.NettyChannelBuilder;
 import io.understudy.config.HostPort;
 import io.understudy.gateway.api.ApiException;
-import io.understudy.gateway.api.RangeReader;
+import io.understudy.gateway.api.RangeEvaluation;
+import io.understudy.gateway.api.RangeRequests;
+import io.understudy.gateway.api.ReplicaKeys;
 import io.understudy.gateway.api.ResponseHeaders;
 import io.understudy.gateway.api.States;
 import io.understudy.gateway.api.WireForm;
@@ -59,7 +61,7 @@ final class TestServer implements AutoCloseable {
     TestServer() {
         ReplicaState state =
                 States.of(KeyRange.all(), 9, List.of(States.entry("a", "1", 2, 2, 1), States.entry("b", "2", 3, 3, 1)));
-        RangeReader reader = new RangeReader(() -> state, new ResponseHeaders(new MemberId(5), () -> 2));
+        ResponseHeaders headers = new ResponseHeaders(new MemberId(5), () -> 2);
         HealthChecks live = new HealthChecks(new HealthCheck("feed", Optional::empty));
         HealthChecks ready =
                 new HealthChecks(new HealthCheck("replica", () -> problem), new HealthCheck("feed", Optional::empty));
@@ -69,7 +71,9 @@ final class TestServer implements AutoCloseable {
                 ServerLimits.DEFAULTS,
                 List.of(UnaryMethod.of(KVGrpc.getRangeMethod(), RangeRequest.parser(), (caller, request) -> {
                     try {
-                        return Future.succeededFuture(Reply.of(WireForm.message(reader.range(request))));
+                        RangeRequests.requireValid(request);
+                        return Future.succeededFuture(Reply.of(WireForm.message(
+                                RangeEvaluation.range(request, new ReplicaKeys(state), headers.of(state)))));
                     } catch (ApiException e) {
                         return Future.failedFuture(e);
                     }
