@@ -23,6 +23,7 @@ final class Configurations {
                 listen: %s
                 rest:
                   listen: %s
+                writes: forward
                 source:
                   endpoints: [%s]
                 """.formatted(ports.address(LabPort.GATEWAY), ports.address(LabPort.GATEWAY_REST), urls(ports));

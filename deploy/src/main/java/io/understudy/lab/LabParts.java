@@ -157,8 +157,8 @@ final class LabParts {
                 served,
                 check,
                 List.of(
-                        etcdctl + " --endpoints=" + ports.address(LabPort.VOTER_1) + " put greeting hello",
-                        etcdctl + " --endpoints=" + ports.address(LabPort.GATEWAY) + " get --consistency=s greeting",
+                        etcdctl + " --endpoints=" + ports.address(LabPort.GATEWAY) + " put greeting hello",
+                        etcdctl + " --endpoints=" + ports.address(LabPort.GATEWAY) + " get greeting",
                         "curl -s " + ports.url(LabPort.GATEWAY_REST).resolve("/v1/kv/greeting")));
     }
 

@@ -1,8 +1,5 @@
 package io.understudy.gateway;
 
-import io.etcd.jetcd.api.KVGrpc;
-import io.etcd.jetcd.api.RangeRequest;
-import io.etcd.jetcd.api.TxnRequest;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.understudy.config.HostPort;
 import io.understudy.etcd.EtcdCluster;
@@ -10,14 +7,15 @@ import io.understudy.etcd.Health;
 import io.understudy.etcd.Role;
 import io.understudy.feed.FeedSource;
 import io.understudy.feed.etcd.EtcdFeedSource;
-import io.understudy.gateway.api.ApiException;
 import io.understudy.gateway.api.ResponseHeaders;
-import io.understudy.gateway.api.WireForm;
 import io.understudy.gateway.caller.ReadPermissions;
+import io.understudy.gateway.forward.ForwardMetrics;
+import io.understudy.gateway.forward.Forwarding;
 import io.understudy.gateway.health.HealthCheck;
 import io.understudy.gateway.health.HealthChecks;
 import io.understudy.gateway.json.JsonApi;
 import io.understudy.gateway.json.SourceForm;
+import io.understudy.gateway.member.MemberAnswers;
 import io.understudy.gateway.metrics.GatewayMetrics;
 import io.understudy.gateway.read.ReadIndexSource;
 import io.understudy.gateway.read.ReadPath;
@@ -28,9 +26,7 @@ import io.understudy.gateway.replica.ReplicaWriter;
 import io.understudy.gateway.rest.RestServer;
 import io.understudy.gateway.rest.StatusReport;
 import io.understudy.gateway.server.ApiServer;
-import io.understudy.gateway.server.Reply;
 import io.understudy.gateway.server.RequestListener;
-import io.understudy.gateway.server.UnaryMethod;
 import io.understudy.gateway.server.WebPages;
 import io.understudy.gateway.verify.Verifier;
 import io.understudy.metrics.ProcessMetrics;
@@ -41,7 +37,6 @@ import io.vertx.core.VertxOptions;
 import io.vertx.core.json.JsonObject;
 import java.io.IOException;
 import java.time.Duration;
-import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
@@ -112,36 +107,37 @@ public final class Gateway implements AutoCloseable {
                 metrics::resynchronised);
         this.verifier = new Verifier(replica, source, settings.feed(), settings.verify(), verified(metrics));
         this.jsonForm = new SourceForm(source);
+        ResponseHeaders headers = new ResponseHeaders(id, facts::raftTerm);
         this.reads = new ReadPath(
                 vertx,
                 settings.reads(),
                 replica,
-                new ResponseHeaders(id, facts::raftTerm),
+                headers,
                 ReadPermissions.EVERYTHING,
                 readIndexes,
                 source,
                 writer::requestProgress,
                 registry);
+        ApiMethods methods = new ApiMethods(
+                reads,
+                new Forwarding(source, settings.forward(), new ForwardMetrics(registry)),
+                new MemberAnswers(
+                        settings.name(),
+                        VERSION,
+                        settings.members(),
+                        replica::state,
+                        source::view,
+                        headers,
+                        MemberIds::of),
+                settings.members().shown());
         RequestListener listener = method -> metrics.requestsOf(method)::answered;
         this.server = new ApiServer(
                 vertx,
                 settings.listen(),
                 settings.limits(),
-                List.of(
-                        UnaryMethod.of(KVGrpc.getRangeMethod(), RangeRequest.parser(), (caller, request) -> reads.range(
-                                        caller, request)
-                                .map(answer -> Reply.of(answer, WireForm.of(answer.result())))),
-                        UnaryMethod.of(KVGrpc.getTxnMethod(), TxnRequest.parser(), (caller, request) -> reads.txn(
-                                        caller, request)
-                                .map(answer -> Reply.of(answer, WireForm.of(answer.result()))))),
+                methods.overGrpc(),
                 listener,
-                new JsonApi(
-                        reads,
-                        (method, caller, request) ->
-                                Future.failedFuture(ApiException.unimplemented(method + " is not served")),
-                        jsonForm,
-                        settings.limits().maxRequestBytes(),
-                        listener),
+                new JsonApi(reads, methods::call, jsonForm, settings.limits().maxRequestBytes(), listener),
                 new WebPages(vertx, live(), ready(), versions(), () -> process.scrape(null)
                         .body()));
         this.rest = new RestServer(

@@ -7,6 +7,8 @@ import io.understudy.config.HostPort;
 import io.understudy.config.Setting;
 import io.understudy.etcd.EtcdSettings;
 import io.understudy.feed.etcd.EtcdFeedOptions;
+import io.understudy.gateway.forward.ForwardSettings;
+import io.understudy.gateway.member.MemberSettings;
 import io.understudy.gateway.read.ReadSettings;
 import io.understudy.gateway.replica.ReplicaSettings;
 import io.understudy.gateway.rest.RestSettings;
@@ -33,6 +35,8 @@ import java.util.stream.Stream;
  * @param reads how long reads wait, and for what
  * @param replica how much of the past, and how much memory, it may have
  * @param verify how often and how fast the replica is compared with the source
+ * @param forward what becomes of requests that the replica can't answer
+ * @param members whom clients see as members
  * @param maxSilence how long the feed may tell nothing before {@code /readyz} is red
  * @param closeTimeout how long closing waits for requests under way
  */
@@ -47,6 +51,8 @@ public record GatewaySettings(
         ReadSettings reads,
         ReplicaSettings replica,
         VerifySettings verify,
+        ForwardSettings forward,
+        MemberSettings members,
         Duration maxSilence,
         Duration closeTimeout) {
 
@@ -85,7 +91,9 @@ public record GatewaySettings(
                     ServerLimits.ROWS,
                     ReadSettings.ROWS,
                     ReplicaSettings.ROWS,
-                    VerifySettings.ROWS)
+                    VerifySettings.ROWS,
+                    ForwardSettings.ROWS,
+                    MemberSettings.ROWS)
             .<Setting<?>>flatMap(List::stream)
             .toList();
 
@@ -126,6 +134,8 @@ public record GatewaySettings(
                 ReadSettings.from(configuration),
                 ReplicaSettings.from(configuration),
                 VerifySettings.from(configuration),
+                ForwardSettings.from(configuration),
+                MemberSettings.from(configuration),
                 configuration.get(MAX_SILENCE),
                 configuration.get(CLOSE_TIMEOUT));
     }
@@ -146,28 +156,118 @@ public record GatewaySettings(
                 ReadSettings.DEFAULTS,
                 ReplicaSettings.DEFAULTS,
                 VerifySettings.DEFAULTS,
+                ForwardSettings.DEFAULTS,
+                MemberSettings.DEFAULTS,
                 Duration.ofSeconds(15),
                 Duration.ofSeconds(5));
     }
 
     public GatewaySettings withRange(KeyRange newRange) {
         return new GatewaySettings(
-                name, listen, rest, source, newRange, feed, limits, reads, replica, verify, maxSilence, closeTimeout);
+                name,
+                listen,
+                rest,
+                source,
+                newRange,
+                feed,
+                limits,
+                reads,
+                replica,
+                verify,
+                forward,
+                members,
+                maxSilence,
+                closeTimeout);
     }
 
     public GatewaySettings withReads(ReadSettings newReads) {
         return new GatewaySettings(
-                name, listen, rest, source, range, feed, limits, newReads, replica, verify, maxSilence, closeTimeout);
+                name,
+                listen,
+                rest,
+                source,
+                range,
+                feed,
+                limits,
+                newReads,
+                replica,
+                verify,
+                forward,
+                members,
+                maxSilence,
+                closeTimeout);
     }
 
     public GatewaySettings withReplica(ReplicaSettings newReplica) {
         return new GatewaySettings(
-                name, listen, rest, source, range, feed, limits, reads, newReplica, verify, maxSilence, closeTimeout);
+                name,
+                listen,
+                rest,
+                source,
+                range,
+                feed,
+                limits,
+                reads,
+                newReplica,
+                verify,
+                forward,
+                members,
+                maxSilence,
+                closeTimeout);
     }
 
     public GatewaySettings withVerify(VerifySettings newVerify) {
         return new GatewaySettings(
-                name, listen, rest, source, range, feed, limits, reads, replica, newVerify, maxSilence, closeTimeout);
+                name,
+                listen,
+                rest,
+                source,
+                range,
+                feed,
+                limits,
+                reads,
+                replica,
+                newVerify,
+                forward,
+                members,
+                maxSilence,
+                closeTimeout);
+    }
+
+    public GatewaySettings withForward(ForwardSettings newForward) {
+        return new GatewaySettings(
+                name,
+                listen,
+                rest,
+                source,
+                range,
+                feed,
+                limits,
+                reads,
+                replica,
+                verify,
+                newForward,
+                members,
+                maxSilence,
+                closeTimeout);
+    }
+
+    public GatewaySettings withMembers(MemberSettings newMembers) {
+        return new GatewaySettings(
+                name,
+                listen,
+                rest,
+                source,
+                range,
+                feed,
+                limits,
+                reads,
+                replica,
+                verify,
+                forward,
+                newMembers,
+                maxSilence,
+                closeTimeout);
     }
 
     /** So that impossible combinations are told together with everything else that is wrong. */

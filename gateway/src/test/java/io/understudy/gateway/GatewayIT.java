@@ -58,6 +58,8 @@ final class GatewayIT {
                 defaults.reads(),
                 defaults.replica(),
                 defaults.verify(),
+                defaults.forward(),
+                defaults.members(),
                 Duration.ofSeconds(4),
                 defaults.closeTimeout());
         member.pause();

@@ -7,6 +7,10 @@ import com.google.protobuf.ByteString;
 import io.understudy.config.ConfigurationException;
 import io.understudy.config.HostPort;
 import io.understudy.config.SettingsText;
+import io.understudy.gateway.forward.ForwardSettings;
+import io.understudy.gateway.forward.Writes;
+import io.understudy.gateway.member.MemberSettings;
+import io.understudy.gateway.member.MembersShown;
 import io.understudy.gateway.server.ServerLimits;
 import io.understudy.vocabulary.KeyRange;
 import java.io.IOException;
@@ -14,6 +18,7 @@ import java.net.URI;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -42,6 +47,11 @@ final class GatewaySettingsTest {
                 range: {prefix: /registry/}
                 maxSilence: 20s
                 closeTimeout: 1s
+                writes: forward
+                forward: {timeout: 2m}
+                members: gateways
+                advertise: http://edge-1:2379
+                gateways: {edge-2: {urls: 'http://edge-2:2379, http://edge-2:12379'}}
                 limits: {maxRequestBytes: 4MiB, maxHeaderBytes: 64KiB, maxStreams: 500, maxResets: 1000,
                          maxUnreadBytes: 128KiB, maxConnections: 50}
                 """);
@@ -49,6 +59,14 @@ final class GatewaySettingsTest {
         assertThat(settings.source().probeInterval()).isEqualTo(Duration.ofSeconds(2));
         assertThat(settings.range()).isEqualTo(KeyRange.prefix(ByteString.copyFromUtf8("/registry/")));
         assertThat(settings.maxSilence()).isEqualTo(Duration.ofSeconds(20));
+        assertThat(settings.forward()).isEqualTo(new ForwardSettings(Writes.FORWARD, Duration.ofMinutes(2)));
+        assertThat(settings.members())
+                .isEqualTo(new MemberSettings(
+                        MembersShown.GATEWAYS,
+                        List.of(URI.create("http://edge-1:2379")),
+                        Map.of(
+                                "edge-2",
+                                List.of(URI.create("http://edge-2:2379"), URI.create("http://edge-2:12379")))));
         assertThat(settings.limits()).isEqualTo(new ServerLimits(4 << 20, 64 << 10, 500, 1_000, 128 << 10, 50));
     }
 
@@ -71,6 +89,12 @@ final class GatewaySettingsTest {
         assertThatExceptionOfType(ConfigurationException.class)
                 .isThrownBy(() -> load("source: {endpoints: ['http://127.0.0.1:1', 'https://127.0.0.1:2']}"))
                 .withMessageContaining("http and https endpoints mixed");
+        assertThatExceptionOfType(ConfigurationException.class)
+                .isThrownBy(() -> load("""
+                        source: {endpoints: ['http://127.0.0.1:1']}
+                        members: gateways
+                        """))
+                .withMessageContaining("advertise");
     }
 
     @Test

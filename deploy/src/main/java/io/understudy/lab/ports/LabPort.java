@@ -10,7 +10,7 @@ import java.util.List;
  * in which it was used can't be started with another.
  */
 public enum LabPort {
-    GATEWAY("gateway", "--gateway-port", 2379, false, "etcd v3 API over gRPC and as JSON, /readyz, /metrics"),
+    GATEWAY("gateway", "--gateway-port", 2379, false, "etcd v3 API (gRPC, JSON), writes forwarded; /metrics"),
     GATEWAY_REST("gateway", "--gateway-rest-port", 8080, false, "REST, /openapi.json"),
     VOTER_1("voter-1", "--voter-1-port", 23791, false, "etcd, client"),
     VOTER_2("voter-2", "--voter-2-port", 23792, false, "etcd, client"),

@@ -41,7 +41,8 @@ public final class WireForm {
         }
     }
 
-    private static byte[] whole(AnswerBody body) {
+    /** All of an answer at once. */
+    public static byte[] whole(AnswerBody body) {
         ByteBuf out = Unpooled.buffer((int) body.length());
         while (body.appendTo(out, Integer.MAX_VALUE / 2)) {
             // All of it is wanted.

@@ -9,7 +9,6 @@ import io.grpc.MethodDescriptor.MethodType;
 import io.understudy.etcd.Duty;
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
 import java.util.function.Function;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
@@ -97,16 +96,9 @@ public record EtcdMethod(MethodDescriptor<byte[], byte[]> wire, Treatment treatm
     private static final Map<String, EtcdMethod> BY_NAME =
             ALL.stream().collect(Collectors.toUnmodifiableMap(EtcdMethod::fullName, Function.identity()));
 
-    private static final Set<String> SERVICES =
-            ALL.stream().map(EtcdMethod::service).collect(Collectors.toUnmodifiableSet());
-
     /** Null if etcd 3.5 has no such method. */
     public static @Nullable EtcdMethod named(String fullName) {
         return BY_NAME.get(fullName);
-    }
-
-    static boolean isService(String name) {
-        return SERVICES.contains(name);
     }
 
     /** Such as {@code etcdserverpb.KV/Put}. */
@@ -122,10 +114,6 @@ public record EtcdMethod(MethodDescriptor<byte[], byte[]> wire, Treatment treatm
     /** Whether a call has one answer only as well. */
     public boolean unary() {
         return wire.getType() == UNARY;
-    }
-
-    private String service() {
-        return fullName().substring(0, fullName().indexOf('/'));
     }
 
     private static EtcdMethod read(String name) {

@@ -85,11 +85,6 @@ public final class Forwarding {
         return answer.future();
     }
 
-    /** What a client is told that calls a method which etcd 3.5 doesn't have. */
-    public static ApiException unknown(String fullName) {
-        return Refusals.unknown(fullName);
-    }
-
     private boolean refuses(EtcdMethod method) {
         return switch (method.treatment()) {
             case READ -> false;

@@ -7,7 +7,7 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /** A call of one request until that is there; from then on, whoever was made to answer it. */
-final class OneRequest extends ServerCall.Listener<byte[]> {
+public final class OneRequest extends ServerCall.Listener<byte[]> {
 
     private final ServerCall<byte[], byte[]> client;
     private final Function<byte[], ServerCall.Listener<byte[]>> answerer;
@@ -16,7 +16,7 @@ final class OneRequest extends ServerCall.Listener<byte[]> {
     private boolean over;
 
     /** {@code answerer} takes the call over with its request. */
-    OneRequest(ServerCall<byte[], byte[]> client, Function<byte[], ServerCall.Listener<byte[]>> answerer) {
+    public OneRequest(ServerCall<byte[], byte[]> client, Function<byte[], ServerCall.Listener<byte[]>> answerer) {
         this.client = client;
         this.answerer = answerer;
         // A second one would be a fault that has to show.

@@ -7,6 +7,7 @@ import io.etcd.jetcd.api.TxnRequest;
 import io.grpc.Status;
 import io.understudy.gateway.api.ApiException;
 import io.understudy.gateway.api.OpResult;
+import io.understudy.gateway.api.TxnRequests;
 import io.understudy.gateway.caller.Caller;
 import io.understudy.gateway.read.Answer;
 import io.understudy.gateway.read.Reads;
@@ -119,8 +120,13 @@ public final class JsonApi implements WebCalls {
                     answerRead(exchange, reads.range(caller, request));
                 }
                 case TXN -> {
-                    TxnRequest request = TxnRequest.parseFrom(encoded(method, body));
-                    answerRead(exchange, reads.txn(caller, request));
+                    byte[] message = encoded(method, body);
+                    TxnRequest request = TxnRequest.parseFrom(message);
+                    if (TxnRequests.isReadOnly(request)) {
+                        answerRead(exchange, reads.txn(caller, request));
+                    } else {
+                        answerOther(method, exchange, others.call(TXN, caller, message));
+                    }
                 }
                 default -> answerOther(method, exchange, others.call(method.fullName(), caller, encoded(method, body)));
             }

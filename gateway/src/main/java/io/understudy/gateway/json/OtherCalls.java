@@ -3,7 +3,10 @@ package io.understudy.gateway.json;
 import io.understudy.gateway.caller.Caller;
 import io.vertx.core.Future;
 
-/** Every method with one request and one answer but range and transaction, called with messages in their encoding. */
+/**
+ * Every method with one request and one answer, called with messages in their encoding; not for ranges, nor for
+ * transactions that only read.
+ */
 @FunctionalInterface
 public interface OtherCalls {
 

@@ -6,6 +6,7 @@ import io.netty.util.AsciiString;
 import io.understudy.gateway.api.ApiException;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.function.Function;
 import java.util.stream.Collectors;
 
@@ -28,6 +29,7 @@ final class Requests {
     }
 
     private final Map<AsciiString, Route> routes;
+    private final Set<String> services;
     private final RequestListener.Outcomes unknown;
     private final WebCalls calls;
     private final WebHandler pages;
@@ -43,6 +45,10 @@ final class Requests {
                 .map(method -> new Route(method, listener.of(method.fullName())))
                 .collect(Collectors.toMap(
                         route -> AsciiString.of("/" + route.method().fullName()), Function.identity()));
+        this.services = methods.stream()
+                .map(GrpcMethod::fullName)
+                .map(name -> name.substring(0, name.indexOf('/')))
+                .collect(Collectors.toUnmodifiableSet());
         // Not the names that clients make up: there is no end to those.
         this.unknown = listener.of(UNKNOWN);
         this.calls = calls;
@@ -65,8 +71,7 @@ final class Requests {
         AsciiString path = AsciiString.of(exchange.target());
         Route route = routes.get(path);
         if (route == null) {
-            String name = path.toString(path.startsWith("/") ? 1 : 0);
-            return refuse(exchange, unknown, ApiException.unimplemented(name + " is not served by this gateway"));
+            return refuse(exchange, unknown, new ApiException(Status.Code.UNIMPLEMENTED, unknown(path.toString())));
         }
         if (!GrpcHeaders.protobuf(type)) {
             return refuse(
@@ -78,6 +83,18 @@ final class Requests {
             return UnaryCall.begin(exchange, unary, maxBytes, route.outcomes());
         }
         return MessageCall.begin(exchange, (CallMethod) route.method(), maxBytes, route.outcomes());
+    }
+
+    /** In the words of etcd's server, that of Go's gRPC ({@code server.go}, handleStream). */
+    private String unknown(String path) {
+        int slash = path.lastIndexOf('/');
+        if (slash < 1) {
+            return "malformed method name: \"" + path + "\"";
+        }
+        String service = path.substring(1, slash);
+        return services.contains(service)
+                ? "unknown method " + path.substring(slash + 1) + " for service " + service
+                : "unknown service " + service;
     }
 
     private static RequestReader refuse(Http2Exchange exchange, RequestListener.Outcomes outcomes, ApiException why) {

@@ -1,0 +1,112 @@
+package io.understudy.gateway;
+
+import com.google.protobuf.MessageLite;
+import io.etcd.jetcd.api.ClusterGrpc;
+import io.etcd.jetcd.api.KVGrpc;
+import io.etcd.jetcd.api.MaintenanceGrpc;
+import io.etcd.jetcd.api.MemberListRequest;
+import io.etcd.jetcd.api.RangeRequest;
+import io.etcd.jetcd.api.StatusRequest;
+import io.understudy.gateway.api.ApiException;
+import io.understudy.gateway.api.WireForm;
+import io.understudy.gateway.caller.Caller;
+import io.understudy.gateway.forward.EtcdMethod;
+import io.understudy.gateway.forward.Forwarding;
+import io.understudy.gateway.member.MemberAnswers;
+import io.understudy.gateway.member.MembersShown;
+import io.understudy.gateway.read.Reads;
+import io.understudy.gateway.server.CallMethod;
+import io.understudy.gateway.server.GrpcMethod;
+import io.understudy.gateway.server.Reply;
+import io.understudy.gateway.server.UnaryMethod;
+import io.vertx.core.Context;
+import io.vertx.core.Future;
+import io.vertx.core.Vertx;
+import java.util.List;
+
+/** Which part of the gateway answers which of etcd's methods. For any thread. */
+final class ApiMethods {
+
+    private static final String RANGE = KVGrpc.getRangeMethod().getFullMethodName();
+    private static final String TXN = KVGrpc.getTxnMethod().getFullMethodName();
+    private static final String STATUS = MaintenanceGrpc.getStatusMethod().getFullMethodName();
+    private static final String MEMBERS = ClusterGrpc.getMemberListMethod().getFullMethodName();
+
+    private final Reads reads;
+    private final Forwarding forwarding;
+    private final MemberAnswers self;
+    private final MembersShown shown;
+
+    ApiMethods(Reads reads, Forwarding forwarding, MemberAnswers self, MembersShown shown) {
+        this.reads = reads;
+        this.forwarding = forwarding;
+        this.self = self;
+        this.shown = shown;
+    }
+
+    /** All of them. */
+    List<GrpcMethod> overGrpc() {
+        return EtcdMethod.ALL.stream().map(this::overGrpc).toList();
+    }
+
+    /**
+     * Calls any but range and a transaction that only reads, which have answers that are better not encoded yet.
+     *
+     * @param fullName of a method of etcd's with one request and one answer
+     * @return the answer's bytes; fails with an {@link ApiException} only. On the session's event loop, where this is
+     *     called
+     */
+    Future<byte[]> call(String fullName, Caller caller, byte[] request) {
+        EtcdMethod method = EtcdMethod.named(fullName);
+        if (method == null || !method.unary()) {
+            throw new IllegalArgumentException("not a unary method of etcd: " + fullName);
+        }
+        if (fullName.equals(STATUS)) {
+            return answered(self::status).map(MessageLite::toByteArray);
+        }
+        if (fullName.equals(MEMBERS) && shown == MembersShown.GATEWAYS) {
+            return answered(self::gateways).map(MessageLite::toByteArray);
+        }
+        Context loop = Vertx.currentContext();
+        return forwarding.call(method, caller, task -> loop.runOnContext(run -> task.run()), request);
+    }
+
+    private GrpcMethod overGrpc(EtcdMethod method) {
+        String name = method.fullName();
+        if (name.equals(RANGE)) {
+            return UnaryMethod.of(
+                    KVGrpc.getRangeMethod(), RangeRequest.parser(), (caller, request) -> reads.range(caller, request)
+                            .map(answer -> Reply.of(answer, WireForm.of(answer.result()))));
+        }
+        if (name.equals(STATUS)) {
+            return UnaryMethod.of(
+                    MaintenanceGrpc.getStatusMethod(),
+                    StatusRequest.parser(),
+                    (caller, request) -> answered(self::status).map(Reply::of));
+        }
+        if (name.equals(MEMBERS) && shown == MembersShown.GATEWAYS) {
+            return UnaryMethod.of(
+                    ClusterGrpc.getMemberListMethod(),
+                    MemberListRequest.parser(),
+                    (caller, request) -> answered(self::gateways).map(Reply::of));
+        }
+        return new CallMethod(
+                method.wire(),
+                name.equals(TXN)
+                        ? new Transactions(method, reads, forwarding)
+                        : (call, metadata, caller, loop) -> forwarding.start(method, call, metadata, caller, loop));
+    }
+
+    private static <A extends MessageLite> Future<A> answered(Answer<A> answer) {
+        try {
+            return Future.succeededFuture(answer.get());
+        } catch (ApiException e) {
+            return Future.failedFuture(e);
+        }
+    }
+
+    @FunctionalInterface
+    private interface Answer<A> {
+        A get() throws ApiException;
+    }
+}

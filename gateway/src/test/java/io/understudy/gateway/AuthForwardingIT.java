@@ -1,0 +1,48 @@
+package io.understudy.gateway;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.understudy.gateway.forward.ForwardSettings;
+import io.understudy.gateway.forward.Writes;
+import io.understudy.local.junit.EtcdExtension;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.extension.RegisterExtension;
+
+/** Who writes is known to the source, though all of it comes from the gateway. */
+@Timeout(120)
+final class AuthForwardingIT {
+
+    @RegisterExtension
+    static final EtcdExtension SOURCE = EtcdExtension.voters(1).named("source");
+
+    @Test
+    void usersAreManagedAndToldApartThroughTheGateway() throws Exception {
+        GatewaySettings settings =
+                GatewayFixture.settings(SOURCE.cluster()).withForward(ForwardSettings.DEFAULTS.with(Writes.FORWARD));
+        try (GatewayFixture fixture = new GatewayFixture(settings)) {
+            fixture.awaitReady();
+            fixture.etcdctl("role", "add", "prompter");
+            fixture.etcdctl("role", "grant-permission", "prompter", "readwrite", "script");
+            for (String user : new String[] {"root", "guest"}) {
+                fixture.etcdctl("user", "add", user + ":" + user);
+            }
+            fixture.etcdctl("user", "grant-role", "root", "root");
+            fixture.etcdctl("user", "grant-role", "guest", "prompter");
+            assertThat(fixture.etcdctl("auth", "enable")).isEqualTo("Authentication Enabled\n");
+
+            assertThat(fixture.etcdctl("--user=guest:guest", "put", "script", "line"))
+                    .isEqualTo("OK\n");
+            assertThatThrownBy(() -> fixture.etcdctl("--user=guest:guest", "put", "stage", "x"))
+                    .hasMessageContaining("etcdserver: permission denied");
+            assertThatThrownBy(() -> fixture.etcdctl("--user=guest:wrong", "put", "script", "x"))
+                    .hasMessageContaining("authentication failed, invalid user ID or password");
+            assertThatThrownBy(() -> fixture.etcdctl("put", "script", "x"))
+                    .hasMessageContaining("etcdserver: user name is empty");
+            assertThat(fixture.etcdctl("--user=root:root", "user", "list")).isEqualTo("guest\nroot\n");
+            assertThat(fixture.etcdctl("--user=root:root", "auth", "status")).contains("Authentication Status: true");
+            assertThat(fixture.etcdctl("--user=root:root", "auth", "disable")).isEqualTo("Authentication Disabled\n");
+        }
+    }
+}

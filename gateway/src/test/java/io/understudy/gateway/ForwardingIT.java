@@ -1,0 +1,348 @@
+package io.understudy.gateway;
+
+import static io.understudy.gateway.GatewayFixture.PATIENCE;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.awaitility.Awaitility.await;
+
+import com.google.protobuf.ByteString;
+import io.etcd.jetcd.api.CampaignRequest;
+import io.etcd.jetcd.api.CampaignResponse;
+import io.etcd.jetcd.api.ElectionGrpc;
+import io.etcd.jetcd.api.KVGrpc;
+import io.etcd.jetcd.api.LeaderRequest;
+import io.etcd.jetcd.api.LeaderResponse;
+import io.etcd.jetcd.api.LeaseGrantRequest;
+import io.etcd.jetcd.api.LeaseGrpc;
+import io.etcd.jetcd.api.LeaseRevokeRequest;
+import io.etcd.jetcd.api.MaintenanceGrpc;
+import io.etcd.jetcd.api.MoveLeaderRequest;
+import io.etcd.jetcd.api.PutRequest;
+import io.etcd.jetcd.api.RangeRequest;
+import io.etcd.jetcd.api.ResignRequest;
+import io.etcd.jetcd.api.SnapshotRequest;
+import io.etcd.jetcd.api.SnapshotResponse;
+import io.etcd.jetcd.api.lock.LockGrpc;
+import io.etcd.jetcd.api.lock.LockRequest;
+import io.etcd.jetcd.api.lock.LockResponse;
+import io.etcd.jetcd.api.lock.UnlockRequest;
+import io.grpc.CallOptions;
+import io.grpc.ClientCall;
+import io.grpc.Context;
+import io.grpc.ManagedChannel;
+import io.grpc.Metadata;
+import io.grpc.Status;
+import io.grpc.StatusRuntimeException;
+import io.understudy.gateway.forward.ForwardSettings;
+import io.understudy.gateway.forward.Writes;
+import io.understudy.local.binary.EtcdBinaries;
+import io.understudy.local.junit.EtcdExtension;
+import io.understudy.local.process.Command;
+import java.io.BufferedReader;
+import java.io.InputStreamReader;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.util.Iterator;
+import java.util.List;
+import java.util.Objects;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Function;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.extension.RegisterExtension;
+import org.junit.jupiter.api.io.TempDir;
+
+/** With {@code writes: forward} a gateway is all that a client needs to know of. */
+@Timeout(120)
+final class ForwardingIT {
+
+    @RegisterExtension
+    static final EtcdExtension SOURCE = EtcdExtension.voters(3).learners(1).named("source");
+
+    private static GatewayFixture fixture;
+    private static ManagedChannel client;
+    private static ManagedChannel direct;
+
+    @TempDir
+    private Path folder;
+
+    @BeforeAll
+    static void open() throws Exception {
+        fixture = new GatewayFixture(
+                GatewayFixture.settings(SOURCE.cluster()).withForward(ForwardSettings.DEFAULTS.with(Writes.FORWARD)));
+        fixture.awaitReady();
+        client = GatewayFixture.channel("127.0.0.1", fixture.gateway.apiPort());
+        var voter = SOURCE.cluster().followers().get(0).directClientUrl();
+        direct = GatewayFixture.channel(voter.getHost(), voter.getPort());
+    }
+
+    @AfterAll
+    static void close() {
+        client.shutdownNow();
+        direct.shutdownNow();
+        fixture.close();
+    }
+
+    @Test
+    void keysAreWrittenDeletedAndCompacted() {
+        assertThat(fixture.etcdctl("put", "k", "v")).isEqualTo("OK\n");
+        assertThat(SOURCE.cluster().etcdctl("get", "k")).isEqualTo("k\nv\n");
+        assertThat(fixture.etcdctl("put", "k", "w", "--prev-kv")).isEqualTo("OK\nk\nv\n");
+        assertThat(fixture.etcdctl("del", "k")).isEqualTo("1\n");
+        assertThat(fixture.etcdctl("compaction", "2")).isEqualTo("compacted revision 2\n");
+    }
+
+    @Test
+    void transactionsThatWriteAreForwarded() throws Exception {
+        Process txn = start("txn");
+        try (var in = txn.outputWriter(StandardCharsets.UTF_8)) {
+            in.write("version(\"t\") = \"0\"\n\nput t 1\n\nget t\n\n");
+        }
+        assertThat(new String(txn.getInputStream().readAllBytes(), StandardCharsets.UTF_8))
+                .contains("SUCCESS", "OK");
+        assertThat(SOURCE.cluster().etcdctl("get", "t")).isEqualTo("t\n1\n");
+    }
+
+    @Test
+    void leasesAreGrantedKeptAliveListedAndRevoked() {
+        String lease = fixture.etcdctl("lease", "grant", "60").split(" ", -1)[1];
+        assertThat(fixture.etcdctl("lease", "timetolive", lease)).contains("granted with TTL(60s)");
+        assertThat(fixture.etcdctl("lease", "list")).contains(lease);
+        assertThat(fixture.etcdctl("lease", "keep-alive", "--once", lease)).contains("keepalived with TTL(60)");
+        assertThat(fixture.etcdctl("lease", "revoke", lease)).contains("revoked");
+        assertThat(fixture.etcdctl("lease", "timetolive", lease)).contains("already expired");
+    }
+
+    @Test
+    void locksAreHeldByOneAtATime() throws Exception {
+        assertThat(fixture.etcdctl("lock", "free", "echo", "held")).isEqualTo("held\n");
+        Process first = start("lock", "contended");
+        assertThat(lines(first).readLine()).startsWith("contended/");
+        Process second = start("lock", "contended", "echo", "mine");
+        await().atMost(PATIENCE)
+                .until(() -> SOURCE.cluster()
+                                .etcdctl("get", "--prefix", "contended/", "--keys-only")
+                                .lines()
+                                .filter(line -> !line.isEmpty())
+                                .count()
+                        == 2);
+        assertThat(second.isAlive()).isTrue();
+        first.destroy();
+        assertThat(lines(second).readLine()).isEqualTo("mine");
+    }
+
+    @Test
+    void electionsAreWonAndObserved() throws Exception {
+        Process candidate = start("elect", "play", "hamlet");
+        BufferedReader won = lines(candidate);
+        assertThat(won.readLine()).startsWith("play/");
+        assertThat(won.readLine()).isEqualTo("hamlet");
+        Process observer = start("elect", "-l", "play");
+        BufferedReader seen = lines(observer);
+        assertThat(seen.readLine()).startsWith("play/");
+        assertThat(seen.readLine()).isEqualTo("hamlet");
+        observer.destroy();
+        candidate.destroy();
+    }
+
+    @Test
+    void theServersOwnLocksAndElectionsAreForwardedTooHoweverLongTheyTake() throws Exception {
+        long lease = lease();
+        long other = lease();
+        LockResponse held = LockGrpc.newBlockingStub(client).lock(lock(lease));
+        Future<LockResponse> waiting = LockGrpc.newFutureStub(client).lock(lock(other));
+        ByteString name = ByteString.copyFromUtf8("house");
+        CampaignResponse won = ElectionGrpc.newBlockingStub(client)
+                .campaign(CampaignRequest.newBuilder()
+                        .setName(name)
+                        .setLease(lease)
+                        .setValue(ByteString.copyFromUtf8("one"))
+                        .build());
+        try (Context.CancellableContext observing = Context.current().withCancellation()) {
+            Iterator<LeaderResponse> observed = observing.call(() -> ElectionGrpc.newBlockingStub(client)
+                    .observe(LeaderRequest.newBuilder().setName(name).build()));
+            assertThat(observed.next().getKv().getValue().toStringUtf8()).isEqualTo("one");
+        }
+        var unused = ElectionGrpc.newBlockingStub(client)
+                .resign(ResignRequest.newBuilder().setLeader(won.getLeader()).build());
+        assertThat(waiting.isDone()).isFalse();
+        var unusedToo = LockGrpc.newBlockingStub(client)
+                .unlock(UnlockRequest.newBuilder().setKey(held.getKey()).build());
+        assertThat(waiting.get(30, TimeUnit.SECONDS).getKey()).isNotEqualTo(held.getKey());
+        revoke(lease);
+        revoke(other);
+    }
+
+    @Test
+    void watchesAreForwardedUntilTheyAreServed() throws Exception {
+        Process watch = start("watch", "watched");
+        BufferedReader events = lines(watch);
+        await().atMost(PATIENCE).until(() -> {
+            String unused = fixture.etcdctl("put", "watched", "yes");
+            return events.ready();
+        });
+        assertThat(List.of(events.readLine(), events.readLine(), events.readLine()))
+                .containsExactly("PUT", "watched", "yes");
+        watch.destroy();
+    }
+
+    @Test
+    void aSnapshotCanBeSavedAndIsWhole() {
+        Path file = folder.resolve("snapshot.db");
+        fixture.etcdctl("put", "saved", "yes");
+        assertThat(fixture.etcdctl("snapshot", "save", file.toString())).contains("Snapshot saved at " + file);
+        String etcdutl = Objects.requireNonNull(EtcdBinaries.find().etcdutl()).toString();
+        assertThat(Command.of(List.of(etcdutl, "snapshot", "status", file.toString()))
+                        .run(PATIENCE))
+                .matches("[0-9a-f]+, \\d+, \\d+, .*\\s*");
+    }
+
+    @Test
+    void aSnapshotThatNobodyReadsWaitsAndEndsWhenItIsCancelled() {
+        for (int i = 0; i < 16; i++) {
+            var unused = KVGrpc.newBlockingStub(client)
+                    .put(PutRequest.newBuilder()
+                            .setKey(ByteString.copyFromUtf8("large/" + i))
+                            .setValue(ByteString.copyFrom(new byte[1 << 20]))
+                            .build());
+        }
+        AtomicInteger received = new AtomicInteger();
+        ClientCall<SnapshotRequest, SnapshotResponse> snapshot =
+                client.newCall(MaintenanceGrpc.getSnapshotMethod(), CallOptions.DEFAULT);
+        snapshot.start(
+                new ClientCall.Listener<>() {
+                    @Override
+                    public void onMessage(SnapshotResponse part) {
+                        received.incrementAndGet();
+                    }
+                },
+                new Metadata());
+        snapshot.sendMessage(SnapshotRequest.getDefaultInstance());
+        snapshot.halfClose();
+        snapshot.request(1);
+        await().atMost(PATIENCE).until(() -> received.get() == 1);
+        // By the same connections, so that nothing but the snapshot is held up.
+        assertThat(fixture.etcdctl("put", "meanwhile", "yes")).isEqualTo("OK\n");
+        assertThat(openStreams()).isPositive();
+        snapshot.cancel("enough", null);
+        await().atMost(PATIENCE).until(() -> openStreams() == 0);
+    }
+
+    private static double openStreams() {
+        return fixture.page("/metrics")
+                .body()
+                .lines()
+                .filter(line -> line.startsWith("understudy_gateway_forward_streams{"))
+                .mapToDouble(line -> Double.parseDouble(line.substring(line.lastIndexOf(' '))))
+                .sum();
+    }
+
+    @Test
+    void membersAreTheSources() {
+        assertThat(fixture.etcdctl("member", "list", "-w=json").replaceAll("\"header\":\\{[^}]*}", ""))
+                .isEqualTo(
+                        SOURCE.cluster().etcdctl("member", "list", "-w=json").replaceAll("\"header\":\\{[^}]*}", ""));
+    }
+
+    @Test
+    void statusIsThatOfALearnerAndHealthThatOfTheCluster() {
+        assertThat(fixture.etcdctl("endpoint", "status", "-w=json"))
+                .contains("\"version\":\"" + Gateway.VERSION + "\"")
+                .contains("\"isLearner\":true")
+                .contains("\"leader\":")
+                .contains("\"raftTerm\":");
+        assertThat(fixture.etcdctl("endpoint", "status", "-w=table")).contains("IS LEARNER", Gateway.VERSION);
+        assertThat(fixture.etcdctl("alarm", "list")).isEmpty();
+    }
+
+    @Test
+    void errorsAreThoseOfTheSource() {
+        assertSameRefusal(channel -> KVGrpc.newBlockingStub(channel).put(PutRequest.getDefaultInstance()));
+        assertSameRefusal(channel -> KVGrpc.newBlockingStub(channel)
+                .put(PutRequest.newBuilder()
+                        .setKey(ByteString.copyFromUtf8("k"))
+                        .setLease(0x404)
+                        .build()));
+        assertSameRefusal(channel -> LeaseGrpc.newBlockingStub(channel)
+                .leaseRevoke(LeaseRevokeRequest.newBuilder().setID(0x404).build()));
+    }
+
+    @Test
+    void leadershipCanBeMovedThroughTheGateway() {
+        assertThatExceptionOfType(StatusRuntimeException.class)
+                .isThrownBy(() -> MaintenanceGrpc.newBlockingStub(client)
+                        .moveLeader(
+                                MoveLeaderRequest.newBuilder().setTargetID(1).build()))
+                .satisfies(refusal -> assertThat(refusal.getStatus().getDescription())
+                        .isEqualTo("etcdserver: bad leader transferee"));
+    }
+
+    @Test
+    void aReadAfterAForwardedWriteOfTheSameSessionIsNotOlder() {
+        KVGrpc.KVBlockingStub kv = KVGrpc.newBlockingStub(client);
+        for (int i = 0; i < 100; i++) {
+            long written = kv.put(PutRequest.newBuilder()
+                            .setKey(ByteString.copyFromUtf8("own"))
+                            .setValue(ByteString.copyFromUtf8("" + i))
+                            .build())
+                    .getHeader()
+                    .getRevision();
+            var read = kv.range(RangeRequest.newBuilder()
+                    .setKey(ByteString.copyFromUtf8("own"))
+                    .setSerializable(true)
+                    .build());
+            assertThat(read.getHeader().getRevision()).isGreaterThanOrEqualTo(written);
+            assertThat(read.getKvs(0).getValue().toStringUtf8()).isEqualTo("" + i);
+        }
+    }
+
+    private static LockRequest lock(long lease) {
+        return LockRequest.newBuilder()
+                .setName(ByteString.copyFromUtf8("stage"))
+                .setLease(lease)
+                .build();
+    }
+
+    private static long lease() {
+        return LeaseGrpc.newBlockingStub(client)
+                .leaseGrant(LeaseGrantRequest.newBuilder().setTTL(60).build())
+                .getID();
+    }
+
+    private static void revoke(long lease) {
+        var unused = LeaseGrpc.newBlockingStub(client)
+                .leaseRevoke(LeaseRevokeRequest.newBuilder().setID(lease).build());
+    }
+
+    private static void assertSameRefusal(Function<ManagedChannel, Object> call) {
+        Status expected = refusal(call, direct);
+        Status actual = refusal(call, client);
+        assertThat(actual.getCode()).isEqualTo(expected.getCode());
+        assertThat(actual.getDescription()).isEqualTo(expected.getDescription());
+    }
+
+    private static Status refusal(Function<ManagedChannel, Object> call, ManagedChannel channel) {
+        try {
+            throw new AssertionError("not refused: " + call.apply(channel));
+        } catch (StatusRuntimeException e) {
+            return e.getStatus();
+        }
+    }
+
+    private static Process start(String... arguments) throws Exception {
+        List<String> line = new java.util.ArrayList<>(List.of(
+                EtcdBinaries.find().etcdctl().toString(), "--endpoints=127.0.0.1:" + fixture.gateway.apiPort()));
+        line.addAll(List.of(arguments));
+        return new ProcessBuilder(line)
+                .redirectError(ProcessBuilder.Redirect.DISCARD)
+                .start();
+    }
+
+    private static BufferedReader lines(Process process) {
+        return new BufferedReader(new InputStreamReader(process.getInputStream(), StandardCharsets.UTF_8));
+    }
+}
