@@ -7,7 +7,7 @@ package io.understudy.gateway.replica;
  */
 record Widths(int most) {
 
-    /** The best of those measured, see the benchmark. */
+    /** None of those measured stands out, see the README. */
     static final Widths DEFAULT = new Widths(32);
 
     Widths {
