@@ -141,8 +141,15 @@ final class ReadIndexRounds {
 
     private void failed(List<Rider> riders, Throwable why) {
         failure = Objects.requireNonNullElse(why.getCause(), why);
-        long unused = vertx.setTimer(PAUSE_MILLIS, pause -> goOn());
+        pause();
         riders.forEach(Rider::failed);
+    }
+
+    private synchronized void pause() {
+        // Once closed, the timers may be too.
+        if (!closed) {
+            long unused = vertx.setTimer(PAUSE_MILLIS, over -> goOn());
+        }
     }
 
     private void goOn() {
