@@ -15,12 +15,15 @@ import io.etcd.jetcd.api.RequestOp;
 import io.etcd.jetcd.api.TxnRequest;
 import io.etcd.jetcd.api.TxnResponse;
 import io.grpc.ManagedChannel;
+import io.grpc.Metadata;
 import io.grpc.Status;
 import io.grpc.StatusRuntimeException;
+import io.grpc.stub.MetadataUtils;
 import io.understudy.local.etcd.EtcdMember;
 import io.understudy.local.junit.EtcdExtension;
 import io.understudy.vocabulary.KeyRange;
 import java.time.Duration;
+import java.util.concurrent.atomic.AtomicReference;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
@@ -180,6 +183,24 @@ final class ConsistencyIT {
                         .range(serializable(INSIDE))
                         .getKvsCount())
                 .isEqualTo(1);
+    }
+
+    @Test
+    void anAnswerTellsItsRevisionAndItsStaleness() {
+        await().atMost(PATIENCE).until(() -> whole.gateway.staleness() != null);
+        AtomicReference<Metadata> told = new AtomicReference<>();
+        RangeResponse answer = whole.kv()
+                .withInterceptors(MetadataUtils.newCaptureMetadataInterceptor(told, new AtomicReference<>()))
+                .range(get(INSIDE).build());
+
+        assertThat(told.get().get(ascii("understudy-revision")))
+                .isEqualTo(Long.toString(answer.getHeader().getRevision()));
+        assertThat(Long.parseLong(told.get().get(ascii("understudy-staleness-ms"))))
+                .isBetween(0L, 10_000L);
+    }
+
+    private static Metadata.Key<String> ascii(String name) {
+        return Metadata.Key.of(name, Metadata.ASCII_STRING_MARSHALLER);
     }
 
     @Test

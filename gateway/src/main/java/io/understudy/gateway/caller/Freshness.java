@@ -35,13 +35,6 @@ public record Freshness(@Nullable Duration maxStaleness, long minRevision) {
      */
     public static Freshness ofMetadata(@Nullable String maxStalenessMillis, @Nullable String minRevision)
             throws ApiException {
-        return of(MAX_STALENESS_KEY, maxStalenessMillis, MIN_REVISION_KEY, minRevision);
-    }
-
-    /** As {@link #ofMetadata}, where the two are called otherwise. */
-    public static Freshness of(
-            String stalenessKey, @Nullable String maxStalenessMillis, String revisionKey, @Nullable String minRevision)
-            throws ApiException {
         if (maxStalenessMillis == null && minRevision == null) {
             return ANY;
         }
@@ -49,8 +42,8 @@ public record Freshness(@Nullable Duration maxStaleness, long minRevision) {
                 maxStalenessMillis == null
                         ? null
                         : Duration.ofMillis(
-                                Math.min(MOST_MILLIS, number(stalenessKey, maxStalenessMillis, "milliseconds"))),
-                minRevision == null ? 0 : number(revisionKey, minRevision, "a revision"));
+                                Math.min(MOST_MILLIS, number(MAX_STALENESS_KEY, maxStalenessMillis, "milliseconds"))),
+                minRevision == null ? 0 : number(MIN_REVISION_KEY, minRevision, "a revision"));
     }
 
     private static long number(String key, String value, String what) throws ApiException {

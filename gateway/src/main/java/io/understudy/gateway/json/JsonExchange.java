@@ -27,8 +27,8 @@ final class JsonExchange {
     private static final Field GRPC = new Field("grpc-metadata-content-type", "application/grpc");
 
     private static final List<Field> ANSWER = List.of(GRPC);
-    private static final AsciiString REVISION = AsciiString.cached("grpc-metadata-understudy-revision");
-    private static final AsciiString STALENESS = AsciiString.cached("grpc-metadata-understudy-staleness-ms");
+    private static final AsciiString REVISION = AsciiString.cached("grpc-metadata-" + Answer.REVISION_KEY);
+    private static final AsciiString STALENESS = AsciiString.cached("grpc-metadata-" + Answer.STALENESS_KEY);
 
     private final WebRequest request;
     private final JsonForm form;

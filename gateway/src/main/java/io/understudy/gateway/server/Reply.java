@@ -15,10 +15,10 @@ import java.util.List;
 public record Reply(AnswerBody body, List<Field> fields) {
 
     /** The revision that a read's answer is of. */
-    public static final AsciiString REVISION = AsciiString.cached("understudy-revision");
+    public static final AsciiString REVISION = AsciiString.cached(Answer.REVISION_KEY);
 
     /** How old the state was that a read's answer is of, in milliseconds; absent when nobody knows. */
-    public static final AsciiString STALENESS = AsciiString.cached("understudy-staleness-ms");
+    public static final AsciiString STALENESS = AsciiString.cached(Answer.STALENESS_KEY);
 
     public static Reply of(MessageLite message) {
         return new Reply(AnswerBody.of(message), List.of());
