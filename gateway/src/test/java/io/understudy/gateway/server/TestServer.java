@@ -35,7 +35,7 @@ final class TestServer implements AutoCloseable {
 
     static final int LOOPS = 2;
 
-    private static final WebCalls NO_CALLS = new WebCalls() {
+    static final WebCalls NO_CALLS = new WebCalls() {
         @Override
         public boolean serve(CharSequence target) {
             return false;
