@@ -68,14 +68,6 @@ public final class ReplicaState {
         return entries.cursor(part);
     }
 
-    /** Visits the entries inside {@code part} in key order until the visitor has enough. */
-    public void scan(KeyRange part, EntryVisitor visitor) {
-        EntryCursor cursor = entries.cursor(part);
-        while (cursor.hasNext() && visitor.visit(cursor.next())) {
-            // The visitor does all there is to do.
-        }
-    }
-
     /** The same at a later revision, up to which nothing happened inside the range. */
     ReplicaState asOf(Revision later) {
         return later.equals(revision) ? this : new ReplicaState(cluster, later, range, entries);

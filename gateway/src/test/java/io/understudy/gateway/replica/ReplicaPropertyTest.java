@@ -203,7 +203,7 @@ final class ReplicaPropertyTest {
 
     private static List<KeyValue> entries(ReplicaState state) {
         List<KeyValue> entries = new ArrayList<>();
-        state.scan(state.range(), entry -> entries.add(entry.keyValue()));
+        state.cursor(state.range()).forEachRemaining(entry -> entries.add(entry.keyValue()));
         return entries;
     }
 
