@@ -8,6 +8,9 @@ import java.time.Clock;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Executor;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.function.UnaryOperator;
 import org.slf4j.Logger;
@@ -28,6 +31,7 @@ public final class EtcdCluster implements AutoCloseable {
             new EndpointChoice(ThreadLocalRandom.current().nextInt());
     private final ViewLog changes;
     private final Channels channels;
+    private final ExecutorService lookups;
     private final EtcdMetrics metrics;
     private final ClusterProbe probe;
     private final ReadIndexAttempts attempts;
@@ -42,9 +46,14 @@ public final class EtcdCluster implements AutoCloseable {
         this.view = ClusterView.initial(settings.seeds());
         this.changes = new ViewLog(settings.name());
         TlsContext tls = TlsContext.of(settings.tls());
+        this.lookups = Executors.newSingleThreadExecutor(work -> {
+            Thread thread = new Thread(work, "etcd-http");
+            thread.setDaemon(true);
+            return thread;
+        });
         this.channels = new Channels(settings.requestTimeout(), tls);
         this.metrics = new EtcdMetrics(meters, settings.name(), this::view);
-        this.attempts = new ReadIndexAttempts(channels, http(settings, tls), this::view, clock);
+        this.attempts = new ReadIndexAttempts(channels, http(settings, tls, lookups), this::view, clock);
         this.probe = new ClusterProbe(settings, channels, metrics, this::publish, this::recovered);
     }
 
@@ -178,13 +187,13 @@ public final class EtcdCluster implements AutoCloseable {
         update(before -> before.forgive(endpoint));
     }
 
-    private static HttpClient http(EtcdSettings settings, TlsContext tls) {
+    private static HttpClient http(EtcdSettings settings, TlsContext tls, Executor executor) {
         HttpClient.Builder builder = HttpClient.newBuilder()
                 .version(HttpClient.Version.HTTP_1_1)
                 .connectTimeout(settings.requestTimeout())
                 .followRedirects(HttpClient.Redirect.NEVER)
-                // Answers are small and callbacks short: another thread would cost more than they do.
-                .executor(Runnable::run);
+                // Of its own: the client looks names up on it, which must never be done on an event loop.
+                .executor(executor);
         return tls.applyTo(builder).build();
     }
 
@@ -194,5 +203,6 @@ public final class EtcdCluster implements AutoCloseable {
         probe.close();
         metrics.close();
         channels.close();
+        lookups.shutdown();
     }
 }
