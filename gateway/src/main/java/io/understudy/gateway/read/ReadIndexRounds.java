@@ -7,6 +7,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
+import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -23,12 +24,15 @@ final class ReadIndexRounds {
     private final ReadSettings settings;
     private final AsOfClock clock;
     private final ReadMetrics metrics;
+    private final LongSupplier applied;
 
     // Under this object's lock.
     private List<Rider> next = new ArrayList<>();
     private boolean underWay;
     private boolean closed;
     private long sentNanos;
+    /** No round sent from now on can honestly confirm less. */
+    private long floor;
 
     private volatile long confirmedNanos = System.nanoTime();
     private volatile @Nullable Throwable failure;
@@ -45,12 +49,20 @@ final class ReadIndexRounds {
         void failed();
     }
 
-    ReadIndexRounds(Vertx vertx, ReadIndexSource source, ReadSettings settings, AsOfClock clock, ReadMetrics metrics) {
+    /** @param applied the replica's revision: what is applied is committed, so no later round can confirm less */
+    ReadIndexRounds(
+            Vertx vertx,
+            ReadIndexSource source,
+            ReadSettings settings,
+            AsOfClock clock,
+            ReadMetrics metrics,
+            LongSupplier applied) {
         this.vertx = vertx;
         this.source = source;
         this.settings = settings;
         this.clock = clock;
         this.metrics = metrics;
+        this.applied = applied;
     }
 
     /** Begins to keep the clock going. */
@@ -105,6 +117,7 @@ final class ReadIndexRounds {
         List<Rider> riders = next;
         next = new ArrayList<>();
         underWay = true;
+        floor = Math.max(floor, applied.getAsLong());
         sentNanos = System.nanoTime();
         return riders;
     }
@@ -113,7 +126,7 @@ final class ReadIndexRounds {
     private void send(List<Rider> riders) {
         riders.forEach(Rider::sent);
         long began = System.nanoTime();
-        begin().whenComplete((index, failed) -> {
+        begin().thenApply(this::requireForward).whenComplete((index, failed) -> {
             metrics.round(Duration.ofNanos(System.nanoTime() - began), failed == null);
             if (failed == null) {
                 confirmed(riders, index);
@@ -121,6 +134,20 @@ final class ReadIndexRounds {
                 failed(riders, failed);
             }
         });
+    }
+
+    /**
+     * A source that was wiped, or restored from a backup, confirms less than it did: what the replica holds then says
+     * nothing of what is there now.
+     */
+    private synchronized ReadIndex requireForward(ReadIndex index) {
+        long revision = index.revision().value();
+        if (revision < floor) {
+            throw new IllegalStateException(
+                    "the source went back: it confirms revision " + revision + " after " + floor);
+        }
+        floor = revision;
+        return index;
     }
 
     private CompletableFuture<ReadIndex> begin() {

@@ -76,7 +76,7 @@ public final class ReadPath implements Reads {
         this.requestProgress = requestProgress;
         this.metrics = new ReadMetrics(registry);
         this.clock = new AsOfClock(() -> revisionOr(Long.MAX_VALUE));
-        this.rounds = new ReadIndexRounds(vertx, readIndexes, settings, clock, metrics);
+        this.rounds = new ReadIndexRounds(vertx, readIndexes, settings, clock, metrics, () -> revisionOr(0));
         this.waits = new Waits(vertx, rounds, () -> revisionOr(-1), this::askProgress, settings.maxWaiting());
         this.source = new SourceReads(vertx, cluster, headers, settings);
         metrics.observeStaleness(() -> {

@@ -153,6 +153,17 @@ final class ReadPathTest {
     }
 
     @Test
+    void aRoundThatConfirmsLessThanTheReplicaHadIsNoneTheSourceWentBack() throws Exception {
+        var read = read(false, Freshness.ANY);
+        roundUnderWay(0);
+        confirm(0, 9);
+        roundUnderWay(1);
+        assertThat(read).isNotDone();
+        confirm(1, 10);
+        assertThat(read).succeedsWithin(Duration.ofSeconds(5));
+    }
+
+    @Test
     void aBoundedReadNeedsNoRoundWhileOneIsYoungEnough() throws Exception {
         confirmed(10);
         assertThat(read(true, new Freshness(Duration.ofMinutes(1), 0))).succeedsWithin(Duration.ofSeconds(5));
