@@ -164,20 +164,24 @@ final class LoopWaits {
                 (now - wait.deadlineNanos >= 0 ? expired : live).add(wait);
             }
         }
-        for (Wait wait : expired) {
-            if (end(wait)) {
-                wait.read.expired();
+        try {
+            for (Wait wait : expired) {
+                if (end(wait)) {
+                    wait.read.expired();
+                }
             }
-        }
-        if (!expired.isEmpty()) {
-            boolean unused = byRevision.removeIf(wait -> wait.over);
-        }
-        if (!byRevision.isEmpty()) {
-            askProgress.run();
-        }
-        sweeping = !live.isEmpty();
-        if (sweeping) {
-            sweepLater();
+            if (!expired.isEmpty()) {
+                boolean unused = byRevision.removeIf(wait -> wait.over);
+            }
+            if (!byRevision.isEmpty()) {
+                askProgress.run();
+            }
+        } finally {
+            // Whatever went wrong with one read, the others' deadlines hold.
+            sweeping = !live.isEmpty();
+            if (sweeping) {
+                sweepLater();
+            }
         }
     }
 

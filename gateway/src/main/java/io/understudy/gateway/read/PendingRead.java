@@ -27,6 +27,8 @@ final class PendingRead<R extends OpResult> implements LoopWaits.Waiting {
     private long least;
 
     private boolean roundAwaited;
+    /** Whether a round that was sent after the read came is included: no bound asks for more. */
+    private boolean confirmed;
 
     PendingRead(ReadPath path, Caller caller, Operation<R> operation, Consistency consistency, long least) {
         this.path = path;
@@ -104,6 +106,7 @@ final class PendingRead<R extends OpResult> implements LoopWaits.Waiting {
         path.metrics().waited(consistency, true, waited());
         if (roundAwaited) {
             roundAwaited = false;
+            confirmed = true;
             least = Math.max(least, revision);
         }
         // Meanwhile the session may have seen more.
@@ -154,7 +157,23 @@ final class PendingRead<R extends OpResult> implements LoopWaits.Waiting {
         if (answer == null) {
             passThrough();
         } else {
+            complete(answer);
+        }
+    }
+
+    /** A bound that held when the read came may not hold any more, after all the waiting. */
+    private void complete(Answer<R> answer) {
+        Duration allowed = caller.freshness().maxStaleness();
+        Duration staleness = answer.staleness();
+        if (consistency != Consistency.BOUNDED
+                || allowed == null
+                || confirmed
+                || (staleness != null && staleness.compareTo(allowed) <= 0)) {
             promise.complete(answer);
+        } else if (System.nanoTime() - freshnessDeadlineNanos < 0) {
+            awaitRound();
+        } else {
+            promise.fail(path.tooStale(allowed));
         }
     }
 
@@ -172,7 +191,7 @@ final class PendingRead<R extends OpResult> implements LoopWaits.Waiting {
                 least = seen;
                 goOn();
             } else {
-                promise.complete(path.fromSource(caller, told, consistency));
+                complete(path.fromSource(caller, told, consistency));
             }
         });
     }

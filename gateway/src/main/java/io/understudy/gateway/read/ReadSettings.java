@@ -24,7 +24,7 @@ public record ReadSettings(
         int maxPassedThrough) {
 
     public static final ReadSettings DEFAULTS = new ReadSettings(
-            Duration.ofSeconds(7), Duration.ofSeconds(1), Duration.ofSeconds(1), Duration.ofMillis(200), 100_000, 64);
+            Duration.ofSeconds(7), Duration.ofSeconds(1), Duration.ofSeconds(1), Duration.ofMillis(200), 100_000, 16);
 
     private static final Setting<Duration> TIMEOUT = Setting.duration(
                     "reads.timeout", "How long a read takes at most; etcd's own is 7 s. A client may give up sooner.")

@@ -35,4 +35,8 @@ record SourceAnswer(ClusterId cluster, long revision, List<Entry> entries, boole
                 response.getCount(),
                 origin);
     }
+
+    long wireBytes() {
+        return entries.stream().mapToLong(Entry::wireSize).sum();
+    }
 }

@@ -42,6 +42,7 @@ final class SourceRange {
     private final Promise<SourceAnswer> promise = Promise.promise();
     private @Nullable EtcdFailure lastFailure;
     private long memberSinceNanos;
+    private boolean lastAsked;
 
     SourceRange(EtcdCluster cluster, Context loop, RangeRequest request, Operation.Need need) {
         this.cluster = cluster;
@@ -63,7 +64,9 @@ final class SourceRange {
             return;
         }
         memberSinceNanos = System.nanoTime();
-        ask(candidates.next());
+        Endpoint next = candidates.next();
+        lastAsked = !candidates.hasNext();
+        ask(next);
     }
 
     private void ask(Endpoint endpoint) {
@@ -132,9 +135,10 @@ final class SourceRange {
 
     private void isBehind(Endpoint endpoint) {
         long now = System.nanoTime();
-        if (now - need.behindNanos() >= 0) {
+        boolean late = now - need.behindNanos() >= 0;
+        if (late && lastAsked) {
             promise.fail(need.refusal());
-        } else if (now - memberSinceNanos < BEHIND_PATIENCE_NANOS || !candidates.hasNext()) {
+        } else if (!late && (now - memberSinceNanos < BEHIND_PATIENCE_NANOS || lastAsked)) {
             long unused = loop.owner().setTimer(BEHIND_RETRY_MILLIS, again -> ask(endpoint));
         } else {
             askNext();

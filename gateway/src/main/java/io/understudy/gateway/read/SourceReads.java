@@ -14,7 +14,6 @@ import io.understudy.gateway.api.TxnPlan;
 import io.understudy.gateway.api.TxnResult;
 import io.understudy.gateway.read.Operation.Fetched;
 import io.understudy.gateway.read.Operation.Need;
-import io.understudy.vocabulary.KeyRange;
 import io.understudy.vocabulary.Revision;
 import io.vertx.core.Context;
 import io.vertx.core.Future;
@@ -74,35 +73,31 @@ final class SourceReads {
         Need pinned = need.pinnedAt(pin.revision());
         TxnPlan plan = new TxnPlan(request);
         FetchedKeys compared = new FetchedKeys(revision);
-        Future<Void> fetched = Future.succeededFuture();
-        for (KeyRange keys : plan.compared()) {
-            RangeRequest range = RangeRequest.newBuilder()
-                    .setKey(keys.etcdKey())
-                    .setRangeEnd(keys.etcdRangeEnd())
-                    .setRevision(pin.revision())
-                    .build();
-            fetched = fetched.compose(before -> ask(range, pinned)).map(answer -> {
-                compared.add(answer.entries());
-                return null;
-            });
-        }
-        return fetched.compose(all -> onPath(plan.choose(compared), pin, pinned));
+        List<RangeRequest> ranges = plan.compared().stream()
+                .map(keys -> RangeRequest.newBuilder()
+                        .setKey(keys.etcdKey())
+                        .setRangeEnd(keys.etcdRangeEnd())
+                        .setRevision(pin.revision())
+                        .build())
+                .toList();
+        return askAll(ranges, pinned).compose(answers -> {
+            answers.forEach(answer -> compared.add(answer.entries()));
+            return onPath(plan.choose(compared), pin, pinned);
+        });
     }
 
     private Future<Fetched<TxnResult>> onPath(TxnPath path, SourceAnswer pin, Need pinned) {
         ResponseHeader header = header(pin);
-        List<RangeResult> results = new ArrayList<>();
-        Future<Void> fetched = Future.succeededFuture();
-        for (RangeRequest range : path.ranges()) {
-            RangeRequest dated = range.getRevision() > 0
-                    ? range
-                    : range.toBuilder().setRevision(pinned.revision()).build();
-            fetched = fetched.compose(before -> ask(dated, pinned)).map(answer -> {
-                results.add(result(range, answer, header));
-                return null;
-            });
-        }
-        return fetched.compose(all -> {
+        List<RangeRequest> dated = path.ranges().stream()
+                .map(range -> range.getRevision() > 0
+                        ? range
+                        : range.toBuilder().setRevision(pinned.revision()).build())
+                .toList();
+        return askAll(dated, pinned).compose(answers -> {
+            List<RangeResult> results = new ArrayList<>();
+            for (int i = 0; i < answers.size(); i++) {
+                results.add(result(dated.get(i), answers.get(i), header));
+            }
             try {
                 return Future.succeededFuture(
                         new Fetched<>(path.result(results, header), pin.revision(), pin.origin()));
@@ -110,6 +105,11 @@ final class SourceReads {
                 return Future.failedFuture(e);
             }
         });
+    }
+
+    /** In order; the first failure is that of all. */
+    private Future<List<SourceAnswer>> askAll(List<RangeRequest> requests, Need need) {
+        return new SourceRanges(requests, request -> ask(request, need)).ask();
     }
 
     private Future<SourceAnswer> ask(RangeRequest request, Need need) {
