@@ -1,6 +1,5 @@
 package io.understudy.gateway.json;
 
-import java.math.BigDecimal;
 import java.math.BigInteger;
 import java.nio.ByteBuffer;
 import java.nio.charset.CharacterCodingException;
@@ -18,7 +17,6 @@ final class JsonTokens {
     private static final BigInteger MOST_UNSIGNED = BigInteger.ONE.shiftLeft(64).subtract(BigInteger.ONE);
     private static final Pattern NUMBER =
             Pattern.compile("(-?(?:0|[1-9][0-9]*)(?:\\.[0-9]+)?(?:[eE][+-]?[0-9]+)?)(?![-+._a-zA-Z0-9])");
-    private static final int MOST_DIGITS = 20;
 
     private final byte[] in;
     private final int begin;
@@ -117,7 +115,7 @@ final class JsonTokens {
         try {
             long value = number.length() < 19 && isPlain(number)
                     ? Long.parseLong(number)
-                    : exact(number).longValueExact();
+                    : WholeNumber.of(number).longValueExact();
             if (value < least || value > most) {
                 throw new UnfitValue();
             }
@@ -128,7 +126,7 @@ final class JsonTokens {
     }
 
     long unsigned() throws MalformedJson, UnfitValue {
-        BigInteger value = exact(number());
+        BigInteger value = WholeNumber.of(number());
         if (value.signum() < 0 || value.compareTo(MOST_UNSIGNED) > 0) {
             throw new UnfitValue();
         }
@@ -159,21 +157,6 @@ final class JsonTokens {
 
     private static boolean isPlain(String number) {
         return number.chars().allMatch(c -> c == '-' || (c >= '0' && c <= '9'));
-    }
-
-    /** Without ever writing out what would be too long anyway. */
-    private static BigInteger exact(String number) throws UnfitValue {
-        try {
-            BigDecimal value = new BigDecimal(number).stripTrailingZeros();
-            if ((long) value.precision() - value.scale() > MOST_DIGITS) {
-                throw new UnfitValue();
-            }
-            return value.toBigIntegerExact();
-        } catch (ArithmeticException e) {
-            throw new UnfitValue();
-        } catch (NumberFormatException e) {
-            throw new UnfitValue();
-        }
     }
 
     private String text() throws MalformedJson {

@@ -1,0 +1,64 @@
+package io.understudy.gateway.json;
+
+import java.math.BigInteger;
+
+/**
+ * The integer that a JSON number is, as Go's {@code protojson} sees it; in time that grows with the number's length and not
+ * with its value, since a few characters can name a number that nobody could write out.
+ */
+final class WholeNumber {
+
+    /** The largest that any type holds has as many. */
+    private static final int MOST_DIGITS = 20;
+
+    private WholeNumber() {}
+
+    /**
+     * The value of {@code number}, which has JSON's form.
+     *
+     * @throws UnfitValue it is none, or has more digits than any type
+     */
+    static BigInteger of(String number) throws UnfitValue {
+        boolean negative = number.startsWith("-");
+        int e = Math.max(number.indexOf('e'), number.indexOf('E'));
+        String mantissa = number.substring(negative ? 1 : 0, e < 0 ? number.length() : e);
+        int dot = mantissa.indexOf('.');
+        String before = dot < 0 ? mantissa : mantissa.substring(0, dot);
+        String integral = before.equals("0") ? "" : before;
+        String fraction = dot < 0 ? "" : withoutZeros(mantissa.substring(dot + 1));
+        if (integral.isEmpty() && fraction.isEmpty()) {
+            return BigInteger.ZERO;
+        }
+        int exponent = e < 0 ? 0 : exponent(number.substring(e + 1));
+        // Neither sum can leave an int: a request's length is far from it.
+        if (fraction.length() > Math.max(0, exponent)
+                || integral.length() + Math.min(0, exponent)
+                        < withoutZeros(integral).length()) {
+            throw new UnfitValue();
+        }
+        if ((long) integral.length() + exponent > MOST_DIGITS) {
+            throw new UnfitValue();
+        }
+        String digits = exponent < 0
+                ? integral.substring(0, integral.length() + exponent)
+                : integral + fraction + "0".repeat(exponent - fraction.length());
+        BigInteger value = new BigInteger(digits);
+        return negative ? value.negate() : value;
+    }
+
+    private static int exponent(String text) throws UnfitValue {
+        try {
+            return Integer.parseInt(text);
+        } catch (NumberFormatException e) {
+            throw new UnfitValue();
+        }
+    }
+
+    private static String withoutZeros(String digits) {
+        int length = digits.length();
+        while (length > 0 && digits.charAt(length - 1) == '0') {
+            length--;
+        }
+        return digits.substring(0, length);
+    }
+}
