@@ -7,16 +7,14 @@ import io.grpc.ServerCall;
 import io.grpc.Status;
 import io.understudy.gateway.api.ApiException;
 import io.understudy.gateway.api.TxnRequests;
-import io.understudy.gateway.api.TxnResult;
 import io.understudy.gateway.api.WireForm;
 import io.understudy.gateway.caller.Caller;
 import io.understudy.gateway.forward.EtcdMethod;
 import io.understudy.gateway.forward.Forwarding;
 import io.understudy.gateway.forward.OneRequest;
-import io.understudy.gateway.read.Answer;
 import io.understudy.gateway.read.Reads;
 import io.understudy.gateway.server.CallMethod;
-import io.understudy.gateway.server.Field;
+import io.understudy.gateway.server.MessageCall;
 import io.understudy.gateway.server.Reply;
 import java.util.concurrent.Executor;
 import org.slf4j.Logger;
@@ -38,8 +36,7 @@ final class Transactions implements CallMethod.Starter {
     }
 
     @Override
-    public ServerCall.Listener<byte[]> start(
-            ServerCall<byte[], byte[]> call, Metadata metadata, Caller caller, Executor loop) {
+    public ServerCall.Listener<byte[]> start(MessageCall call, Metadata metadata, Caller caller, Executor loop) {
         return new OneRequest(call, request -> {
             TxnRequest txn;
             try {
@@ -52,21 +49,11 @@ final class Transactions implements CallMethod.Starter {
             if (!TxnRequests.isReadOnly(txn)) {
                 return forwarding.start(method, call, metadata, caller, loop, request);
             }
-            reads.txn(caller, txn).onSuccess(answer -> answer(call, answer)).onFailure(why -> fail(call, why));
+            reads.txn(caller, txn)
+                    .map(answer -> Reply.of(answer, WireForm.of(answer.result())))
+                    .onComplete(call::answer, why -> fail(call, why));
             return new ServerCall.Listener<>() {};
         });
-    }
-
-    private static void answer(ServerCall<byte[], byte[]> call, Answer<TxnResult> answer) {
-        Metadata told = new Metadata();
-        for (Field field : Reply.fields(answer)) {
-            told.put(
-                    Metadata.Key.of(field.name().toString(), Metadata.ASCII_STRING_MARSHALLER),
-                    field.value().toString());
-        }
-        call.sendHeaders(told);
-        call.sendMessage(WireForm.whole(WireForm.of(answer.result())));
-        call.close(Status.OK, new Metadata());
     }
 
     private static void fail(ServerCall<byte[], byte[]> call, Throwable why) {

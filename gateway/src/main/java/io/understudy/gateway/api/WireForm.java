@@ -42,7 +42,7 @@ public final class WireForm {
     }
 
     /** All of an answer at once. */
-    public static byte[] whole(AnswerBody body) {
+    private static byte[] whole(AnswerBody body) {
         ByteBuf out = Unpooled.buffer((int) body.length());
         while (body.appendTo(out, Integer.MAX_VALUE / 2)) {
             // All of it is wanted.

@@ -27,7 +27,6 @@ public record CallMethod(MethodDescriptor<byte[], byte[]> descriptor, Starter st
          * @param loop the event loop of the caller's connection
          * @return told of the client's messages, as many as were asked for, on {@code loop}
          */
-        ServerCall.Listener<byte[]> start(
-                ServerCall<byte[], byte[]> call, Metadata metadata, Caller caller, Executor loop);
+        ServerCall.Listener<byte[]> start(MessageCall call, Metadata metadata, Caller caller, Executor loop);
     }
 }

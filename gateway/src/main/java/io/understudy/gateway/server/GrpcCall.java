@@ -7,6 +7,7 @@ import io.netty.util.concurrent.ScheduledFuture;
 import io.understudy.gateway.api.ApiException;
 import io.understudy.gateway.caller.Caller;
 import java.util.List;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -64,6 +65,27 @@ final class GrpcCall {
 
     boolean headed() {
         return headed;
+    }
+
+    /**
+     * Answers a call of one message, as the client takes it, unless it is over. One that is longer than a message can be is
+     * refused.
+     *
+     * @param broken told if the message can't be produced to its end; the call has yet to be ended
+     */
+    void answer(Reply reply, Consumer<RuntimeException> broken) {
+        if (over) {
+            return;
+        }
+        long length = reply.body().length();
+        if (length > Integer.MAX_VALUE - Framed.PREFIX_BYTES) {
+            fail(
+                    Status.Code.RESOURCE_EXHAUSTED,
+                    "grpc: trying to send message larger than max (" + length + " vs. " + Integer.MAX_VALUE + ")");
+            return;
+        }
+        head(reply.fields());
+        new BodyPump(exchange, new Framed(reply.body(), (int) length), false, this::succeed, broken).run();
     }
 
     /** Ends a call that was answered to its end. */

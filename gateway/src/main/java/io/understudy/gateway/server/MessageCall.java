@@ -19,7 +19,7 @@ import org.slf4j.LoggerFactory;
  * A call with any number of messages in both directions. The client may send only as much as is asked for: what has
  * arrived and nobody has asked for yet is kept from the client's window.
  */
-final class MessageCall extends ServerCall<byte[], byte[]> implements RequestReader {
+public final class MessageCall extends ServerCall<byte[], byte[]> implements RequestReader {
 
     private static final Logger LOG = LoggerFactory.getLogger(MessageCall.class);
 
@@ -208,6 +208,11 @@ final class MessageCall extends ServerCall<byte[], byte[]> implements RequestRea
     @Override
     public boolean isReady() {
         return !call.over() && exchange.writable();
+    }
+
+    /** Answers with one message, as the client takes it, and ends; instead of sending headers and messages, and closing. */
+    public void answer(Reply reply) {
+        call.answer(reply, this::broken);
     }
 
     @Override

@@ -4,7 +4,6 @@ import com.google.protobuf.InvalidProtocolBufferException;
 import com.google.protobuf.Message;
 import io.grpc.Status;
 import io.netty.buffer.ByteBuf;
-import io.understudy.gateway.api.AnswerBody;
 import io.understudy.gateway.api.ApiException;
 import io.understudy.gateway.caller.Caller;
 import io.vertx.core.Future;
@@ -17,9 +16,6 @@ final class UnaryCall<Q extends Message> implements RequestReader {
 
     private static final Logger LOG = LoggerFactory.getLogger(UnaryCall.class);
 
-    private static final int PREFIX_BYTES = 5;
-
-    private final Http2Exchange exchange;
     private final UnaryMethod<Q> method;
     private final Deframer deframer;
     private final GrpcCall call;
@@ -27,7 +23,6 @@ final class UnaryCall<Q extends Message> implements RequestReader {
     private byte @Nullable [] request;
 
     private UnaryCall(Http2Exchange exchange, UnaryMethod<Q> method, long maxBytes, RequestListener.Outcomes outcomes) {
-        this.exchange = exchange;
         this.method = method;
         this.deframer = new Deframer(maxBytes, exchange.request().header(GrpcHeaders.ENCODING));
         this.call = new GrpcCall(exchange, outcomes, () -> {});
@@ -100,19 +95,7 @@ final class UnaryCall<Q extends Message> implements RequestReader {
     }
 
     private void send(Reply reply) {
-        if (call.over()) {
-            return;
-        }
-        AnswerBody body = reply.body();
-        long length = body.length();
-        if (length > Integer.MAX_VALUE - PREFIX_BYTES) {
-            refuse(new ApiException(
-                    Status.Code.RESOURCE_EXHAUSTED,
-                    "grpc: trying to send message larger than max (" + length + " vs. " + Integer.MAX_VALUE + ")"));
-            return;
-        }
-        call.head(reply.fields());
-        new BodyPump(exchange, new Framed(body, (int) length), false, call::succeed, this::fail).run();
+        call.answer(reply, this::fail);
     }
 
     private void fail(Throwable why) {
@@ -126,33 +109,5 @@ final class UnaryCall<Q extends Message> implements RequestReader {
 
     private void refuse(ApiException why) {
         call.fail(why.code(), why.text());
-    }
-
-    /** A message behind gRPC's prefix of it. */
-    private static final class Framed implements AnswerBody {
-
-        private final AnswerBody message;
-        private final int length;
-        private boolean begun;
-
-        Framed(AnswerBody message, int length) {
-            this.message = message;
-            this.length = length;
-        }
-
-        @Override
-        public long length() {
-            return PREFIX_BYTES + (long) length;
-        }
-
-        @Override
-        public boolean appendTo(ByteBuf out, int wanted) {
-            if (!begun) {
-                begun = true;
-                out.writeByte(0).writeInt(length);
-                return message.appendTo(out, wanted - PREFIX_BYTES);
-            }
-            return message.appendTo(out, wanted);
-        }
     }
 }

@@ -48,6 +48,8 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
 
 /** What those who answer may rely on: callers, back pressure, and being told when nobody waits any more. */
 @Timeout(120)
@@ -61,6 +63,14 @@ final class CallsTest {
                     new Bytes(), new Bytes())
             .setFullMethodName("test.Test/Echo")
             .setType(MethodDescriptor.MethodType.BIDI_STREAMING)
+            .build();
+
+    private static final MethodDescriptor<byte[], byte[]> ONE_OF_MANY =
+            ECHO.toBuilder().setFullMethodName("test.Test/OneOfMany").build();
+
+    private static final MethodDescriptor<byte[], byte[]> UNARY = ECHO.toBuilder()
+            .setFullMethodName(KVGrpc.getRangeMethod().getFullMethodName())
+            .setType(MethodDescriptor.MethodType.UNARY)
             .build();
 
     private final Vertx vertx = Vertx.vertx();
@@ -87,7 +97,11 @@ final class CallsTest {
                             callers.add(caller);
                             return before.map(done -> new Reply(answer, List.of(new Field("told", "beside"))));
                         }),
-                        new CallMethod(ECHO, this::echo)),
+                        new CallMethod(ECHO, this::echo),
+                        new CallMethod(ONE_OF_MANY, (call, metadata, caller, loop) -> {
+                            call.answer(new Reply(answer, List.of(new Field("told", "beside"))));
+                            return new ServerCall.Listener<>() {};
+                        })),
                 method -> (code, nanos) -> ended.add(code),
                 TestServer.NO_CALLS,
                 request -> request.answer(200, "text/plain", request.path() + " " + pages.incrementAndGet() + "\n"));
@@ -146,14 +160,16 @@ final class CallsTest {
         assertThat(callers).isEmpty();
     }
 
-    @Test
-    void aClientThatDoesNotReadHoldsLittleAndGetsAllWhenItReads() throws Exception {
+    static List<MethodDescriptor<byte[], byte[]>> answeredByOneMessage() {
+        return List.of(UNARY, ONE_OF_MANY);
+    }
+
+    @ParameterizedTest
+    @MethodSource("answeredByOneMessage")
+    void aClientThatDoesNotReadHoldsLittleAndGetsAllWhenItReads(MethodDescriptor<byte[], byte[]> method) {
         int size = 64 << 20;
         answer = new Zeros(size);
-        ClientCall<RangeRequest, byte[]> call = channel.newCall(
-                KVGrpc.getRangeMethod().toBuilder(KVGrpc.getRangeMethod().getRequestMarshaller(), new Bytes())
-                        .build(),
-                CallOptions.DEFAULT);
+        ClientCall<byte[], byte[]> call = channel.newCall(method, CallOptions.DEFAULT);
         AtomicInteger received = new AtomicInteger();
         Promise<Status> end = Promise.promise();
         call.start(
@@ -169,7 +185,7 @@ final class CallsTest {
                     }
                 },
                 new Metadata());
-        call.sendMessage(RangeRequest.getDefaultInstance());
+        call.sendMessage(new byte[0]);
         call.halfClose();
 
         await().atMost(PATIENCE).untilAsserted(() -> assertThat(produced).hasPositiveValue());
@@ -178,6 +194,20 @@ final class CallsTest {
         call.request(2);
         assertThat(TestServer.get(end.future()).getCode()).isEqualTo(Status.Code.OK);
         assertThat(received).hasValue(size);
+    }
+
+    @ParameterizedTest
+    @MethodSource("answeredByOneMessage")
+    void anAnswerThatIsTooLongForAMessageIsRefused(MethodDescriptor<byte[], byte[]> method) {
+        answer = new Zeros(3L << 30);
+        Promise<Status> end = Promise.promise();
+        ClientCall<byte[], byte[]> call = channel.newCall(method, CallOptions.DEFAULT);
+        call.start(collecting(new ConcurrentLinkedQueue<>(), end), new Metadata());
+        call.sendMessage(new byte[0]);
+        call.halfClose();
+        call.request(2);
+        assertThat(TestServer.get(end.future()).getCode()).isEqualTo(Status.Code.RESOURCE_EXHAUSTED);
+        assertThat(produced).hasValue(0);
     }
 
     @Test
