@@ -23,6 +23,7 @@ import io.vertx.core.Context;
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;
 import java.util.List;
+import java.util.function.Consumer;
 
 /** Which part of the gateway answers which of etcd's methods. For any thread. */
 final class ApiMethods {
@@ -53,10 +54,11 @@ final class ApiMethods {
      * Calls any but range and a transaction that only reads, which have answers that are better not encoded yet.
      *
      * @param fullName of a method of etcd's with one request and one answer
+     * @param whenGone given what is to be run, on the session's event loop, if nobody waits for the answer any more
      * @return the answer's bytes; fails with an {@link ApiException} only. On the session's event loop, where this is
      *     called
      */
-    Future<byte[]> call(String fullName, Caller caller, byte[] request) {
+    Future<byte[]> call(String fullName, Caller caller, byte[] request, Consumer<Runnable> whenGone) {
         EtcdMethod method = EtcdMethod.named(fullName);
         if (method == null || !method.unary()) {
             throw new IllegalArgumentException("not a unary method of etcd: " + fullName);
@@ -68,7 +70,7 @@ final class ApiMethods {
             return answered(self::gateways).map(MessageLite::toByteArray);
         }
         Context loop = Vertx.currentContext();
-        return forwarding.call(method, caller, task -> loop.runOnContext(run -> task.run()), request);
+        return forwarding.call(method, caller, task -> loop.runOnContext(run -> task.run()), request, whenGone);
     }
 
     private GrpcMethod overGrpc(EtcdMethod method) {

@@ -16,6 +16,7 @@ import java.net.http.HttpResponse;
 import java.net.http.HttpResponse.BodyHandlers;
 import java.nio.charset.StandardCharsets;
 import java.util.Base64;
+import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -154,6 +155,34 @@ final class JsonMethodsIT {
         assertAlike("lock/unlock", "{'key':'KEY'}");
         assertAlike("election/leader", "{'name':'KEY'}");
         assertAlike("lease/revoke", "{'ID':'LEASE'}");
+    }
+
+    @Test
+    void aClientThatGoesAwayWaitsForNoLockAnyMore() throws Exception {
+        assertThat(etcd.ask("lock/lock", "{\"name\":\"%s\"}".formatted(base64("held"))))
+                .startsWith("200 ");
+        CompletableFuture<HttpResponse<String>> waiting = HTTP.sendAsync(
+                HttpRequest.newBuilder(gateway.url().resolve("/v3/lock/lock"))
+                        .POST(BodyPublishers.ofString("{\"name\":\"%s\"}".formatted(base64("held"))))
+                        .build(),
+                BodyHandlers.ofString());
+        await().atMost(GatewayFixture.PATIENCE)
+                .untilAsserted(() -> assertThat(waiters("held")).isEqualTo(2));
+
+        assertThat(waiting.cancel(true)).isTrue();
+
+        await().atMost(GatewayFixture.PATIENCE)
+                .untilAsserted(() -> assertThat(waiters("held")).isEqualTo(1));
+    }
+
+    private static int waiters(String lock) throws Exception {
+        String answer = etcd.ask(
+                "kv/range",
+                "{\"key\":\"%s\",\"range_end\":\"%s\",\"count_only\":true}"
+                        .formatted(base64(lock + "/"), base64(lock + "0")));
+        return new JsonObject(answer.substring(4)).getMap().get("count") instanceof String count
+                ? Integer.parseInt(count)
+                : 0;
     }
 
     @Test

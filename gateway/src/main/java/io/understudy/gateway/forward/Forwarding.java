@@ -9,6 +9,7 @@ import io.understudy.gateway.api.ApiException;
 import io.understudy.gateway.caller.Caller;
 import io.vertx.core.Future;
 import java.util.concurrent.Executor;
+import java.util.function.Consumer;
 
 /**
  * Every call that the gateway doesn't answer itself: passed on to the source, or refused. For any thread; a call belongs to
@@ -76,12 +77,18 @@ public final class Forwarding {
      * Makes a unary call for a caller of whom no more is known than its principal.
      *
      * @param loop the session's event loop, on which this is called
+     * @param whenGone given what is to be run, on {@code loop}, if nobody waits for the answer any more
      * @return the answer's bytes, on {@code loop}; fails with an {@link ApiException} only
      */
-    public Future<byte[]> call(EtcdMethod method, Caller caller, Executor loop, byte[] request) {
+    public Future<byte[]> call(
+            EtcdMethod method, Caller caller, Executor loop, byte[] request, Consumer<Runnable> whenGone) {
         PromisedAnswer answer = new PromisedAnswer(method);
-        ServerCall.Listener<byte[]> unused =
+        ServerCall.Listener<byte[]> call =
                 start(method, answer, PassedMetadata.of(caller.principal()), caller, loop, request);
+        whenGone.accept(() -> {
+            answer.cancel();
+            call.onCancel();
+        });
         return answer.future();
     }
 

@@ -15,6 +15,7 @@ final class PromisedAnswer extends ServerCall<byte[], byte[]> {
     private final EtcdMethod method;
     private final Promise<byte[]> promise = Promise.promise();
     private byte @Nullable [] answer;
+    private boolean cancelled;
 
     PromisedAnswer(EtcdMethod method) {
         this.method = method;
@@ -23,6 +24,12 @@ final class PromisedAnswer extends ServerCall<byte[], byte[]> {
     /** Fails with an {@link ApiException} only. */
     Future<byte[]> future() {
         return promise.future();
+    }
+
+    /** Nobody waits for it any more. */
+    void cancel() {
+        cancelled = true;
+        boolean unused = promise.tryFail(new ApiException(Status.Code.CANCELLED, "context canceled"));
     }
 
     @Override
@@ -42,6 +49,9 @@ final class PromisedAnswer extends ServerCall<byte[], byte[]> {
 
     @Override
     public void close(Status status, Metadata trailers) {
+        if (cancelled) {
+            return;
+        }
         if (!status.isOk()) {
             String text = status.getDescription();
             promise.fail(new ApiException(status.getCode(), text == null ? "" : text));
@@ -54,7 +64,7 @@ final class PromisedAnswer extends ServerCall<byte[], byte[]> {
 
     @Override
     public boolean isCancelled() {
-        return false;
+        return cancelled;
     }
 
     @Override

@@ -125,10 +125,14 @@ public final class JsonApi implements WebCalls {
                     if (TxnRequests.isReadOnly(request)) {
                         answerRead(exchange, reads.txn(caller, request));
                     } else {
-                        answerOther(method, exchange, others.call(TXN, caller, message));
+                        answerOther(method, exchange, others.call(TXN, caller, message, exchange::whenGone));
                     }
                 }
-                default -> answerOther(method, exchange, others.call(method.fullName(), caller, encoded(method, body)));
+                default ->
+                    answerOther(
+                            method,
+                            exchange,
+                            others.call(method.fullName(), caller, encoded(method, body), exchange::whenGone));
             }
         } catch (MalformedJson e) {
             exchange.refuse(Status.Code.INVALID_ARGUMENT, e.text(form.get()));

@@ -34,6 +34,7 @@ final class JsonExchange {
     private final JsonForm form;
     private final String method;
     private final RequestListener.Outcomes outcomes;
+    private Runnable gone = () -> {};
     private boolean over;
 
     JsonExchange(WebRequest request, JsonForm form, String method, RequestListener.Outcomes outcomes) {
@@ -43,7 +44,13 @@ final class JsonExchange {
         this.outcomes = outcomes;
         request.whenGone(() -> {
             boolean unused = over(Status.Code.CANCELLED);
+            gone.run();
         });
+    }
+
+    /** Runs {@code task} if the client goes before it is answered. One task. */
+    void whenGone(Runnable task) {
+        gone = task;
     }
 
     void answer(Answer<? extends OpResult> answer) {

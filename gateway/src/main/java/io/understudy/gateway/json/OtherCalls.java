@@ -2,6 +2,7 @@ package io.understudy.gateway.json;
 
 import io.understudy.gateway.caller.Caller;
 import io.vertx.core.Future;
+import java.util.function.Consumer;
 
 /**
  * Every method with one request and one answer, called with messages in their encoding; not for ranges, nor for
@@ -15,6 +16,7 @@ public interface OtherCalls {
      * session's event loop.
      *
      * @param fullName such as {@code etcdserverpb.Maintenance/Status}
+     * @param whenGone given what is to be run, on that loop, if nobody waits for the answer any more
      */
-    Future<byte[]> call(String fullName, Caller caller, byte[] request);
+    Future<byte[]> call(String fullName, Caller caller, byte[] request, Consumer<Runnable> whenGone);
 }
