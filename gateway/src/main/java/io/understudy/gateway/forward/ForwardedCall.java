@@ -31,6 +31,9 @@ final class ForwardedCall extends ServerCall.Listener<byte[]> {
     /** As much as etcd's own client takes. */
     private static final int MAX_ANSWER_BYTES = Integer.MAX_VALUE;
 
+    /** What a connection to a member in good health doesn't take. */
+    private static final Duration CONNECTS_WITHIN = Duration.ofSeconds(1);
+
     private final EtcdMethod method;
     private final ServerCall<byte[], byte[]> client;
     private final Metadata headers;
@@ -149,6 +152,7 @@ final class ForwardedCall extends ServerCall.Listener<byte[]> {
         /** The member has one. */
         private boolean wantsFromMember;
 
+        private final long attemptedNanos = System.nanoTime();
         private boolean answered;
 
         Attempt(Endpoint endpoint) {
@@ -227,7 +231,7 @@ final class ForwardedCall extends ServerCall.Listener<byte[]> {
             if (over) {
                 return;
             }
-            if (status.getCode() == Status.Code.UNAVAILABLE) {
+            if (status.getCode() == Status.Code.UNAVAILABLE || neverConnected(status)) {
                 source.reportFailure(endpoint, method.duty(), new StatusRuntimeException(status));
             }
             Metadata passed = PassedMetadata.of(trailers);
@@ -251,6 +255,13 @@ final class ForwardedCall extends ServerCall.Listener<byte[]> {
                                 : status,
                         passed);
             }
+        }
+
+        /** The member can't be reached, and says so by nothing but that the time is over; a hasty client says no such thing. */
+        private boolean neverConnected(Status status) {
+            return status.getCode() == Status.Code.DEADLINE_EXCEEDED
+                    && sending.provablyNotSent()
+                    && System.nanoTime() - attemptedNanos >= CONNECTS_WITHIN.toNanos();
         }
 
         /** A learner refuses before it looks at what is asked. It can be met here while its role isn't known yet. */
