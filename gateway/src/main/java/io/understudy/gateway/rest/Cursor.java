@@ -13,11 +13,11 @@ import java.util.Base64;
  * @param revision of every page
  * @param count of all keys listed
  * @param prefix that they begin with
- * @param from the next page's first key, or where it would be
+ * @param from the next page's first key, or where it would be; begins with {@code prefix}
  */
 record Cursor(long revision, long count, ByteString prefix, ByteString from) {
 
-    private static final byte FORMAT = 1;
+    private static final byte FORMAT = 2;
 
     /** As clients give it back; they need not understand it. */
     String encode() {
@@ -28,7 +28,8 @@ record Cursor(long revision, long count, ByteString prefix, ByteString from) {
             out.writeUInt64NoTag(revision);
             out.writeUInt64NoTag(count);
             out.writeBytesNoTag(prefix);
-            out.writeBytesNoTag(from);
+            // A long prefix need not be there twice.
+            out.writeBytesNoTag(from.substring(prefix.size()));
             out.flush();
         } catch (IOException e) {
             throw new UncheckedIOException("it goes to memory", e);
@@ -43,9 +44,12 @@ record Cursor(long revision, long count, ByteString prefix, ByteString from) {
             CodedInputStream in =
                     CodedInputStream.newInstance(Base64.getUrlDecoder().decode(text));
             if (in.readRawByte() == FORMAT) {
-                Cursor cursor = new Cursor(in.readUInt64(), in.readUInt64(), in.readBytes(), in.readBytes());
-                if (in.isAtEnd() && cursor.revision > 0 && cursor.from.startsWith(cursor.prefix)) {
-                    return cursor;
+                long revision = in.readUInt64();
+                long count = in.readUInt64();
+                ByteString prefix = in.readBytes();
+                ByteString from = prefix.concat(in.readBytes());
+                if (in.isAtEnd() && revision > 0) {
+                    return new Cursor(revision, count, prefix, from);
                 }
             }
         } catch (IllegalArgumentException | IOException e) {
