@@ -54,11 +54,10 @@ final class RestExchange {
     /** Gives the answer its tag; says whether it is one that the client has. */
     boolean isKnown(String tag) {
         request.response().putHeader("ETag", tag).putHeader("Cache-Control", "no-cache");
-        String known = request.getHeader("If-None-Match");
-        return known != null
-                && Arrays.stream(known.split(","))
-                        .map(String::strip)
-                        .anyMatch(each -> each.equals("*") || each.equals(tag) || each.equals("W/" + tag));
+        return request.headers().getAll("If-None-Match").stream()
+                .flatMap(known -> Arrays.stream(known.split(",")))
+                .map(String::strip)
+                .anyMatch(each -> each.equals("*") || each.equals(tag) || each.equals("W/" + tag));
     }
 
     void notModified() {
