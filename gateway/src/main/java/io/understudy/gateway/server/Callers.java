@@ -13,6 +13,9 @@ final class Callers {
     /** As in etcd's {@code auth/store.go}: the second is what its JSON mapping passes on. */
     private static final AsciiString TOKEN = AsciiString.cached("token");
 
+    /** What becomes {@link #TOKEN} for a caller by JSON: grpc-gateway takes the prefix away. */
+    private static final AsciiString WEB_TOKEN = AsciiString.cached("grpc-metadata-token");
+
     private static final AsciiString AUTHORIZATION = AsciiString.cached("authorization");
     private static final AsciiString MAX_STALENESS = AsciiString.cached(Freshness.MAX_STALENESS_KEY);
     private static final AsciiString MIN_REVISION = AsciiString.cached(Freshness.MIN_REVISION_KEY);
@@ -25,12 +28,16 @@ final class Callers {
      * @throws ApiException what it says of the freshness makes no sense
      */
     static Caller of(RequestHead head, ClientConnection connection, long deadlineNanos) throws ApiException {
-        return new Caller(principal(head, connection), connection.session(), freshness(head), deadlineNanos);
+        return new Caller(principal(TOKEN, head, connection), connection.session(), freshness(head), deadlineNanos);
     }
 
-    /** Who sends it, by its headers or by its connection. */
-    static Principal principal(RequestHead head, ClientConnection connection) {
-        CharSequence token = head.header(TOKEN);
+    /** Who sends a request of plain HTTP, by its headers or by its connection. */
+    static Principal ofWeb(RequestHead head, ClientConnection connection) {
+        return principal(WEB_TOKEN, head, connection);
+    }
+
+    private static Principal principal(AsciiString field, RequestHead head, ClientConnection connection) {
+        CharSequence token = head.header(field);
         if (token == null) {
             token = head.header(AUTHORIZATION);
         }

@@ -129,7 +129,7 @@ final class WebCall implements RequestReader, WebRequest, WebStream {
 
     @Override
     public Principal principal() {
-        return Callers.principal(exchange.request(), exchange.connection());
+        return Callers.ofWeb(exchange.request(), exchange.connection());
     }
 
     @Override

@@ -31,7 +31,7 @@ public interface WebRequest {
 
     Session session();
 
-    /** Who asks, by {@code Authorization} or by the connection. */
+    /** Who asks, by {@code Grpc-Metadata-Token}, by {@code Authorization} or by the connection. */
     Principal principal();
 
     /**
