@@ -117,7 +117,13 @@ final class GrpcCall {
 
     private void expire() {
         if (!over) {
-            fail(Status.Code.DEADLINE_EXCEEDED, "context deadline exceeded");
+            if (headed && !exchange.writable()) {
+                // Trailers would wait behind what the client doesn't take.
+                boolean unused = over(Status.Code.DEADLINE_EXCEEDED);
+                exchange.cancel();
+            } else {
+                fail(Status.Code.DEADLINE_EXCEEDED, "context deadline exceeded");
+            }
             overdue.run();
         }
     }

@@ -41,13 +41,24 @@ final class Http2Exchange implements Exchange, RequestHead {
 
     void closed() {
         closed = true;
+        forgetResume();
+        if (reader != null) {
+            reader.closed();
+        }
+    }
+
+    /** What waits to go on may hold a state of the replica: not once there is nothing left to write. */
+    private void forgetResume() {
         if (resume != null) {
             resume = null;
             handler.forget(this);
         }
-        if (reader != null) {
-            reader.closed();
-        }
+    }
+
+    /** The answer has all that it will have. */
+    private void answered() {
+        answered = true;
+        forgetResume();
     }
 
     Http2Stream stream() {
@@ -104,7 +115,7 @@ final class Http2Exchange implements Exchange, RequestHead {
     /** Goes on, if the client takes more, else goes on waiting. */
     void resume() {
         Runnable waiting = resume;
-        if (waiting != null && !answered) {
+        if (waiting != null) {
             if (writable()) {
                 resume = null;
                 waiting.run();
@@ -136,7 +147,9 @@ final class Http2Exchange implements Exchange, RequestHead {
     /** Writes headers, or trailers, as they are. */
     void headers(Http2Headers headers, boolean end) {
         if (!closed && !answered) {
-            answered = end;
+            if (end) {
+                answered();
+            }
             // What the client still sends is of no use to anybody once it has its answer.
             handler.write(stream, headers, end, end && !requestEnded);
         }
@@ -147,16 +160,27 @@ final class Http2Exchange implements Exchange, RequestHead {
         if (closed || answered) {
             data.release();
         } else {
-            answered = end;
+            if (end) {
+                answered();
+            }
             handler.write(stream, data, end);
         }
     }
 
     @Override
     public void abort() {
+        reset(Http2Error.INTERNAL_ERROR);
+    }
+
+    /** Drops what the client hasn't taken of the answer. */
+    void cancel() {
+        reset(Http2Error.CANCEL);
+    }
+
+    private void reset(Http2Error why) {
         if (!closed && !answered) {
-            answered = true;
-            handler.reset(stream, Http2Error.INTERNAL_ERROR);
+            answered();
+            handler.reset(stream, why);
         }
     }
 }
