@@ -1,6 +1,7 @@
 package io.understudy.gateway.server;
 
 import io.netty.buffer.ByteBuf;
+import io.netty.buffer.Unpooled;
 import io.understudy.gateway.api.AnswerBody;
 import java.util.function.Consumer;
 
@@ -17,7 +18,7 @@ final class BodyPump {
     private final AnswerBody body;
     private final boolean ends;
     private final Runnable done;
-    private final Consumer<RuntimeException> broken;
+    private final Consumer<Throwable> broken;
     private long rest;
 
     /**
@@ -27,7 +28,7 @@ final class BodyPump {
      * @param done run after the last piece was written
      * @param broken told if the body can't be produced to its end
      */
-    BodyPump(Exchange exchange, AnswerBody body, boolean ends, Runnable done, Consumer<RuntimeException> broken) {
+    BodyPump(Exchange exchange, AnswerBody body, boolean ends, Runnable done, Consumer<Throwable> broken) {
         this.exchange = exchange;
         this.body = body;
         this.ends = ends;
@@ -45,10 +46,12 @@ final class BodyPump {
                 return;
             }
             int wanted = (int) Math.min(Exchange.PIECE_BYTES, rest);
-            ByteBuf piece = exchange.allocator().directBuffer(wanted == rest ? wanted : wanted + SLACK_BYTES);
+            ByteBuf piece = Unpooled.EMPTY_BUFFER;
             try {
+                piece = exchange.allocator().directBuffer(wanted == rest ? wanted : wanted + SLACK_BYTES);
                 more = body.appendTo(piece, wanted);
-            } catch (RuntimeException e) {
+            } catch (Throwable e) {
+                // Errors too: without memory for a piece the client would wait for ever.
                 piece.release();
                 broken.accept(e);
                 return;

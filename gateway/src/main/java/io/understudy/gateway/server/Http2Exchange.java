@@ -163,7 +163,7 @@ final class Http2Exchange implements Exchange, RequestHead {
             if (end) {
                 answered();
             }
-            handler.write(stream, data, end);
+            handler.write(stream, data, end, end && !requestEnded);
         }
     }
 

@@ -33,7 +33,11 @@ final class Http2Handler extends Http2ConnectionHandler {
     private final ClientConnection client;
     private final int windowBytes;
     private @Nullable ChannelHandlerContext context;
+    private final int maxUnreadBytes;
     private int unwritten;
+    /** Bytes of answers that the client's windows or the socket haven't let go. */
+    private long pending;
+
     private boolean reading;
     private boolean flushComes;
     private boolean resumptionComes;
@@ -43,10 +47,12 @@ final class Http2Handler extends Http2ConnectionHandler {
             Http2ConnectionEncoder encoder,
             Http2Settings settings,
             ClientConnection client,
-            int windowBytes) {
+            int windowBytes,
+            int maxUnreadBytes) {
         super(decoder, encoder, settings);
         this.client = client;
         this.windowBytes = windowBytes;
+        this.maxUnreadBytes = maxUnreadBytes;
         connection().addListener(new Http2ConnectionAdapter() {
             @Override
             public void onStreamClosed(Http2Stream stream) {
@@ -76,9 +82,9 @@ final class Http2Handler extends Http2ConnectionHandler {
         return context().alloc();
     }
 
-    /** Whether neither the client's windows nor the socket's queue are full. */
+    /** Whether neither the client's windows nor the socket's queue are full, nor what waits for either is too much. */
     boolean writable(Http2Stream stream) {
-        return encoder().flowController().isWritable(stream);
+        return pending < maxUnreadBytes && encoder().flowController().isWritable(stream);
     }
 
     void await(Http2Exchange exchange) {
@@ -109,10 +115,17 @@ final class Http2Handler extends Http2ConnectionHandler {
         flushSoon();
     }
 
-    void write(Http2Stream stream, ByteBuf data, boolean end) {
-        unwritten += data.readableBytes();
-        ChannelFuture unused = encoder()
-                .writeData(context(), stream.id(), data, 0, end, context().newPromise());
+    /** {@code reset} as with headers. */
+    void write(Http2Stream stream, ByteBuf data, boolean end, boolean reset) {
+        int bytes = data.readableBytes();
+        unwritten += bytes;
+        pending += bytes;
+        ChannelPromise written = context().newPromise();
+        written.addListener(done -> taken(bytes));
+        if (reset) {
+            written.addListener(done -> reset(stream, Http2Error.NO_ERROR));
+        }
+        ChannelFuture unused = encoder().writeData(context(), stream.id(), data, 0, end, written);
         if (unwritten >= Exchange.PIECE_BYTES) {
             // To the socket's queue, so that it is known when that is full.
             unwritten = 0;
@@ -123,6 +136,14 @@ final class Http2Handler extends Http2ConnectionHandler {
             }
         }
         flushSoon();
+    }
+
+    private void taken(int bytes) {
+        boolean full = pending >= maxUnreadBytes;
+        pending -= bytes;
+        if (full && pending < maxUnreadBytes) {
+            resumeSoon();
+        }
     }
 
     /** Ends the stream in both directions, unless it has ended. */

@@ -173,7 +173,7 @@ final class WebCall implements RequestReader, WebRequest, WebStream {
     }
 
     /** Too late for another status: all that is left is to let the client see that there is no end. */
-    private void broken(RuntimeException why) {
+    private void broken(Throwable why) {
         LOG.error("answer failed method={} path={}", method(), path(), why);
         exchange.abort();
     }
