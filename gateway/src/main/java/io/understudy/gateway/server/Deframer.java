@@ -3,6 +3,7 @@ package io.understudy.gateway.server;
 import io.grpc.Status;
 import io.netty.buffer.ByteBuf;
 import io.understudy.gateway.api.ApiException;
+import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
 /** Takes gRPC's messages out of the parts that they arrive in. */
@@ -10,12 +11,16 @@ final class Deframer {
 
     private static final int HEADER_BYTES = 5;
 
+    /** What is set aside for a message at once; more when more has arrived, as what a header claims costs nothing. */
+    private static final int FIRST_BYTES = 16 << 10;
+
     private final long maxBytes;
     private final @Nullable CharSequence encoding;
     private final byte[] header = new byte[HEADER_BYTES];
     private int headerBytes;
     private byte @Nullable [] message;
     private int messageBytes;
+    private int claimedBytes;
 
     /** {@code encoding} is what the request says its compressed messages are in. */
     Deframer(long maxBytes, @Nullable CharSequence encoding) {
@@ -37,12 +42,17 @@ final class Deframer {
             if (headerBytes < HEADER_BYTES) {
                 return null;
             }
-            message = new byte[length()];
+            claimedBytes = length();
+            message = new byte[Math.min(claimedBytes, Math.max(FIRST_BYTES, data.readableBytes()))];
         }
-        int taken = Math.min(message.length - messageBytes, data.readableBytes());
+        int taken = Math.min(claimedBytes - messageBytes, data.readableBytes());
+        if (messageBytes + taken > message.length) {
+            int doubled = (int) Math.min(claimedBytes, 2L * message.length);
+            message = Arrays.copyOf(message, Math.max(doubled, messageBytes + taken));
+        }
         data.readBytes(message, messageBytes, taken);
         messageBytes += taken;
-        if (messageBytes < message.length) {
+        if (messageBytes < claimedBytes) {
             return null;
         }
         byte[] complete = message;
