@@ -4,6 +4,7 @@ import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
 import io.understudy.gateway.api.AnswerBody;
 import io.understudy.gateway.read.Answer;
+import io.vertx.core.Future;
 import io.vertx.core.buffer.Buffer;
 import io.vertx.core.http.HttpMethod;
 import io.vertx.core.http.HttpServerRequest;
@@ -73,7 +74,15 @@ final class RestExchange {
     /** Goes on as the client takes it. */
     void answer(AnswerBody body) {
         ByteBuf piece = Unpooled.buffer();
-        if (!body.appendTo(piece, PIECE_BYTES)) {
+        boolean more;
+        try {
+            more = body.appendTo(piece, PIECE_BYTES);
+        } catch (RuntimeException e) {
+            piece.release();
+            fail(e);
+            return;
+        }
+        if (!more) {
             answer(BufferInternal.buffer(piece));
         } else if (over(200)) {
             HttpServerResponse response =
@@ -120,14 +129,24 @@ final class RestExchange {
         }
     }
 
-    private static void pump(HttpServerResponse response, AnswerBody body) {
+    private void pump(HttpServerResponse response, AnswerBody body) {
         while (!response.closed()) {
             if (response.writeQueueFull()) {
                 response.drainHandler(drained -> pump(response, body));
                 return;
             }
             ByteBuf piece = Unpooled.buffer(PIECE_BYTES + (PIECE_BYTES >> 2));
-            if (!body.appendTo(piece, PIECE_BYTES)) {
+            boolean more;
+            try {
+                more = body.appendTo(piece, PIECE_BYTES);
+            } catch (RuntimeException e) {
+                piece.release();
+                LOG.error("answer failed route={}", route, e);
+                // Too late for another status: all that is left is to let the client see that there is no end.
+                Future<Void> unused = response.reset();
+                return;
+            }
+            if (!more) {
                 response.end(BufferInternal.buffer(piece));
                 return;
             }

@@ -158,8 +158,18 @@ final class WebCall implements RequestReader, WebRequest, WebStream {
             answered = true;
             List<Field> head = head(contentType, fields);
             if (answer.length() == AnswerBody.UNKNOWN) {
-                ByteBuf first = exchange.allocator().directBuffer(FIRST_PIECE_BYTES);
-                over = !answer.appendTo(first, Exchange.PIECE_BYTES);
+                ByteBuf first = Unpooled.EMPTY_BUFFER;
+                try {
+                    first = exchange.allocator().directBuffer(FIRST_PIECE_BYTES);
+                    over = !answer.appendTo(first, Exchange.PIECE_BYTES);
+                } catch (Throwable e) {
+                    // Errors too: whoever asked for the answer has nobody left to tell.
+                    first.release();
+                    LOG.error("request failed method={} path={}", method(), path(), e);
+                    answered = false;
+                    answer(500, TEXT, "Internal Server Error\n");
+                    return;
+                }
                 exchange.head(status, head, over ? first.readableBytes() : AnswerBody.UNKNOWN);
                 exchange.body(first, over);
             } else {
