@@ -18,11 +18,13 @@ import io.netty.handler.codec.http.HttpHeaderValues;
 import io.netty.handler.codec.http.HttpHeaders;
 import io.netty.handler.codec.http.HttpRequest;
 import io.netty.handler.codec.http.HttpResponseStatus;
+import io.netty.handler.codec.http.HttpServerCodec;
 import io.netty.handler.codec.http.HttpUtil;
 import io.netty.handler.codec.http.HttpVersion;
 import io.netty.handler.codec.http.LastHttpContent;
 import io.netty.handler.codec.http.TooLongHttpHeaderException;
 import io.netty.util.ReferenceCountUtil;
+import java.nio.charset.StandardCharsets;
 import java.util.ArrayDeque;
 import java.util.List;
 import java.util.Queue;
@@ -33,6 +35,8 @@ final class Http1Handler extends ChannelInboundHandlerAdapter {
 
     private static final DefaultHttpHeadersFactory HEADERS =
             DefaultHttpHeadersFactory.headersFactory().withValidation(false);
+
+    private static final byte[] CONTINUE = "HTTP/1.1 100 Continue\r\n\r\n".getBytes(StandardCharsets.US_ASCII);
 
     /** What may have been read ahead of an answer before reading pauses. */
     private static final int MAX_AHEAD = 64;
@@ -123,8 +127,9 @@ final class Http1Handler extends ChannelInboundHandlerAdapter {
                 return;
             }
             if (HttpUtil.is100ContinueExpected(request)) {
-                send(new DefaultFullHttpResponse(
-                        HttpVersion.HTTP_1_1, HttpResponseStatus.CONTINUE, Unpooled.EMPTY_BUFFER));
+                // Past the codec, which would take it for the answer, and the answer for the next request's.
+                ChannelFuture unused =
+                        context().pipeline().context(HttpServerCodec.class).write(Unpooled.wrappedBuffer(CONTINUE));
                 flushSoon();
             }
             Http1Exchange exchange = new Http1Exchange(this, request);

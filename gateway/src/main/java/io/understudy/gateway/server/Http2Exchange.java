@@ -2,13 +2,13 @@ package io.understudy.gateway.server;
 
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufAllocator;
+import io.netty.handler.codec.http.HttpMethod;
 import io.netty.handler.codec.http2.DefaultHttp2Headers;
 import io.netty.handler.codec.http2.Http2Error;
 import io.netty.handler.codec.http2.Http2Headers;
 import io.netty.handler.codec.http2.Http2Stream;
 import io.netty.util.AsciiString;
 import java.util.List;
-import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /** A stream of HTTP/2. What comes for one that is closed is dropped. */
@@ -36,7 +36,7 @@ final class Http2Exchange implements Exchange, RequestHead {
 
     int read(ByteBuf data, boolean end) {
         requestEnded |= end;
-        return Objects.requireNonNull(reader).read(data, end);
+        return reader == null ? data.readableBytes() : reader.read(data, end);
     }
 
     void closed() {
@@ -141,7 +141,8 @@ final class Http2Exchange implements Exchange, RequestHead {
         if (length >= 0) {
             head.set("content-length", Long.toString(length));
         }
-        headers(head, length == 0);
+        // A HEAD is answered by that alone; the body is dropped.
+        headers(head, length == 0 || HttpMethod.HEAD.asciiName().contentEquals(method()));
     }
 
     /** Writes headers, or trailers, as they are. */

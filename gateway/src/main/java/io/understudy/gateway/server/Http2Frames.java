@@ -6,9 +6,13 @@ import io.netty.channel.ChannelHandlerContext;
 import io.netty.handler.codec.http2.Http2FrameAdapter;
 import io.netty.handler.codec.http2.Http2Headers;
 import io.netty.handler.codec.http2.Http2Stream;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /** Hands what a client sends on HTTP/2 to the exchange that it belongs to. */
 final class Http2Frames extends Http2FrameAdapter {
+
+    private static final Logger LOG = LoggerFactory.getLogger(Http2Frames.class);
 
     private final Http2Handler handler;
     private final Requests requests;
@@ -38,7 +42,14 @@ final class Http2Frames extends Http2FrameAdapter {
         Http2Exchange exchange = handler.exchange(stream);
         if (exchange == null) {
             exchange = handler.open(stream, headers);
-            exchange.reader(requests.begin(exchange));
+            try {
+                exchange.reader(requests.begin(exchange));
+            } catch (RuntimeException e) {
+                // An end of this stream, not of the connection's others.
+                LOG.error("request failed target={}", exchange.target(), e);
+                exchange.abort();
+                return;
+            }
         }
         // Else these are trailers, of which nobody expects any.
         if (endStream) {

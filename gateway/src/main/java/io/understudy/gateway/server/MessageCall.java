@@ -86,8 +86,12 @@ public final class MessageCall extends ServerCall<byte[], byte[]> implements Req
         try {
             while (data.isReadable()) {
                 int before = data.readableBytes();
-                byte[] message = deframer.next(data);
-                held += before - data.readableBytes();
+                byte[] message;
+                try {
+                    message = deframer.next(data);
+                } finally {
+                    held += before - data.readableBytes();
+                }
                 if (message != null) {
                     arrived.add(new Arrived(message, held));
                     held = 0;
@@ -102,7 +106,7 @@ public final class MessageCall extends ServerCall<byte[], byte[]> implements Req
         } catch (ApiException e) {
             call.fail(e.code(), e.text());
             cancel();
-            return 0;
+            return data.readableBytes();
         }
         deliver();
         return 0;
@@ -160,7 +164,10 @@ public final class MessageCall extends ServerCall<byte[], byte[]> implements Req
     private void cancel() {
         if (!cancelled) {
             cancelled = true;
+            // Other calls of the connection need its window.
+            arrived.forEach(message -> exchange.consumed(message.bytes));
             arrived.clear();
+            releaseHeld();
             listener.onCancel();
         }
     }

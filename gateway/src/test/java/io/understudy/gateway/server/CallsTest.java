@@ -104,7 +104,13 @@ final class CallsTest {
                         })),
                 method -> (code, nanos) -> ended.add(code),
                 TestServer.NO_CALLS,
-                request -> request.answer(200, "text/plain", request.path() + " " + pages.incrementAndGet() + "\n"));
+                request -> {
+                    if (request.path().equals("/broken")) {
+                        request.loop().execute(() -> request.answer(200, "text/plain", List.of(), new Broken()));
+                    } else {
+                        request.answer(200, "text/plain", request.path() + " " + pages.incrementAndGet() + "\n");
+                    }
+                });
         port = TestServer.get(server.listen(1));
         channel = NettyChannelBuilder.forAddress("127.0.0.1", port)
                 .usePlaintext()
@@ -290,6 +296,41 @@ final class CallsTest {
     }
 
     @Test
+    void whoeverExpectsToContinueTakesNoAnswerOfTheNextRequest() throws IOException {
+        List<String> lines = linesFor(String.join(
+                "\r\n",
+                "GET /a HTTP/1.1",
+                "host: x",
+                "expect: 100-continue",
+                "",
+                "HEAD /b HTTP/1.1",
+                "host: x",
+                "",
+                "GET /c HTTP/1.1",
+                "host: x",
+                "connection: close",
+                "",
+                ""));
+        assertThat(lines).startsWith("HTTP/1.1 100 Continue", "", "HTTP/1.1 200 OK");
+        assertThat(lines.stream().filter(line -> line.startsWith("/"))).containsExactly("/a 1", "/c 3");
+    }
+
+    @Test
+    void anAnswerThatCannotBeMadeIsAnError() throws IOException {
+        assertThat(linesFor("GET /broken HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n"))
+                .startsWith("HTTP/1.1 500 Internal Server Error");
+    }
+
+    private List<String> linesFor(String requests) throws IOException {
+        try (Socket socket = new Socket(InetAddress.getLoopbackAddress(), port)) {
+            socket.getOutputStream().write(requests.getBytes(StandardCharsets.US_ASCII));
+            return new BufferedReader(new InputStreamReader(socket.getInputStream(), StandardCharsets.US_ASCII))
+                    .lines()
+                    .toList();
+        }
+    }
+
+    @Test
     void aBodyThatIsTooLargeIsRefused() throws IOException {
         try (Socket socket = new Socket(InetAddress.getLoopbackAddress(), port)) {
             socket.getOutputStream()
@@ -400,6 +441,18 @@ final class CallsTest {
             rest -= made;
             produced.addAndGet(made);
             return rest > 0;
+        }
+    }
+
+    private static final class Broken implements AnswerBody {
+        @Override
+        public long length() {
+            return UNKNOWN;
+        }
+
+        @Override
+        public boolean appendTo(ByteBuf out, int wanted) {
+            throw new IllegalStateException("broken");
         }
     }
 
