@@ -73,7 +73,7 @@ final class GrpcCall {
      *
      * @param broken told if the message can't be produced to its end; the call has yet to be ended
      */
-    void answer(Reply reply, Consumer<RuntimeException> broken) {
+    void answer(Reply reply, Consumer<Throwable> broken) {
         if (over) {
             return;
         }

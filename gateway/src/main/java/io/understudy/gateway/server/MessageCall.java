@@ -147,7 +147,7 @@ public final class MessageCall extends ServerCall<byte[], byte[]> implements Req
         }
     }
 
-    private void broken(RuntimeException why) {
+    private void broken(Throwable why) {
         LOG.error("call failed method={}", method.fullName(), why);
         call.fail(Status.Code.INTERNAL, "understudy: " + why);
         cancel();
