@@ -1,0 +1,28 @@
+package io.understudy.gateway.rest;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+import com.google.protobuf.ByteString;
+import org.junit.jupiter.api.Test;
+
+final class CursorTest {
+
+    private static final ByteString PREFIX = ByteString.copyFromUtf8("p".repeat(3_000));
+
+    @Test
+    void whatIsGivenBackIsWhatWasGiven() throws Problem {
+        Cursor cursor = new Cursor(7, 1L << 40, PREFIX, PREFIX.concat(ByteString.copyFromUtf8("from")));
+        assertThat(Cursor.decode(cursor.encode())).isEqualTo(cursor);
+    }
+
+    @Test
+    void aLongPrefixIsThereOnce() {
+        assertThat(new Cursor(7, 9, PREFIX, PREFIX).encode()).hasSizeLessThan(PREFIX.size() * 3 / 2);
+    }
+
+    @Test
+    void whatNobodyGaveIsRefused() {
+        assertThatExceptionOfType(Problem.class).isThrownBy(() -> Cursor.decode("AQ"));
+    }
+}
