@@ -13,7 +13,6 @@ import io.etcd.jetcd.op.Op;
 import io.etcd.jetcd.options.GetOption;
 import io.etcd.jetcd.options.GetOption.SortOrder;
 import io.etcd.jetcd.options.GetOption.SortTarget;
-import io.understudy.local.binary.EtcdBinaries;
 import io.understudy.local.junit.EtcdExtension;
 import io.understudy.local.process.Command;
 import java.nio.charset.StandardCharsets;
@@ -71,7 +70,7 @@ final class ClientsIT {
         fixture.awaitRevision(Long.parseLong(current));
         // The header's raft term is known once the source was asked for its status.
         await().atMost(PATIENCE).until(() -> fixture.everything().getHeader().getRaftTerm() > 0);
-        Path etcdctl = EtcdBinaries.find().etcdctl();
+        Path etcdctl = GatewayFixture.ETCDCTL;
         CompletableFuture<Map<String, String>> ofSource =
                 CompletableFuture.supplyAsync(() -> printed(etcdctl, source()));
         printedOfGateway = printed(etcdctl, gateway());

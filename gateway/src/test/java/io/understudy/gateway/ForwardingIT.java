@@ -334,8 +334,8 @@ final class ForwardingIT {
     }
 
     private static Process start(String... arguments) throws Exception {
-        List<String> line = new java.util.ArrayList<>(List.of(
-                EtcdBinaries.find().etcdctl().toString(), "--endpoints=127.0.0.1:" + fixture.gateway.apiPort()));
+        List<String> line = new java.util.ArrayList<>(
+                List.of(GatewayFixture.ETCDCTL.toString(), "--endpoints=127.0.0.1:" + fixture.gateway.apiPort()));
         line.addAll(List.of(arguments));
         return new ProcessBuilder(line)
                 .redirectError(ProcessBuilder.Redirect.DISCARD)

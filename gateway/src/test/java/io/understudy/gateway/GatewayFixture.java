@@ -22,6 +22,7 @@ import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
 import java.net.http.HttpResponse.BodyHandlers;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -30,6 +31,9 @@ import java.util.function.UnaryOperator;
 
 /** A gateway in front of a test's cluster, and clients of it. */
 final class GatewayFixture implements AutoCloseable {
+
+    /** Found once: finding verifies the programs, byte by byte. */
+    static final Path ETCDCTL = EtcdBinaries.find().etcdctl();
 
     static final ByteString ZERO = ByteString.copyFrom(new byte[] {0});
     static final Duration PATIENCE = Duration.ofSeconds(60);
@@ -101,8 +105,7 @@ final class GatewayFixture implements AutoCloseable {
     }
 
     String etcdctl(String... arguments) {
-        List<String> line = new ArrayList<>(
-                List.of(EtcdBinaries.find().etcdctl().toString(), "--endpoints=127.0.0.1:" + gateway.apiPort()));
+        List<String> line = new ArrayList<>(List.of(ETCDCTL.toString(), "--endpoints=127.0.0.1:" + gateway.apiPort()));
         line.addAll(List.of(arguments));
         return Command.of(line).run(Duration.ofSeconds(30));
     }

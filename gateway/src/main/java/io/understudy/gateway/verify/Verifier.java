@@ -91,27 +91,34 @@ public final class Verifier {
     private void run() {
         try {
             while (!closing.await(settings.interval().toMillis(), TimeUnit.MILLISECONDS)) {
-                KeyRange rest = problem().isPresent() ? null : replica.range();
-                while (rest != null && closing.getCount() > 0) {
-                    rest = compareFrom(rest);
-                }
+                compareAll();
             }
         } catch (InterruptedException e) {
             if (closing.getCount() > 0) {
                 LOG.warn("verification was interrupted, and ends");
             }
+        }
+    }
+
+    private void compareAll() throws InterruptedException {
+        KeyRange rest = problem().isPresent() ? null : replica.range();
+        try {
+            while (rest != null && closing.getCount() > 0) {
+                rest = compareFrom(rest);
+            }
         } catch (RuntimeException e) {
-            LOG.error("verification ends, by a fault of its own", e);
+            LOG.error("verification was given up by a fault of its own, and begins anew later", e);
         }
     }
 
     /** Compares with the latest state for as long as that may be held. Returns what is left; null to end the round. */
     private @Nullable KeyRange compareFrom(KeyRange range) throws InterruptedException {
+        // First, so that what differs in a state of before is never held against one built since.
+        long builds = replica.builds();
         ReplicaState state = replica.state();
         if (state == null) {
             return null;
         }
-        long builds = replica.builds();
         long letGo = System.nanoTime() + HOLD_NANOS;
         ByteString from = range.from();
         try (SnapshotReader reader = new SnapshotReader(source, state.cluster(), range, state.revision(), pages)) {
