@@ -106,6 +106,9 @@ final class RestIT {
             assertThat(response.body()).isEmpty();
             assertThat(response.headers().firstValue("etag")).hasValue(tag);
         }
+        assertThat(send("GET", serializable("/v1/kv/greeting"), "If-None-Match", "\"1\"", "If-None-Match", tag)
+                        .statusCode())
+                .isEqualTo(304);
         assertThat(send("GET", serializable("/v1/kv/greeting"), "If-None-Match", "\"1\"")
                         .statusCode())
                 .isEqualTo(200);

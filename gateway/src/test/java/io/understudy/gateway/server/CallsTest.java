@@ -75,6 +75,7 @@ final class CallsTest {
 
     private final Vertx vertx = Vertx.vertx();
     private final Queue<Caller> callers = new ConcurrentLinkedQueue<>();
+    private final Queue<Principal> principals = new ConcurrentLinkedQueue<>();
     private final Queue<String> ended = new ConcurrentLinkedQueue<>();
     private final AtomicLong produced = new AtomicLong();
     private final AtomicInteger echoed = new AtomicInteger();
@@ -105,6 +106,7 @@ final class CallsTest {
                 method -> (code, nanos) -> ended.add(code),
                 TestServer.NO_CALLS,
                 request -> {
+                    principals.add(request.principal());
                     if (request.path().equals("/broken")) {
                         request.loop().execute(() -> request.answer(200, "text/plain", List.of(), new Broken()));
                     } else {
@@ -328,6 +330,19 @@ final class CallsTest {
                     .lines()
                     .toList();
         }
+    }
+
+    @Test
+    void tokensOfPlainHttpComeAsGrpcGatewayTakesThem() throws IOException {
+        String end = "host: x\r\nconnection: close\r\n\r\n";
+        List<String> both = linesFor("GET /a HTTP/1.1\r\ngrpc-metadata-token: one\r\nauthorization: two\r\n" + end);
+        List<String> one = linesFor("GET /b HTTP/1.1\r\nauthorization: two\r\n" + end);
+        List<String> none = linesFor("GET /c HTTP/1.1\r\ntoken: three\r\n" + end);
+        assertThat(both).contains("/a 1");
+        assertThat(one).contains("/b 2");
+        assertThat(none).contains("/c 3");
+        assertThat(principals)
+                .containsExactly(new Principal.Token("one"), new Principal.Token("two"), Principal.ANONYMOUS);
     }
 
     @Test
