@@ -53,7 +53,7 @@ final class GatewaySettingsTest {
                 advertise: http://edge-1:2379
                 gateways: {edge-2: {urls: 'http://edge-2:2379, http://edge-2:12379'}}
                 limits: {maxRequestBytes: 4MiB, maxHeaderBytes: 64KiB, maxStreams: 500, maxResets: 1000,
-                         maxUnreadBytes: 128KiB, maxConnections: 50}
+                         maxUnreadBytes: 128KiB, maxConnections: 50, stallTimeout: 5s}
                 """);
         assertThat(settings.name()).isEqualTo("edge-1");
         assertThat(settings.source().probeInterval()).isEqualTo(Duration.ofSeconds(2));
@@ -67,7 +67,8 @@ final class GatewaySettingsTest {
                         Map.of(
                                 "edge-2",
                                 List.of(URI.create("http://edge-2:2379"), URI.create("http://edge-2:12379")))));
-        assertThat(settings.limits()).isEqualTo(new ServerLimits(4 << 20, 64 << 10, 500, 1_000, 128 << 10, 50));
+        assertThat(settings.limits())
+                .isEqualTo(new ServerLimits(4 << 20, 64 << 10, 500, 1_000, 128 << 10, 50, Duration.ofSeconds(5)));
     }
 
     @Test

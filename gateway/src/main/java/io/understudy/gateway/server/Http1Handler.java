@@ -7,6 +7,7 @@ import io.netty.channel.ChannelFuture;
 import io.netty.channel.ChannelFutureListener;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;
+import io.netty.channel.ChannelOutboundBuffer;
 import io.netty.handler.codec.http.DefaultFullHttpResponse;
 import io.netty.handler.codec.http.DefaultHttpContent;
 import io.netty.handler.codec.http.DefaultHttpHeadersFactory;
@@ -50,6 +51,14 @@ final class Http1Handler extends ChannelInboundHandlerAdapter {
     private @Nullable HttpHeaders head;
 
     private HttpResponseStatus status = HttpResponseStatus.OK;
+    private final Stall stall = new Stall();
+    /** Parts of requests that have arrived. */
+    private long parts;
+    /** Whether something has arrived since the last of these. */
+    private boolean partial;
+
+    private boolean whole;
+
     private boolean working;
     private boolean reading;
     private boolean flushComes;
@@ -80,6 +89,8 @@ final class Http1Handler extends ChannelInboundHandlerAdapter {
     @Override
     public void channelRead(ChannelHandlerContext ctx, Object message) {
         reading = true;
+        parts++;
+        whole = true;
         ahead.add(message);
         work();
         if (ahead.size() > MAX_AHEAD) {
@@ -90,6 +101,8 @@ final class Http1Handler extends ChannelInboundHandlerAdapter {
     @Override
     public void channelReadComplete(ChannelHandlerContext ctx) {
         reading = false;
+        partial = !whole;
+        whole = false;
         ctx.flush();
         ctx.fireChannelReadComplete();
     }
@@ -224,6 +237,17 @@ final class Http1Handler extends ChannelInboundHandlerAdapter {
                 flushComes = false;
                 context().flush();
             });
+        }
+    }
+
+    /** Closes if it has been the client's turn for too long. */
+    void check() {
+        ChannelOutboundBuffer unread = context().channel().unsafe().outboundBuffer();
+        long bytes = unread == null ? 0 : unread.totalPendingWriteBytes();
+        long progress = unread == null ? 0 : unread.currentProgress();
+        boolean midRequest = current == null ? partial || parts == 0 : !current.requestEnded();
+        if (stall.lasts(bytes > 0 || midRequest, parts + bytes - progress)) {
+            close();
         }
     }
 

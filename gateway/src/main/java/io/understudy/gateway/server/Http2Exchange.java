@@ -19,6 +19,12 @@ final class Http2Exchange implements Exchange, RequestHead {
     private final Http2Headers request;
     private @Nullable RequestReader reader;
     private @Nullable Runnable resume;
+    private final Stall stall = new Stall();
+    /** Bytes of the answer that the client has yet to take. */
+    private long pending;
+    /** Bytes that went either way. */
+    private long moved;
+
     private boolean requestEnded;
     private boolean answered;
     private boolean closed;
@@ -36,6 +42,7 @@ final class Http2Exchange implements Exchange, RequestHead {
 
     int read(ByteBuf data, boolean end) {
         requestEnded |= end;
+        moved += data.readableBytes();
         return reader == null ? data.readableBytes() : reader.read(data, end);
     }
 
@@ -164,13 +171,30 @@ final class Http2Exchange implements Exchange, RequestHead {
             if (end) {
                 answered();
             }
-            handler.write(stream, data, end, end && !requestEnded);
+            pending += data.readableBytes();
+            handler.write(this, data, end, end && !requestEnded);
         }
     }
 
     @Override
     public void abort() {
         reset(Http2Error.INTERNAL_ERROR);
+    }
+
+    void taken(int bytes) {
+        pending -= bytes;
+        moved += bytes;
+    }
+
+    /** Ends the stream if it has been the client's turn for too long. */
+    void check() {
+        boolean waits = pending > 0
+                || (resume != null && handler.windowIsFull(stream))
+                || (!requestEnded && !answered && reader != null && !reader.lastsOpen());
+        if (stall.lasts(waits, moved)) {
+            answered();
+            handler.reset(stream, Http2Error.CANCEL);
+        }
     }
 
     /** Drops what the client hasn't taken of the answer. */

@@ -13,6 +13,7 @@ import io.netty.handler.codec.http2.Http2ConnectionHandler;
 import io.netty.handler.codec.http2.Http2Error;
 import io.netty.handler.codec.http2.Http2Exception;
 import io.netty.handler.codec.http2.Http2Headers;
+import io.netty.handler.codec.http2.Http2RemoteFlowController;
 import io.netty.handler.codec.http2.Http2Settings;
 import io.netty.handler.codec.http2.Http2Stream;
 import java.util.Iterator;
@@ -34,9 +35,12 @@ final class Http2Handler extends Http2ConnectionHandler {
     private final int windowBytes;
     private @Nullable ChannelHandlerContext context;
     private final int maxUnreadBytes;
+    private final Stall stall = new Stall();
     private int unwritten;
     /** Bytes of answers that the client's windows or the socket haven't let go. */
     private long pending;
+    /** Bytes of answers that went. */
+    private long taken;
 
     private boolean reading;
     private boolean flushComes;
@@ -115,13 +119,44 @@ final class Http2Handler extends Http2ConnectionHandler {
         flushSoon();
     }
 
+    /** Whether the client has to enlarge a window before the stream can go on. */
+    boolean windowIsFull(Http2Stream stream) {
+        Http2RemoteFlowController windows = encoder().flowController();
+        return windows.windowSize(stream) <= 0
+                || windows.windowSize(connection().connectionStream()) <= 0;
+    }
+
+    /** Ends what has waited for the client for too long. */
+    void check() {
+        // Once the socket takes nothing, no stream can be ended by itself.
+        if (stall.lasts(!decoder().prefaceReceived() || !context().channel().isWritable(), taken)) {
+            ChannelFuture unused = context().close();
+            return;
+        }
+        try {
+            Http2Stream unused = connection().forEachActiveStream(stream -> {
+                Http2Exchange exchange = exchange(stream);
+                if (exchange != null) {
+                    exchange.check();
+                }
+                return true;
+            });
+        } catch (Http2Exception e) {
+            onError(context(), true, e);
+        }
+    }
+
     /** {@code reset} as with headers. */
-    void write(Http2Stream stream, ByteBuf data, boolean end, boolean reset) {
+    void write(Http2Exchange exchange, ByteBuf data, boolean end, boolean reset) {
+        Http2Stream stream = exchange.stream();
         int bytes = data.readableBytes();
         unwritten += bytes;
         pending += bytes;
         ChannelPromise written = context().newPromise();
-        written.addListener(done -> taken(bytes));
+        written.addListener(done -> {
+            exchange.taken(bytes);
+            taken(bytes);
+        });
         if (reset) {
             written.addListener(done -> reset(stream, Http2Error.NO_ERROR));
         }
@@ -141,6 +176,7 @@ final class Http2Handler extends Http2ConnectionHandler {
     private void taken(int bytes) {
         boolean full = pending >= maxUnreadBytes;
         pending -= bytes;
+        taken += bytes;
         if (full && pending < maxUnreadBytes) {
             resumeSoon();
         }

@@ -154,6 +154,11 @@ public final class MessageCall extends ServerCall<byte[], byte[]> implements Req
     }
 
     @Override
+    public boolean lastsOpen() {
+        return true;
+    }
+
+    @Override
     public void closed() {
         if (!call.over()) {
             call.abandon();

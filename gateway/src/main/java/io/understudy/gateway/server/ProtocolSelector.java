@@ -9,6 +9,7 @@ import io.netty.handler.codec.http.HttpDecoderConfig;
 import io.netty.handler.codec.http.HttpServerCodec;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
+import java.util.concurrent.ScheduledFuture;
 import org.jspecify.annotations.Nullable;
 
 /** Tells HTTP/2 with prior knowledge from HTTP/1.1 by a connection's first bytes, and makes way for it. */
@@ -22,6 +23,9 @@ final class ProtocolSelector extends ByteToMessageDecoder {
     private final ClientConnection client;
     private final Requests requests;
     private final ServerLimits limits;
+    private final Stall undecided = new Stall();
+    private @Nullable ScheduledFuture<?> nextCheck;
+    private @Nullable Runnable check;
     private @Nullable Runnable shutDown;
     private boolean shuttingDown;
 
@@ -29,6 +33,30 @@ final class ProtocolSelector extends ByteToMessageDecoder {
         this.client = client;
         this.requests = requests;
         this.limits = limits;
+    }
+
+    @Override
+    public void handlerAdded(ChannelHandlerContext ctx) {
+        checkLater(ctx);
+        ctx.channel().closeFuture().addListener(closed -> {
+            if (nextCheck != null) {
+                nextCheck.cancel(false);
+            }
+        });
+    }
+
+    private void checkLater(ChannelHandlerContext ctx) {
+        nextCheck = client.after(limits.stallTimeout().toNanos() / Stall.CHECKS, () -> {
+            if (!ctx.channel().isActive()) {
+                return;
+            }
+            checkLater(ctx);
+            if (check != null) {
+                check.run();
+            } else if (undecided.lasts(true, 0)) {
+                ChannelFuture unused = ctx.close();
+            }
+        });
     }
 
     @Override
@@ -56,16 +84,17 @@ final class ProtocolSelector extends ByteToMessageDecoder {
                         .setMaxInitialLineLength(limits.maxHeaderBytes())
                         .setMaxHeaderSize(limits.maxHeaderBytes())
                         .setMaxChunkSize(CHUNK_BYTES)));
-        become(ctx, handler::shutDown);
+        become(ctx, handler::shutDown, handler::check);
     }
 
     private void http2(ChannelHandlerContext ctx) {
         Http2Handler handler = Http2HandlerBuilder.build(client, requests, limits);
         ctx.pipeline().addAfter(ctx.name(), "http", handler);
-        become(ctx, handler::shutDown);
+        become(ctx, handler::shutDown, handler::check);
     }
 
-    private void become(ChannelHandlerContext ctx, Runnable closing) {
+    private void become(ChannelHandlerContext ctx, Runnable closing, Runnable checking) {
+        check = checking;
         shutDown = closing;
         ctx.pipeline().remove(this);
         if (shuttingDown) {

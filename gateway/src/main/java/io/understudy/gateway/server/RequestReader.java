@@ -14,6 +14,11 @@ interface RequestReader {
      */
     int read(ByteBuf data, boolean end);
 
+    /** Whether a client may leave its request open for as long as it likes. */
+    default boolean lastsOpen() {
+        return false;
+    }
+
     /** The client has gone, or has given the request up; also told, once, when the answer has been written. */
     void closed();
 }

@@ -5,6 +5,7 @@ import io.netty.handler.codec.http2.Http2Settings;
 import io.understudy.config.Configuration;
 import io.understudy.config.Setting;
 import io.vertx.core.net.NetServerOptions;
+import java.time.Duration;
 import java.util.List;
 
 /**
@@ -18,6 +19,8 @@ import java.util.List;
  * @param maxUnreadBytes of answers that wait in memory for one connection's client to read them, 64 KiB to 1 GiB; the rest
  *     of a large answer is not made before there is room. One value may be more
  * @param maxConnections open at a time, 1 to 2^31-1; further ones are closed at once
+ * @param stallTimeout how long a client may take nothing of an answer that waits for it, or leave what it sends
+ *     incomplete, 200 ms to 1 h; found out up to half as much later
  */
 public record ServerLimits(
         long maxRequestBytes,
@@ -25,10 +28,11 @@ public record ServerLimits(
         int maxStreams,
         int maxResets,
         int maxUnreadBytes,
-        int maxConnections) {
+        int maxConnections,
+        Duration stallTimeout) {
 
     public static final ServerLimits DEFAULTS =
-            new ServerLimits((1536 + 512) << 10, 256 << 10, 100_000, 100_000, 1 << 20, 100_000);
+            new ServerLimits((1536 + 512) << 10, 256 << 10, 100_000, 100_000, 1 << 20, 100_000, Duration.ofSeconds(60));
 
     private static final Setting<Long> MAX_REQUEST_BYTES = Setting.bytes(
                     "limits.maxRequestBytes", "Of one gRPC message that a client sends.")
@@ -58,9 +62,22 @@ public record ServerLimits(
             .defaultsTo(DEFAULTS.maxConnections)
             .between(1, Integer.MAX_VALUE);
 
+    private static final Setting<Duration> STALL_TIMEOUT = Setting.duration(
+                    "limits.stallTimeout",
+                    "How long a client may take nothing of an answer that waits for it, or leave what it sends"
+                            + " incomplete; then the call or the connection is ended. Idle ones stay.")
+            .defaultsTo(DEFAULTS.stallTimeout)
+            .between(Duration.ofMillis(200), Duration.ofHours(1));
+
     /** The limits as rows. */
-    public static final List<Setting<?>> ROWS =
-            List.of(MAX_REQUEST_BYTES, MAX_HEADER_BYTES, MAX_STREAMS, MAX_RESETS, MAX_UNREAD_BYTES, MAX_CONNECTIONS);
+    public static final List<Setting<?>> ROWS = List.of(
+            MAX_REQUEST_BYTES,
+            MAX_HEADER_BYTES,
+            MAX_STREAMS,
+            MAX_RESETS,
+            MAX_UNREAD_BYTES,
+            MAX_CONNECTIONS,
+            STALL_TIMEOUT);
 
     /** Before a sender has to wait for the receiver; HTTP/2's own default is 64 KiB for both. */
     private static final int STREAM_WINDOW_BYTES = 1 << 20;
@@ -76,6 +93,11 @@ public record ServerLimits(
         between("maxResets", maxResets, 1, Integer.MAX_VALUE);
         between("maxUnreadBytes", maxUnreadBytes, 64 << 10, 1 << 30);
         between("maxConnections", maxConnections, 1, Integer.MAX_VALUE);
+        between(
+                "stallTimeout",
+                stallTimeout.toMillis(),
+                200,
+                Duration.ofHours(1).toMillis());
     }
 
     /** What {@link #ROWS} say. */
@@ -86,7 +108,8 @@ public record ServerLimits(
                 configuration.get(MAX_STREAMS),
                 configuration.get(MAX_RESETS),
                 Math.toIntExact(configuration.get(MAX_UNREAD_BYTES)),
-                configuration.get(MAX_CONNECTIONS));
+                configuration.get(MAX_CONNECTIONS),
+                configuration.get(STALL_TIMEOUT));
     }
 
     NetServerOptions net() {

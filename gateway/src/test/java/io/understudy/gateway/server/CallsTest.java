@@ -50,6 +50,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** What those who answer may rely on: callers, back pressure, and being told when nobody waits any more. */
 @Timeout(120)
@@ -58,6 +59,7 @@ final class CallsTest {
     private static final Duration PATIENCE = Duration.ofSeconds(60);
     private static final int UNREAD = 256 << 10;
     private static final int CONNECTIONS = 3;
+    private static final Duration STALL = Duration.ofSeconds(3);
 
     private static final MethodDescriptor<byte[], byte[]> ECHO = MethodDescriptor.<byte[], byte[]>newBuilder(
                     new Bytes(), new Bytes())
@@ -88,7 +90,7 @@ final class CallsTest {
 
     @BeforeEach
     void start() {
-        ServerLimits limits = new ServerLimits(4 << 20, 64 << 10, 1_000, 1_000, UNREAD, CONNECTIONS);
+        ServerLimits limits = new ServerLimits(4 << 20, 64 << 10, 1_000, 1_000, UNREAD, CONNECTIONS, STALL);
         ApiServer server = new ApiServer(
                 vertx,
                 new HostPort("127.0.0.1", 0),
@@ -360,6 +362,46 @@ final class CallsTest {
                     .isEqualTo("HTTP/1.1 413 Request Entity Too Large");
         }
         assertThat(pages).hasValue(0);
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "",
+                "PRI * HTTP",
+                "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n",
+                "GET /a HT",
+                "POST /a HTTP/1.1\r\ncontent-length: 9\r\n\r\nx"
+            })
+    void whatIsNeverCompletedIsClosed(String begun) throws IOException {
+        try (Socket socket = new Socket(InetAddress.getLoopbackAddress(), port)) {
+            socket.getOutputStream().write(begun.getBytes(StandardCharsets.US_ASCII));
+            socket.setSoTimeout((int) PATIENCE.toMillis());
+            // The settings of HTTP/2 come before that.
+            assertThat(socket.getInputStream().readAllBytes()).hasSizeLessThan(100);
+        }
+    }
+
+    @Test
+    void aCallWhoseClientDoesNotReadIsEndedAndAnIdleOneIsNot() {
+        Promise<Status> idle = Promise.promise();
+        ClientCall<byte[], byte[]> waits = channel.newCall(ECHO, CallOptions.DEFAULT);
+        waits.start(collecting(new ConcurrentLinkedQueue<>(), idle), new Metadata());
+        waits.request(2);
+        answer = new Zeros(64 << 20);
+        ClientCall<RangeRequest, byte[]> call = channel.newCall(
+                KVGrpc.getRangeMethod().toBuilder(KVGrpc.getRangeMethod().getRequestMarshaller(), new Bytes())
+                        .build(),
+                CallOptions.DEFAULT);
+        Promise<Status> end = Promise.promise();
+        call.start(collecting(new ConcurrentLinkedQueue<>(), end), new Metadata());
+        call.sendMessage(RangeRequest.getDefaultInstance());
+        call.halfClose();
+
+        await().atMost(PATIENCE).untilAsserted(() -> assertThat(ended).containsExactly("CANCELLED"));
+        waits.sendMessage(new byte[1]);
+        waits.halfClose();
+        assertThat(TestServer.get(idle.future()).getCode()).isEqualTo(Status.Code.OK);
     }
 
     @Test
