@@ -52,8 +52,8 @@ import org.slf4j.LoggerFactory;
 /**
  * A running gateway: a replica of a source cluster behind a port that speaks the etcd v3 API.
  *
- * <p>It listens at once; {@code /readyz} is green, and ranges are answered, from the first complete snapshot on. When the
- * source's history can't be followed any more, {@link #failure} fails and {@code /readyz} turns red; the last good state
+ * <p>It listens at once; {@code /readyz} is green, and the replica answers, from the first complete snapshot on: until then
+ * reads are passed through. When the source's history can't be followed any more, {@link #failure} fails and {@code /readyz} turns red; the last good state
  * is still served, until the owner closes the gateway, which it should.
  */
 public final class Gateway implements AutoCloseable {

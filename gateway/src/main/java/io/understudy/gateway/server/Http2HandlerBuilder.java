@@ -11,7 +11,7 @@ import io.netty.handler.codec.http2.UniformStreamByteDistributor;
 /** Puts together what a connection of HTTP/2 is made of. */
 final class Http2HandlerBuilder extends AbstractHttp2ConnectionHandlerBuilder<Http2Handler, Http2HandlerBuilder> {
 
-    /** Streams that were closed, but whose place in the order of things is remembered. */
+    /** Streams promised but not begun. Nothing is pushed here; Netty wants a bound all the same. */
     private static final int RESERVED_STREAMS = 100;
 
     private final ClientConnection client;
