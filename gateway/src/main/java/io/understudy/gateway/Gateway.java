@@ -3,16 +3,12 @@ package io.understudy.gateway;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.understudy.config.HostPort;
 import io.understudy.etcd.EtcdCluster;
-import io.understudy.etcd.Health;
-import io.understudy.etcd.Role;
 import io.understudy.feed.FeedSource;
 import io.understudy.feed.etcd.EtcdFeedSource;
 import io.understudy.gateway.api.ResponseHeaders;
 import io.understudy.gateway.caller.ReadPermissions;
 import io.understudy.gateway.forward.ForwardMetrics;
 import io.understudy.gateway.forward.Forwarding;
-import io.understudy.gateway.health.HealthCheck;
-import io.understudy.gateway.health.HealthChecks;
 import io.understudy.gateway.json.JsonApi;
 import io.understudy.gateway.json.SourceForm;
 import io.understudy.gateway.member.MemberAnswers;
@@ -37,7 +33,6 @@ import io.vertx.core.VertxOptions;
 import io.vertx.core.json.JsonObject;
 import java.io.IOException;
 import java.time.Duration;
-import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
@@ -118,6 +113,8 @@ public final class Gateway implements AutoCloseable {
                 source,
                 writer::requestProgress,
                 registry);
+        GatewayChecks checks =
+                new GatewayChecks(closing::get, replica, verifier, writer, reads, source::view, settings.maxSilence());
         ApiMethods methods = new ApiMethods(
                 reads,
                 new Forwarding(source, settings.forward(), new ForwardMetrics(registry)),
@@ -138,13 +135,13 @@ public final class Gateway implements AutoCloseable {
                 methods.overGrpc(),
                 listener,
                 new JsonApi(reads, methods::call, jsonForm, settings.limits().maxRequestBytes(), listener),
-                new WebPages(vertx, live(), ready(), versions(), () -> process.scrape(null)
+                new WebPages(vertx, checks.live(), checks.ready(), versions(), () -> process.scrape(null)
                         .body()));
         this.rest = new RestServer(
                 vertx,
                 settings.rest().listen(),
                 reads,
-                new StatusReport(settings.name(), VERSION, id.toString(), ready(), this::held),
+                new StatusReport(settings.name(), VERSION, id.toString(), checks.ready(), this::held),
                 metrics::answeredRest);
         metrics.observe(new GatewayMetrics.Gauges(
                 () -> ofState(state -> state.revision().value()),
@@ -323,74 +320,6 @@ public final class Gateway implements AutoCloseable {
                     state.keys(),
                     state.bytes());
         }
-    }
-
-    private HealthChecks live() {
-        return new HealthChecks(new HealthCheck("feed", this::feedEnded));
-    }
-
-    private HealthChecks ready() {
-        return new HealthChecks(
-                new HealthCheck("process", () -> closing.get() ? Optional.of("closing") : Optional.empty()),
-                new HealthCheck("replica", this::replicaMissing, this::replicaDropped),
-                new HealthCheck("verification", verifier::problem),
-                new HealthCheck("feed", () -> feedEnded().or(this::feedSilent)),
-                new HealthCheck("read_index", reads::readIndexProblem),
-                new HealthCheck("staleness", this::tooStale),
-                new HealthCheck("source", Optional::empty, this::standIns));
-    }
-
-    private Optional<String> replicaDropped() {
-        return replica.condition() instanceof Condition.Dropped dropped
-                ? Optional.of("dropped, reads are passed through: " + dropped.reason())
-                : Optional.empty();
-    }
-
-    /** Not one that was dropped: then reads are passed through. */
-    private Optional<String> replicaMissing() {
-        return replica.condition() instanceof Condition.Loading
-                ? Optional.of("the first snapshot is not complete")
-                : Optional.empty();
-    }
-
-    private Optional<String> feedEnded() {
-        Throwable why = writer.failed();
-        return why == null ? Optional.empty() : Optional.of("ended for good: " + why.getMessage());
-    }
-
-    private Optional<String> feedSilent() {
-        Duration silence = writer.silence();
-        return silence.compareTo(settings.maxSilence()) <= 0
-                ? Optional.empty()
-                : Optional.of("told nothing for " + silence.toSeconds() + " s, allowed are "
-                        + settings.maxSilence().toSeconds() + " s");
-    }
-
-    private Optional<String> tooStale() {
-        Duration staleness = reads.staleness();
-        return staleness == null || staleness.compareTo(settings.maxSilence()) <= 0
-                ? Optional.empty()
-                : Optional.of("what is served was current " + staleness.toSeconds() + " s ago, allowed are "
-                        + settings.maxSilence().toSeconds() + " s");
-    }
-
-    /** Who of the source is missed; the others serve in their place. */
-    private Optional<String> standIns() {
-        if (replica.state() == null) {
-            return Optional.empty();
-        }
-        boolean gateway = answers(Role.GATEWAY);
-        if (!gateway && !answers(Role.VOTER)) {
-            return Optional.of("no voter answers, serializable reads go on");
-        }
-        return gateway || answers(Role.LEARNER)
-                ? Optional.empty()
-                : Optional.of("no learner answers, voters serve snapshots and read indexes");
-    }
-
-    private boolean answers(Role role) {
-        return source.view().members(role).stream()
-                .anyMatch(member -> member.health() == Health.HEALTHY || member.health() == Health.LEADERLESS);
     }
 
     private static String versions() {
