@@ -72,11 +72,6 @@ final class Window {
         return first.revision().isAfter(revision) ? null : first.asOf(revision);
     }
 
-    /** The first revision for which there is a state. */
-    Revision oldestRevision() {
-        return oldest.revision();
-    }
-
     /**
      * The first commit after that revision; null if there is none yet. It {@linkplain HeldCommit#isNextAfter is the next}
      * one unless that has been forgotten.

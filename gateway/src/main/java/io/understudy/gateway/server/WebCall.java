@@ -11,14 +11,13 @@ import io.understudy.gateway.caller.Session;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
-import java.util.Objects;
 import java.util.concurrent.Executor;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /** A request of plain HTTP from its head to its answer. */
-final class WebCall implements RequestReader, WebRequest, WebStream {
+final class WebCall implements RequestReader, WebRequest {
 
     private static final Logger LOG = LoggerFactory.getLogger(WebCall.class);
 
@@ -188,15 +187,6 @@ final class WebCall implements RequestReader, WebRequest, WebStream {
         exchange.abort();
     }
 
-    @Override
-    public WebStream stream(int status, String contentType, List<Field> fields) {
-        if (!answered) {
-            answered = true;
-            exchange.head(status, head(contentType, fields), AnswerBody.UNKNOWN);
-        }
-        return this;
-    }
-
     private static List<Field> head(String contentType, List<Field> fields) {
         Field type = new Field(CONTENT_TYPE, contentType);
         if (fields.isEmpty()) {
@@ -206,32 +196,5 @@ final class WebCall implements RequestReader, WebRequest, WebStream {
         head.add(type);
         head.addAll(fields);
         return head;
-    }
-
-    @Override
-    public boolean ready() {
-        return !over && exchange.writable();
-    }
-
-    @Override
-    public void whenReady(Runnable task) {
-        if (!over) {
-            exchange.whenWritable(Objects.requireNonNull(task));
-        }
-    }
-
-    @Override
-    public void write(byte[] part) {
-        if (!over) {
-            exchange.body(exchange.allocator().directBuffer(part.length).writeBytes(part), false);
-        }
-    }
-
-    @Override
-    public void end() {
-        if (!over) {
-            over = true;
-            exchange.body(Unpooled.EMPTY_BUFFER, true);
-        }
     }
 }

@@ -54,9 +54,6 @@ public interface WebRequest {
     /** Answers. A large body that doesn't know its length is sent in chunks. */
     void answer(int status, String contentType, List<Field> fields, AnswerBody body);
 
-    /** Begins an answer of which nobody knows yet what it will be. */
-    WebStream stream(int status, String contentType, List<Field> fields);
-
     default void answer(int status, String contentType, String body) {
         answer(status, contentType, List.of(), AnswerBody.of(body));
     }
