@@ -303,6 +303,7 @@ public final class Gateway implements AutoCloseable {
             @Override
             public void dropped(Condition.Dropped why) {
                 announced = false;
+                reads.dropped();
                 metrics.dropped();
             }
         };

@@ -67,6 +67,11 @@ public final class ApiException extends Exception {
         return new ApiException(Status.Code.UNAVAILABLE, "etcdserver: request timed out");
     }
 
+    /** Nobody waits for the answer any more. */
+    public static ApiException cancelled() {
+        return new ApiException(Status.Code.CANCELLED, "context canceled");
+    }
+
     /** More than this member takes on at a time. */
     public static ApiException tooManyRequests() {
         return new ApiException(Status.Code.RESOURCE_EXHAUSTED, "etcdserver: too many requests");

@@ -110,7 +110,7 @@ public final class JsonApi implements WebCalls {
 
     private void call(JsonMethod method, JsonExchange exchange, WebRequest http) {
         try {
-            Caller caller = JsonCallers.of(http);
+            Caller caller = JsonCallers.of(http, exchange::over);
             byte[] body = http.body();
             switch (method.fullName()) {
                 case RANGE -> {

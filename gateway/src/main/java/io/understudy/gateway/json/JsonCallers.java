@@ -6,6 +6,7 @@ import io.understudy.gateway.api.ApiException;
 import io.understudy.gateway.caller.Caller;
 import io.understudy.gateway.caller.Freshness;
 import io.understudy.gateway.server.WebRequest;
+import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 
 /** Who calls by JSON: what gRPC has as metadata comes in headers, named as grpc-gateway names them. */
@@ -16,8 +17,8 @@ final class JsonCallers {
 
     private JsonCallers() {}
 
-    static Caller of(WebRequest request) throws ApiException {
-        return new Caller(request.principal(), request.session(), freshness(request), deadline(request));
+    static Caller of(WebRequest request, BooleanSupplier gone) throws ApiException {
+        return new Caller(request.principal(), request.session(), freshness(request), deadline(request), gone);
     }
 
     private static Freshness freshness(WebRequest request) throws ApiException {

@@ -107,6 +107,11 @@ final class JsonExchange {
         }
     }
 
+    /** Whether it was answered, or the client has gone. */
+    boolean over() {
+        return over;
+    }
+
     /** Ends the exchange, once: true for who came first. */
     private boolean over(Status.Code code) {
         if (over) {

@@ -33,7 +33,7 @@ final class LoopWaits {
     /** Below it nobody waits. Lowered and raised on the loop; the publishing thread takes it away to wake the loop. */
     private volatile long lowest = Long.MAX_VALUE;
 
-    /** A read that waits. Told exactly one of the two, later. */
+    /** A read that waits. Told exactly one of what may become of that, later. */
     interface Waiting {
 
         /**
@@ -44,6 +44,15 @@ final class LoopWaits {
         void met(long revision);
 
         void expired();
+
+        /** The replica was dropped: the revision won't be applied soon. Not told of those that wait for a round. */
+        void dropped();
+
+        /** Whether nobody waits for its answer any more. Asked now and then. */
+        boolean isGone();
+
+        /** It was found gone. */
+        void abandoned();
     }
 
     private static final class Wait {
@@ -103,6 +112,20 @@ final class LoopWaits {
         }
     }
 
+    /** There is nothing that a revision could be applied to. For the thread that publishes states. */
+    void dropped() {
+        loop.runOnContext(told -> {
+            List<Wait> waits = new ArrayList<>(byRevision);
+            byRevision.clear();
+            lowest = Long.MAX_VALUE;
+            for (Wait wait : waits) {
+                if (end(wait)) {
+                    wait.read.dropped();
+                }
+            }
+        });
+    }
+
     private void wake() {
         loop.runOnContext(woken -> tellApplied());
     }
@@ -159,18 +182,25 @@ final class LoopWaits {
         List<Wait> before = live;
         live = new ArrayList<>();
         List<Wait> expired = new ArrayList<>();
+        List<Wait> gone = new ArrayList<>();
         for (Wait wait : before) {
             if (!wait.over) {
-                (now - wait.deadlineNanos >= 0 ? expired : live).add(wait);
+                boolean late = now - wait.deadlineNanos >= 0;
+                (wait.read.isGone() ? gone : late ? expired : live).add(wait);
             }
         }
         try {
+            for (Wait wait : gone) {
+                if (end(wait)) {
+                    wait.read.abandoned();
+                }
+            }
             for (Wait wait : expired) {
                 if (end(wait)) {
                     wait.read.expired();
                 }
             }
-            if (!expired.isEmpty()) {
+            if (!gone.isEmpty() || !expired.isEmpty()) {
                 boolean unused = byRevision.removeIf(wait -> wait.over);
             }
             if (!byRevision.isEmpty()) {

@@ -139,6 +139,23 @@ final class PendingRead<R extends OpResult> implements LoopWaits.Waiting {
         passThrough();
     }
 
+    @Override
+    public void dropped() {
+        path.metrics().waited(consistency, false, waited());
+        least = Math.max(least, caller.session().lastRevision());
+        goOn();
+    }
+
+    @Override
+    public boolean isGone() {
+        return caller.gone().getAsBoolean();
+    }
+
+    @Override
+    public void abandoned() {
+        promise.fail(ApiException.cancelled());
+    }
+
     private Duration waited() {
         return Duration.ofNanos(System.nanoTime() - beganNanos);
     }

@@ -100,6 +100,11 @@ public final class ReadPath implements Reads {
         waits.published(state.revision().value());
     }
 
+    /** The replica has no state any more: who waits for one is answered by the source. For the thread that dropped it. */
+    public void dropped() {
+        waits.dropped();
+    }
+
     /** How long ago the replica's state is known to have been current; null while nobody knows, or there is none. */
     public @Nullable Duration staleness() {
         ReplicaState state = replica.state();

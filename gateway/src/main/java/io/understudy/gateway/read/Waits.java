@@ -39,6 +39,13 @@ final class Waits {
         }
     }
 
+    /** There is no state any more. */
+    void dropped() {
+        for (LoopWaits loop : all) {
+            loop.dropped();
+        }
+    }
+
     private synchronized LoopWaits begin() {
         LoopWaits made = new LoopWaits(vertx.getOrCreateContext(), rounds, applied, askProgress, maxWaiting);
         loops.put(Thread.currentThread(), made);

@@ -182,7 +182,8 @@ final class RestApi {
                 token == null ? Principal.ANONYMOUS : new Principal.Token(token),
                 session,
                 freshness,
-                Caller.NO_DEADLINE);
+                Caller.NO_DEADLINE,
+                exchange::over);
     }
 
     private static Set<String> with(Set<String> some, String... more) {

@@ -154,6 +154,11 @@ final class RestExchange {
         }
     }
 
+    /** Whether it was answered, or the client has gone. */
+    boolean over() {
+        return over;
+    }
+
     /** Ends the exchange, once: true for who came first. */
     private boolean over(int status) {
         if (over) {

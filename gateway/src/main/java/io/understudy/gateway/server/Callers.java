@@ -5,6 +5,7 @@ import io.understudy.gateway.api.ApiException;
 import io.understudy.gateway.caller.Caller;
 import io.understudy.gateway.caller.Freshness;
 import io.understudy.gateway.caller.Principal;
+import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 
 /** Reads from a request's head who asks, and how fresh the answer has to be. */
@@ -27,8 +28,10 @@ final class Callers {
      *
      * @throws ApiException what it says of the freshness makes no sense
      */
-    static Caller of(RequestHead head, ClientConnection connection, long deadlineNanos) throws ApiException {
-        return new Caller(principal(TOKEN, head, connection), connection.session(), freshness(head), deadlineNanos);
+    static Caller of(RequestHead head, ClientConnection connection, long deadlineNanos, BooleanSupplier gone)
+            throws ApiException {
+        return new Caller(
+                principal(TOKEN, head, connection), connection.session(), freshness(head), deadlineNanos, gone);
     }
 
     /** Who sends a request of plain HTTP, by its headers or by its connection. */

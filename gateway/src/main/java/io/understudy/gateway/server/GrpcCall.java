@@ -47,7 +47,7 @@ final class GrpcCall {
         if (deadlineNanos != Caller.NO_DEADLINE) {
             timer = exchange.connection().after(deadlineNanos - beginNanos, this::expire);
         }
-        return Callers.of(exchange.request(), exchange.connection(), deadlineNanos);
+        return Callers.of(exchange.request(), exchange.connection(), deadlineNanos, this::over);
     }
 
     boolean over() {

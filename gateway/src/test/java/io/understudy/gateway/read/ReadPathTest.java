@@ -18,8 +18,13 @@ import io.understudy.gateway.caller.Freshness;
 import io.understudy.gateway.caller.Principal;
 import io.understudy.gateway.caller.ReadPermissions;
 import io.understudy.gateway.caller.Session;
+import io.understudy.gateway.replica.Condition;
 import io.understudy.gateway.replica.Replica;
+import io.understudy.gateway.replica.ReplicaSettings;
+import io.understudy.gateway.replica.ReplicaState;
+import io.understudy.vocabulary.Change;
 import io.understudy.vocabulary.ClusterId;
+import io.understudy.vocabulary.Commit;
 import io.understudy.vocabulary.KeyRange;
 import io.understudy.vocabulary.KeyValue;
 import io.understudy.vocabulary.MemberId;
@@ -36,6 +41,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.regex.Pattern;
 import org.junit.jupiter.api.AfterEach;
@@ -54,6 +60,8 @@ final class ReadPathTest {
     private static final ReadSettings SETTINGS = new ReadSettings(
             Duration.ofSeconds(2), Duration.ofMillis(1_500), Duration.ofSeconds(1), Duration.ofMinutes(1), 4, 10);
 
+    private static final ReplicaSettings REPLICA = new ReplicaSettings(100, 1L << 20, 2L << 20, Duration.ofMinutes(1));
+
     private final Vertx vertx = Vertx.vertx();
     private final Context loop = vertx.getOrCreateContext();
     private final List<CompletableFuture<ReadIndex>> rounds = new CopyOnWriteArrayList<>();
@@ -61,6 +69,7 @@ final class ReadPathTest {
     private final EtcdCluster nowhere =
             EtcdCluster.connect(EtcdSettings.of(URI.create("http://127.0.0.1:1")), new SimpleMeterRegistry());
     private final Session session = new Session();
+    private final AtomicBoolean gone = new AtomicBoolean();
     private Replica replica;
     private ReadPath reads;
 
@@ -71,7 +80,17 @@ final class ReadPathTest {
 
     private void begin(KeyRange range) {
         ReadPath[] told = new ReadPath[1];
-        replica = new Replica(range, state -> Objects.requireNonNull(told[0]).published(state));
+        replica = new Replica(range, REPLICA, new Replica.StateListener() {
+            @Override
+            public void published(ReplicaState state) {
+                Objects.requireNonNull(told[0]).published(state);
+            }
+
+            @Override
+            public void dropped(Condition.Dropped why) {
+                Objects.requireNonNull(told[0]).dropped();
+            }
+        });
         reads = new ReadPath(
                 vertx,
                 SETTINGS,
@@ -235,6 +254,26 @@ final class ReadPathTest {
     }
 
     @Test
+    void whoHasGoneMakesRoomForOthers() throws Exception {
+        gone.set(true);
+        for (int i = 0; i < SETTINGS.maxWaiting(); i++) {
+            assertThat(read(false, Freshness.ANY)).isNotDone();
+        }
+        await().atMost(SETTINGS.timeout().dividedBy(2))
+                .until(() -> !read(false, Freshness.ANY).isDone());
+    }
+
+    @Test
+    void aDroppedReplicaIsNotWaitedFor() throws Exception {
+        var read = read(true, new Freshness(null, 12));
+        settle();
+        assertThat(read).isNotDone();
+        overflow();
+        // Of a source that isn't there; by then it was to wait some time for the replica.
+        assertThat(read).failsWithin(SETTINGS.freshnessTimeout().dividedBy(2));
+    }
+
+    @Test
     void onlyAReplicaOfAPartHasItsSourceAskedForProgress() throws Exception {
         var ofAll = read(true, new Freshness(null, 11));
         settle();
@@ -249,7 +288,7 @@ final class ReadPathTest {
     }
 
     private CompletableFuture<Answer<RangeResult>> read(boolean serializable, Freshness freshness) throws Exception {
-        Caller caller = new Caller(Principal.ANONYMOUS, session, freshness, Caller.NO_DEADLINE);
+        Caller caller = new Caller(Principal.ANONYMOUS, session, freshness, Caller.NO_DEADLINE, gone::get);
         RangeRequest request = RangeRequest.newBuilder()
                 .setKey(KEY)
                 .setSerializable(serializable)
@@ -279,6 +318,21 @@ final class ReadPathTest {
 
     private void applied(long revision) {
         replica.progress(new Position(CLUSTER, new Revision(revision), null));
+    }
+
+    /** A commit that the replica has no room for. */
+    private void overflow() {
+        replica.commit(
+                new Commit(
+                        new Revision(11),
+                        List.of(new Change.Put(new KeyValue(
+                                KEY,
+                                ByteString.copyFrom(new byte[3 << 20]),
+                                new Revision(10),
+                                new Revision(11),
+                                2,
+                                0)))),
+                new Position(CLUSTER, new Revision(11), null));
     }
 
     /** What was handed over to the loop so far is done. */
