@@ -15,7 +15,22 @@ final class SourceFacts {
     private final Supplier<ClusterView> views;
     private volatile Known known = new Known(null, 0, 0);
 
-    private record Known(@Nullable ClusterView view, long raftTerm, long revision) {}
+    private record Known(@Nullable ClusterView view, long raftTerm, long revision) {
+
+        static Known of(ClusterView view) {
+            long raftTerm = 0;
+            long revision = 0;
+            for (Member member : view.members()) {
+                raftTerm = Math.max(raftTerm, member.raftTerm());
+                revision = Math.max(revision, member.revision().value());
+            }
+            return new Known(view, raftTerm, revision);
+        }
+
+        Known with(Known other) {
+            return new Known(other.view, Math.max(raftTerm, other.raftTerm), Math.max(revision, other.revision));
+        }
+    }
 
     SourceFacts(EtcdCluster cluster) {
         this(cluster::view);
@@ -38,18 +53,14 @@ final class SourceFacts {
     // Views are immutable, so the same view needs no second look: this is on the path of every request.
     @SuppressWarnings("ReferenceEquality")
     private Known refreshed() {
-        ClusterView view = views.get();
         Known before = known;
-        if (view == before.view()) {
-            return before;
-        }
-        long raftTerm = before.raftTerm();
-        long revision = before.revision();
-        for (Member member : view.members()) {
-            raftTerm = Math.max(raftTerm, member.raftTerm());
-            revision = Math.max(revision, member.revision().value());
-        }
-        Known after = new Known(view, raftTerm, revision);
+        ClusterView view = views.get();
+        return view == before.view() ? before : learn(view);
+    }
+
+    /** Who is slower, with an older view, takes nothing away. */
+    private synchronized Known learn(ClusterView view) {
+        Known after = known.with(Known.of(view));
         known = after;
         return after;
     }
