@@ -88,8 +88,15 @@ final class GatewayChecks {
     }
 
     private Optional<String> tooStale() {
+        if (replica.state() == null) {
+            // What is passed through is as young as the source has it.
+            return Optional.empty();
+        }
         Duration staleness = reads.staleness();
-        return staleness == null || staleness.compareTo(maxSilence) <= 0
+        if (staleness == null) {
+            return Optional.of("nobody knows how old it is what is served: no revision up to it was confirmed yet");
+        }
+        return staleness.compareTo(maxSilence) <= 0
                 ? Optional.empty()
                 : Optional.of("what is served was current " + staleness.toSeconds() + " s ago, allowed are "
                         + maxSilence.toSeconds() + " s");
