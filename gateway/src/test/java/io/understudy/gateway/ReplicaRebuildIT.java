@@ -87,6 +87,28 @@ final class ReplicaRebuildIT {
     }
 
     @Test
+    void whatDiffersIsNoLongerComplainedOfOnceItIsGoneForItsSize() throws Exception {
+        TamperedFeeds feeds = new TamperedFeeds(key(7));
+        GatewaySettings settings = GatewayFixture.settings(SOURCE.cluster())
+                .withReplica(new ReplicaSettings(1_000, 1 << 20, 1 << 20, Duration.ofMinutes(10)))
+                .withVerify(new VerifySettings(Duration.ofMillis(300), 4 << 20));
+        try (GatewayFixture fixture = new GatewayFixture(
+                Gateway.start(settings, UnaryOperator.identity(), original -> feeds.between(original)))) {
+            fixture.awaitReady();
+            put(key(7), ByteString.copyFromUtf8("changed"));
+            fixture.awaitNotReady();
+            for (int i = 0; i < 15; i++) {
+                put(key(i), LARGE);
+            }
+            feeds.letRebuild();
+            fixture.awaitReady();
+            assertThat(fixture.page("/readyz?verbose").body())
+                    .contains("[+]verification ok")
+                    .contains("[+]replica ok: dropped, reads are passed through: it would take more memory");
+        }
+    }
+
+    @Test
     void pastTheCeilingReadsArePassedThrough() throws Exception {
         ReplicaSettings small = new ReplicaSettings(1_000, 1 << 20, 1 << 20, Duration.ofMillis(500));
         GatewaySettings settings = GatewayFixture.settings(SOURCE.cluster()).withReplica(small);

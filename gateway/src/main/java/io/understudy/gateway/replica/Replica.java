@@ -37,13 +37,20 @@ public final class Replica implements FeedConsumer {
     private final ReplicaSettings settings;
     private final StateListener listener;
     private final AtomicReference<@Nullable String> rebuildWanted = new AtomicReference<>();
-    private final AtomicLong builds = new AtomicLong();
+    private final AtomicLong generation = new AtomicLong();
     private @Nullable SnapshotMerge merge;
     private @Nullable ClusterId cluster;
     /** When it was dropped, or last tried to be built anew. */
     private long droppedNanos;
     /** Null while there is no state. */
     private volatile @Nullable Window window;
+
+    /** How far the feed has come. Of the writing thread. */
+    private @Nullable Position position;
+    /** Whether there ever was a state. Of the writing thread. */
+    private boolean served;
+    /** Whether what was dropped differed from the source. Of the writing thread. */
+    private boolean doubted;
 
     private volatile @Nullable Revision revision;
     private volatile Condition condition = new Condition.Loading();
@@ -99,9 +106,9 @@ public final class Replica implements FeedConsumer {
         return held == null ? null : held.next(revision);
     }
 
-    /** How often it was built from a snapshot. */
-    public long builds() {
-        return builds.get();
+    /** Grows with each state that doesn't follow from the one before: when it is built, or dropped for its size. */
+    public long generation() {
+        return generation.get();
     }
 
     /** How far the feed has come, with a state or without; null before the first snapshot is complete. */
@@ -137,11 +144,25 @@ public final class Replica implements FeedConsumer {
         rebuildWanted.set(reason);
     }
 
+    /**
+     * For the writing thread: how far it had come when what it held was dropped. A snapshot has to be of that history,
+     * which nothing that is held can show. Null if there is a state, or never was one.
+     */
+    @Nullable Position unrecognised() {
+        return served && window == null ? position : null;
+    }
+
+    /** For the writing thread: whether it was dropped because it differs from the source, and not for its size. */
+    boolean isDoubted() {
+        return doubted;
+    }
+
     /** For the writing thread: whether a new feed shall be opened, for a snapshot to build the replica from. */
     boolean isSnapshotDue() {
         String reason = rebuildWanted.get();
         if (reason != null) {
             drop(reason);
+            doubted = true;
             rebuildWanted.set(null);
             return true;
         }
@@ -183,8 +204,10 @@ public final class Replica implements FeedConsumer {
         }
         ReplicaState state = running().complete(position);
         merge = null;
-        publish(new Window(state, settings.windowRevisions(), settings.windowBytes()), state);
-        builds.incrementAndGet();
+        doubted = false;
+        served = true;
+        publish(new Window(state, settings.windowRevisions(), settings.windowBytes()), state, position);
+        generation.incrementAndGet();
     }
 
     @Override
@@ -211,7 +234,7 @@ public final class Replica implements FeedConsumer {
         EntryTree entries = before.entries().apply(edits);
         ReplicaState after = new ReplicaState(before.cluster(), commit.revision(), range, entries);
         held.add(after, List.copyOf(changes), edits.replacedBytes());
-        publish(held, after);
+        publish(held, after, position);
         requireRoom(0);
     }
 
@@ -226,7 +249,7 @@ public final class Replica implements FeedConsumer {
             advance(position);
         } else {
             held.advance(position.revision());
-            publish(held, held.latest());
+            publish(held, held.latest(), position);
         }
     }
 
@@ -235,16 +258,18 @@ public final class Replica implements FeedConsumer {
         return rebuildWanted.get() == null ? window : null;
     }
 
-    private void publish(Window held, ReplicaState state) {
+    private void publish(Window held, ReplicaState state, Position at) {
         window = held;
+        position = at;
         revision = state.revision();
         condition = new Condition.Ready();
         listener.published(state);
     }
 
-    private void advance(Position position) {
-        revision = position.revision();
-        listener.advanced(position.revision());
+    private void advance(Position at) {
+        position = at;
+        revision = at.revision();
+        listener.advanced(at.revision());
     }
 
     /** With what a snapshot on its way takes beside the state and its window. */
@@ -253,6 +278,7 @@ public final class Replica implements FeedConsumer {
         if (bytes > settings.maxBytes()) {
             drop("it would take more memory than it may: " + bytes + " bytes of " + settings.maxBytes()
                     + ", see replica.maxBytes");
+            generation.incrementAndGet();
         }
     }
 

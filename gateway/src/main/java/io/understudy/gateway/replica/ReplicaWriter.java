@@ -12,7 +12,8 @@ import org.slf4j.LoggerFactory;
 
 /**
  * The one thread that writes a replica: it polls the feed, so that nothing is read from the source faster than it is
- * applied. After a gap it opens a new feed and merges its snapshot, and another when the replica is to be built anew; whatever else ends a feed ends the writer too.
+ * applied. After a gap it opens a new feed and merges its snapshot, and another when the replica is to be built anew, by a
+ * snapshot of the same history only; whatever else ends a feed ends the writer too.
  */
 public final class ReplicaWriter {
 
@@ -38,7 +39,7 @@ public final class ReplicaWriter {
     public ReplicaWriter(Replica replica, FeedSource source, ApplyListener onApplied, Runnable onResync) {
         this.replica = replica;
         this.source = source;
-        this.consumer = new MeteredConsumer(replica, onApplied);
+        this.consumer = new MeteredConsumer(new RecognisedConsumer(replica, source), onApplied);
         this.onResync = onResync;
         this.thread = new Thread(this::run, "replica-writer");
     }

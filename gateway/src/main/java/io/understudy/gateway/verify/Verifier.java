@@ -45,8 +45,8 @@ public final class Verifier {
     private final CountDownLatch closing = new CountDownLatch(1);
     private volatile @Nullable Found found;
 
-    /** A difference, and how often the replica had been built by then. */
-    private record Found(String text, long builds) {}
+    /** A difference, and of which of the replica's generations. */
+    private record Found(String text, long generation) {}
 
     /** Told of what was compared, on the verifier's thread. */
     public interface Listener {
@@ -75,10 +75,10 @@ public final class Verifier {
         thread.start();
     }
 
-    /** That the replica was found to differ, until it is built anew. */
+    /** That the replica was found to differ, until it is built anew, or given up for its size: then nothing wrong is left. */
     public Optional<String> problem() {
         Found last = found;
-        return last != null && last.builds() == replica.builds() ? Optional.of(last.text()) : Optional.empty();
+        return last != null && last.generation() == replica.generation() ? Optional.of(last.text()) : Optional.empty();
     }
 
     /** Ends the comparison under way; waits for it up to {@code deadline}. Idempotent. */
@@ -114,7 +114,7 @@ public final class Verifier {
     /** Compares with the latest state for as long as that may be held. Returns what is left; null to end the round. */
     private @Nullable KeyRange compareFrom(KeyRange range) throws InterruptedException {
         // First, so that what differs in a state of before is never held against one built since.
-        long builds = replica.builds();
+        long generation = replica.generation();
         ReplicaState state = replica.state();
         if (state == null) {
             return null;
@@ -126,7 +126,7 @@ public final class Verifier {
                 SnapshotReader.Page page = reader.next(PATIENCE);
                 if (page == null) {
                     pause(PAUSE_MILLIS);
-                } else if (isSame(state, page, builds)) {
+                } else if (isSame(state, page, generation)) {
                     from = page.covered().to();
                     pause(TimeUnit.SECONDS.toMillis(page.bytes()) / settings.bytesPerSecond());
                 } else {
@@ -144,7 +144,7 @@ public final class Verifier {
         }
     }
 
-    private boolean isSame(ReplicaState state, SnapshotReader.Page page, long builds) {
+    private boolean isSame(ReplicaState state, SnapshotReader.Page page, long generation) {
         Differences differences = Differences.between(state, page);
         listener.compared(page.entries().size());
         if (differences.keys().isEmpty()) {
@@ -152,7 +152,7 @@ public final class Verifier {
         }
         LOG.error("replica differs from the source revision={} keys={}", state.revision(), differences.text());
         found = new Found(
-                "it differs from the source at revision " + state.revision() + " in " + differences.text(), builds);
+                "it differs from the source at revision " + state.revision() + " in " + differences.text(), generation);
         listener.differ(differences.keys().size());
         replica.rebuild("it differs from the source");
         return false;

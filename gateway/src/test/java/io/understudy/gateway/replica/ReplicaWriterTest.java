@@ -80,6 +80,40 @@ final class ReplicaWriterTest {
     }
 
     @Test
+    void whatTakesADroppedStatesPlaceIsOfTheHistoryThatWasKnown() {
+        buildAnewFromASnapshot();
+        await().atMost(Duration.ofSeconds(20)).until(() -> !feeds.resumedAt.isEmpty());
+        assertThat(feeds.resumedAt).containsExactly(position(5));
+        assertThat(replica.state()).isNull();
+        feeds.nextResumed(consumer -> consumer.progress(position(9)));
+        awaitRevision(9);
+        assertThat(writer.failed()).isNull();
+    }
+
+    @Test
+    void aSnapshotOfAnotherHistoryIsNeverPutInADroppedStatesPlace() {
+        feeds.nextResumed(consumer -> {
+            throw new FeedEndedException.AnotherHistory("restored");
+        });
+        buildAnewFromASnapshot();
+        await().atMost(Duration.ofSeconds(20)).until(() -> writer.failed() != null);
+        assertThat(writer.failed()).isInstanceOf(ReplicaDivergedException.class).hasMessage("restored");
+        assertThat(replica.state()).isNull();
+    }
+
+    @Test
+    void aReplicaThatDiffersIsNotBuiltAnewByAHistoryThatNobodyCanRecognise() {
+        feeds.nextResumed(consumer -> {
+            throw new FeedEndedException.Gap(position(5), new Revision(8), "compacted");
+        });
+        buildAnewFromASnapshot();
+        await().atMost(Duration.ofSeconds(20)).until(() -> writer.failed() != null);
+        assertThat(writer.failed())
+                .hasMessageContaining("can't be told any more (gap after revision 5: compacted); restart the gateway");
+        assertThat(replica.state()).isNull();
+    }
+
+    @Test
     void commitsAreMeasured() {
         feeds.next(consumer -> consumer.commit(SourceModel.commit(9, List.of(new Change.Put(B))), position(9)));
         awaitRevision(9);
@@ -92,6 +126,12 @@ final class ReplicaWriterTest {
         writer.close(Duration.ofSeconds(10));
         assertThat(writer.failed()).isNull();
         assertThat(writer.failure()).isNotDone();
+    }
+
+    private void buildAnewFromASnapshot() {
+        replica.rebuild("it differs");
+        await().atMost(Duration.ofSeconds(20)).until(() -> feeds.opened.size() == 2);
+        snapshot(9, B);
     }
 
     private void snapshot(long revision, KeyValue... entries) {

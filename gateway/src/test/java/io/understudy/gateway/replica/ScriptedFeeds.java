@@ -16,7 +16,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 
-/** A source whose feeds do what a test tells them. */
+/** A source whose feeds do what a test tells them: those that resume a history, and the others. */
 final class ScriptedFeeds implements FeedSource {
 
     /** One event, or the end. */
@@ -26,6 +26,8 @@ final class ScriptedFeeds implements FeedSource {
     }
 
     private final BlockingQueue<Event> events = new LinkedBlockingQueue<>();
+    private final BlockingQueue<Event> resumedEvents = new LinkedBlockingQueue<>();
+    final List<Position> resumedAt = new CopyOnWriteArrayList<>();
     final List<KeyRange> opened = new CopyOnWriteArrayList<>();
     final AtomicInteger progressRequests = new AtomicInteger();
     final AtomicInteger closed = new AtomicInteger();
@@ -34,14 +36,23 @@ final class ScriptedFeeds implements FeedSource {
         events.add(event);
     }
 
+    /** Of a feed that is opened at a position. */
+    void nextResumed(Event event) {
+        resumedEvents.add(event);
+    }
+
     @Override
     public Feed open(KeyRange range, FeedKind kind, @Nullable Position resumeAt) {
         opened.add(range);
+        BlockingQueue<Event> script = resumeAt == null ? events : resumedEvents;
+        if (resumeAt != null) {
+            resumedAt.add(resumeAt);
+        }
         return new Feed() {
             @Override
             public boolean poll(Duration timeout, FeedConsumer consumer)
                     throws FeedEndedException, InterruptedException {
-                Event event = events.poll(timeout.toMillis(), TimeUnit.MILLISECONDS);
+                Event event = script.poll(timeout.toMillis(), TimeUnit.MILLISECONDS);
                 if (event == null) {
                     return false;
                 }

@@ -1,0 +1,122 @@
+package io.understudy.gateway.replica;
+
+import io.understudy.feed.Feed;
+import io.understudy.feed.FeedConsumer;
+import io.understudy.feed.FeedEndedException;
+import io.understudy.feed.FeedKind;
+import io.understudy.feed.FeedSource;
+import io.understudy.vocabulary.ClusterId;
+import io.understudy.vocabulary.Commit;
+import io.understudy.vocabulary.KeyRange;
+import io.understudy.vocabulary.KeyValue;
+import io.understudy.vocabulary.Position;
+import io.understudy.vocabulary.Revision;
+import java.time.Duration;
+import java.util.List;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Passes everything on to a replica, but lets no snapshot take the place of a dropped state unless it is of the same
+ * history: clients have seen revisions of that one. After a gap the state that is held shows it; once that is dropped, only
+ * the last commit it had come to does, which the source has to have still, <em>after</em> the snapshot was read. On the
+ * writing thread, which it holds up until the source has told.
+ */
+final class RecognisedConsumer implements FeedConsumer {
+
+    private static final Logger LOG = LoggerFactory.getLogger(RecognisedConsumer.class);
+    private static final Duration POLL = Duration.ofMillis(200);
+
+    private final Replica replica;
+    private final FeedSource source;
+
+    RecognisedConsumer(Replica replica, FeedSource source) {
+        this.replica = replica;
+        this.source = source;
+    }
+
+    @Override
+    public void snapshotStarted(ClusterId cluster, Revision revision) {
+        replica.snapshotStarted(cluster, revision);
+    }
+
+    @Override
+    public void snapshotPage(KeyRange covered, List<KeyValue> entries) {
+        replica.snapshotPage(covered, entries);
+    }
+
+    @Override
+    public void snapshotCompleted(Position position) {
+        Position known = replica.unrecognised();
+        if (known != null) {
+            recognise(known);
+        }
+        replica.snapshotCompleted(position);
+    }
+
+    @Override
+    public void commit(Commit commit, Position position) {
+        replica.commit(commit, position);
+    }
+
+    @Override
+    public void progress(Position position) {
+        replica.progress(position);
+    }
+
+    /** Follows the history from {@code known} on, as far as the first event: a feed gives none of another history. */
+    private void recognise(Position known) {
+        Heard heard = new Heard();
+        try (Feed feed = source.open(replica.range(), FeedKind.HISTORY, known)) {
+            do {
+                feed.requestProgress();
+            } while (!feed.poll(POLL, heard));
+        } catch (FeedEndedException.Gap gap) {
+            if (replica.isDoubted()) {
+                throw new ReplicaDivergedException("a replica that differs from the source can't be built anew: "
+                        + "whether the source still has the history known up to revision " + known.revision()
+                        + " can't be told any more (" + gap.getMessage() + "); restart the gateway to follow the source"
+                        + " whatever its history");
+            }
+            // It was given up for its size alone, and nothing speaks against the source.
+            LOG.warn(
+                    "replica built anew without recognising the history revision={} why=\"{}\"",
+                    known.revision(),
+                    gap.getMessage());
+        } catch (FeedEndedException e) {
+            throw new ReplicaDivergedException(String.valueOf(e.getMessage()));
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new IllegalStateException("interrupted", e);
+        }
+    }
+
+    /** Takes no interest in what is told. */
+    private static final class Heard implements FeedConsumer {
+
+        @Override
+        public void snapshotStarted(ClusterId cluster, Revision revision) {
+            throw new ReplicaDivergedException("a snapshot where a history was to be resumed");
+        }
+
+        @Override
+        public void snapshotPage(KeyRange covered, List<KeyValue> entries) {
+            throw new ReplicaDivergedException("a page of a snapshot where a history was to be resumed");
+        }
+
+        @Override
+        public void snapshotCompleted(Position position) {
+            throw new ReplicaDivergedException("the end of a snapshot where a history was to be resumed");
+        }
+
+        @Override
+        public void commit(Commit commit, Position position) {
+            // That it came is all.
+        }
+
+        @Override
+        public void progress(Position position) {
+            // Likewise.
+        }
+    }
+}
