@@ -68,6 +68,8 @@ final class ImportRulesTest {
             .gateway.member     .gateway.api .gateway.replica .etcd .vocabulary .config io.etcd.jetcd.api
             .gateway.replica    .vocabulary .feed .config com.google.protobuf org.slf4j
             .gateway.verify     .gateway.replica .vocabulary .feed .etcd .config com.google.protobuf org.slf4j
+            .gateway.hub        .gateway.replica .vocabulary .config com.google.protobuf io.micrometer io.netty.buffer
+            .gateway.hub        io.netty.util org.slf4j
             .gateway.metrics    .metrics io.micrometer
             .gateway.health
 

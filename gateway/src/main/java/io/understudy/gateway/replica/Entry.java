@@ -156,7 +156,7 @@ public final class Entry {
     }
 
     /** Whether it stands for a key that isn't there any more. */
-    boolean isDeleted() {
+    public boolean isDeleted() {
         return version() == 0;
     }
 

@@ -1,0 +1,158 @@
+package io.understudy.gateway.hub;
+
+import io.understudy.gateway.replica.CommitLog;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Reads the source's history for watchers that begin before the log, through few shared readings. For any thread.
+ *
+ * <p>Event loops tell what they want; each reading begins at the lowest want that no other covers, and is read as fast as
+ * the slowest of those who want it goes through it. When all have come as far as the log, it ends.
+ */
+final class CatchUps implements AutoCloseable {
+
+    private final CommitHistory history;
+    private final CommitLog log;
+    private final Supplier<LoopHub[]> loops;
+    private final HubMetrics metrics;
+    private final CatchUp[] readings;
+    private volatile long compactRevision;
+    private boolean started;
+    private boolean closed;
+
+    /** Watchers that were told up to that revision want what follows. */
+    record Want(long told, boolean previous) {}
+
+    CatchUps(CommitHistory history, int streams, CommitLog log, Supplier<LoopHub[]> loops, HubMetrics metrics) {
+        this.history = history;
+        this.log = log;
+        this.loops = loops;
+        this.metrics = metrics;
+        this.readings = new CatchUp[streams];
+        for (int i = 0; i < streams; i++) {
+            readings[i] = new CatchUp(this, "watch-history-" + i);
+        }
+    }
+
+    /** What has the commits after that revision; null if nothing has, or not yet. */
+    @Nullable CommitLog covering(long told) {
+        for (CatchUp reading : readings) {
+            CommitLog read = reading.log();
+            if (read.from() != CommitLog.NONE && read.from() <= told && told < read.head()) {
+                return read;
+            }
+        }
+        return null;
+    }
+
+    /** The oldest revision that the source still had when it was asked last; 0 before. */
+    long compactRevision() {
+        return compactRevision;
+    }
+
+    /** Event loops want something else now. */
+    synchronized void wantsChanged() {
+        if (!started && !closed && !wants().isEmpty()) {
+            started = true;
+            for (CatchUp reading : readings) {
+                reading.start();
+            }
+        }
+        notifyAll();
+    }
+
+    @Override
+    public void close() {
+        synchronized (this) {
+            closed = true;
+            notifyAll();
+        }
+        for (CatchUp reading : readings) {
+            reading.close();
+        }
+    }
+
+    CommitHistory history() {
+        return history;
+    }
+
+    HubMetrics metrics() {
+        return metrics;
+    }
+
+    /** The log that those who catch up have to come to. */
+    CommitLog head() {
+        return log;
+    }
+
+    /** Waits until some want is not covered by another reading; null once closed. */
+    synchronized @Nullable Want next(CatchUp asking) throws InterruptedException {
+        while (!closed) {
+            Want lowest = null;
+            for (Want want : wants()) {
+                if (!isCovered(want, asking) && (lowest == null || want.told() < lowest.told())) {
+                    lowest = want;
+                }
+            }
+            if (lowest != null) {
+                asking.claim(lowest.told());
+                return lowest;
+            }
+            wait();
+        }
+        return null;
+    }
+
+    /** The lowest of what is wanted from {@code from} on; null if nothing is. */
+    @Nullable Want lowest(long from) {
+        Want lowest = null;
+        for (Want want : wants()) {
+            if (want.told() >= from && (lowest == null || want.told() < lowest.told())) {
+                lowest = want;
+            }
+        }
+        return lowest;
+    }
+
+    /** Waits a moment for event loops to go on. */
+    synchronized void awaitChange(long millis) throws InterruptedException {
+        if (!closed) {
+            wait(millis);
+        }
+    }
+
+    synchronized boolean isClosed() {
+        return closed;
+    }
+
+    void compacted(long revision) {
+        compactRevision = Math.max(compactRevision, revision);
+        moved();
+    }
+
+    void moved() {
+        for (LoopHub loop : loops.get()) {
+            loop.wake();
+        }
+    }
+
+    private boolean isCovered(Want want, CatchUp asking) {
+        for (CatchUp reading : readings) {
+            if (reading != asking && reading.claimed() != CommitLog.NONE && reading.claimed() <= want.told()) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    private List<Want> wants() {
+        List<Want> all = new ArrayList<>();
+        for (LoopHub loop : loops.get()) {
+            all.addAll(loop.wants());
+        }
+        return all;
+    }
+}

@@ -1,0 +1,132 @@
+package io.understudy.gateway.hub;
+
+import java.util.Arrays;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What some watchers are told at once: the changes of one commit, or of several that follow each other, as far as they
+ * concern them. Never a part of a commit. Shared by all watchers with the same wishes on a loop; encoded once, when first
+ * asked for. For that loop.
+ */
+public final class EventBatch {
+
+    private final long revision;
+    private final List<WatchEvent> events;
+    private @Nullable EncodedEvents encoded;
+
+    /**
+     * @param revision as responses tell it in their header: the commit's own, or the log's head if there are several
+     * @param events in the order of their revisions, never none
+     */
+    EventBatch(long revision, List<WatchEvent> events) {
+        this.revision = revision;
+        this.events = events;
+    }
+
+    /** As responses tell it in their header; not before the last event's. */
+    public long revision() {
+        return revision;
+    }
+
+    /** In the order of their revisions, and within a commit in etcd's. Never none. */
+    public List<WatchEvent> events() {
+        return events;
+    }
+
+    /** The events as fields of a {@code WatchResponse}; shared, never to be changed. */
+    public EncodedEvents encoded() {
+        if (encoded == null) {
+            encoded = EncodedEvents.of(events);
+        }
+        return encoded;
+    }
+
+    /**
+     * Events in etcd's encoding: field 11 of {@code WatchResponse}, repeated.
+     *
+     * @param bytes all of them
+     * @param ends where in {@code bytes} each event ends
+     */
+    @SuppressWarnings("ArrayRecordComponent") // Shared and large: what a copy would cost is what this avoids.
+    public record EncodedEvents(byte[] bytes, int[] ends) {
+
+        private static final int EVENTS = 11 << 3 | 2;
+        private static final int TYPE = 1 << 3;
+        private static final int KV = 2 << 3 | 2;
+        private static final int PREV_KV = 3 << 3 | 2;
+        private static final int DELETE = 1;
+
+        private static EncodedEvents of(List<WatchEvent> events) {
+            int[] ends = new int[events.size()];
+            int size = 0;
+            for (int i = 0; i < ends.length; i++) {
+                size = Math.addExact(size, fieldSize(contentSize(events.get(i))));
+                ends[i] = size;
+            }
+            byte[] bytes = new byte[size];
+            int at = 0;
+            for (WatchEvent event : events) {
+                at = writeLength(bytes, at, EVENTS, contentSize(event));
+                if (event.isDelete()) {
+                    bytes[at++] = TYPE;
+                    bytes[at++] = DELETE;
+                }
+                at = write(bytes, at, KV, event.entry().wire());
+                if (event.previous() != null) {
+                    at = write(bytes, at, PREV_KV, event.previous().wire());
+                }
+            }
+            return new EncodedEvents(bytes, ends);
+        }
+
+        private static int contentSize(WatchEvent event) {
+            return (event.isDelete() ? 2 : 0)
+                    + fieldSize(event.entry().wireSize())
+                    + (event.previous() == null ? 0 : fieldSize(event.previous().wireSize()));
+        }
+
+        private static int fieldSize(int content) {
+            return Math.addExact(1 + varintSize(content), content);
+        }
+
+        private static int write(byte[] out, int at, int tag, byte[] content) {
+            int start = writeLength(out, at, tag, content.length);
+            System.arraycopy(content, 0, out, start, content.length);
+            return start + content.length;
+        }
+
+        private static int writeLength(byte[] out, int at, int tag, int length) {
+            int next = at;
+            out[next++] = (byte) tag;
+            int rest = length;
+            while ((rest & ~0x7f) != 0) {
+                out[next++] = (byte) (rest | 0x80);
+                rest >>>= 7;
+            }
+            out[next++] = (byte) rest;
+            return next;
+        }
+
+        private static int varintSize(int value) {
+            return (31 - Integer.numberOfLeadingZeros(value | 1)) / 7 + 1;
+        }
+
+        @Override
+        public boolean equals(@Nullable Object other) {
+            return other instanceof EncodedEvents same
+                    && Arrays.equals(bytes, same.bytes)
+                    && Arrays.equals(ends, same.ends);
+        }
+
+        @Override
+        public int hashCode() {
+            return Arrays.hashCode(bytes);
+        }
+
+        @Override
+        public String toString() {
+            return ends.length + " events of " + bytes.length + " bytes";
+        }
+    }
+}

@@ -1,0 +1,379 @@
+package io.understudy.gateway.hub;
+
+import com.google.protobuf.ByteString;
+import io.understudy.gateway.replica.CommitLog;
+import io.understudy.gateway.replica.Entry;
+import io.understudy.gateway.replica.LoggedCommit;
+import java.util.ArrayList;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Set;
+import java.util.TreeMap;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Watchers of one event loop that all want keys as they stood before, or all don't: who wants that may have to wait for it,
+ * and nobody else shall.
+ *
+ * <p>Each commit is gone through once by each cohort. One cohort is live, at the log's head; those behind advance from the
+ * lowest on, and merge with the next when they have come as far.
+ */
+final class Lane {
+
+    /** Of commits in one batch, as of revisions in etcd's (watchBatchMaxRevs in watcher_group.go). */
+    private static final int MAX_COMMITS = 1000;
+
+    /** After as many bytes of changes a batch takes no further commit. */
+    private static final long MAX_BYTES = 1 << 20;
+
+    /** A pass that found the log to have forgotten what it needed. */
+    private static final long FORGOTTEN = -2;
+
+    private final LoopHub hub;
+    private final boolean previous;
+    private final CommitLog log;
+    private final TreeMap<Long, Cohort> behind = new TreeMap<>();
+    private final TreeMap<Long, Set<Watcher>> coming = new TreeMap<>();
+    private Cohort live;
+    private long batches;
+    private int parked;
+
+    Lane(LoopHub hub, CommitLog log, boolean previous) {
+        this.hub = hub;
+        this.log = log;
+        this.previous = previous;
+        this.live = new Cohort(log.head());
+    }
+
+    /** How far its live watchers were told. */
+    long revision() {
+        return live.told();
+    }
+
+    boolean isLive(Watcher watcher) {
+        return watcher.audience != null && watcher.audience.cohort() == live;
+    }
+
+    int live() {
+        return live.size();
+    }
+
+    int parked() {
+        return parked;
+    }
+
+    int behind() {
+        int sum = 0;
+        for (Cohort cohort : behind.values()) {
+            sum += cohort.size();
+        }
+        return sum;
+    }
+
+    int coming() {
+        int sum = 0;
+        for (Set<Watcher> watchers : coming.values()) {
+            sum += watchers.size();
+        }
+        return sum;
+    }
+
+    boolean isEmpty() {
+        return live.size() == 0 && behind.isEmpty() && coming.isEmpty() && parked == 0;
+    }
+
+    void add(Watcher watcher) {
+        long start = watcher.spec().startRevision();
+        if (start > live.told() + 1) {
+            coming.computeIfAbsent(start, revision -> new LinkedHashSet<>()).add(watcher);
+        } else {
+            place(watcher, start == 0 ? live.told() : start - 1);
+        }
+    }
+
+    void resume(Watcher watcher) {
+        if (watcher.state() == Watcher.State.PARKED) {
+            parked--;
+            place(watcher, watcher.told);
+            hub.wake();
+        }
+    }
+
+    void cancel(Watcher watcher) {
+        switch (watcher.state()) {
+            case COMING -> {
+                long start = watcher.spec().startRevision();
+                Set<Watcher> those = coming.get(start);
+                if (those != null && those.remove(watcher) && those.isEmpty()) {
+                    coming.remove(start);
+                }
+            }
+            case TOLD -> leave(watcher);
+            case PARKED -> parked--;
+            case OVER -> {
+                return;
+            }
+        }
+        watcher.state(Watcher.State.OVER);
+        hub.left();
+    }
+
+    /** Takes the live ones on, by one batch at most. Returns whether there is more to do at once. */
+    boolean stepLive() {
+        long head = log.head();
+        if (head == CommitLog.NONE) {
+            return false;
+        }
+        if (live.told() == CommitLog.NONE) {
+            live.told(head);
+        }
+        admitComing();
+        long before = live.told();
+        if (before >= head) {
+            return false;
+        }
+        long limit = coming.isEmpty() ? head : Math.min(head, coming.firstKey() - 1);
+        long reached = pass(live, log, limit, true);
+        if (reached == FORGOTTEN) {
+            fallBehind(head);
+            return true;
+        }
+        live.told(reached);
+        admitComing();
+        return reached > before && reached < head;
+    }
+
+    /** Takes the lowest that can be taken on by one batch. Returns whether there was one. */
+    boolean stepBehind(CatchUps catchUps) {
+        for (Cohort cohort : List.copyOf(behind.values())) {
+            long told = cohort.told();
+            CommitLog source = covers(log, told) ? log : catchUps.covering(told);
+            if (source == null) {
+                if (told + 1 < catchUps.compactRevision()) {
+                    compacted(cohort, catchUps.compactRevision());
+                    return true;
+                }
+                continue;
+            }
+            Long higher = behind.higherKey(told);
+            long limit = Math.min(source.head(), higher == null ? live.told() : Math.min(higher, live.told()));
+            if (limit <= told) {
+                continue;
+            }
+            long reached = pass(cohort, source, limit, false);
+            if (reached > told) {
+                behind.remove(told);
+                cohort.told(reached);
+                settle(cohort);
+                return true;
+            }
+            if (cohort.size() == 0) {
+                behind.remove(told);
+            }
+        }
+        return false;
+    }
+
+    /** Adds how far those cohorts were told that the log has nothing for any more. */
+    void addForgotten(List<CatchUps.Want> wants) {
+        for (Cohort cohort : behind.values()) {
+            if (!covers(log, cohort.told())) {
+                wants.add(new CatchUps.Want(cohort.told(), previous));
+            }
+        }
+    }
+
+    private static boolean covers(CommitLog log, long told) {
+        long from = log.from();
+        return from != CommitLog.NONE && from <= told;
+    }
+
+    private void place(Watcher watcher, long told) {
+        if (told >= live.told()) {
+            live.add(watcher);
+        } else {
+            behind.computeIfAbsent(told, Cohort::new).add(watcher);
+            hub.wake();
+        }
+    }
+
+    private void settle(Cohort cohort) {
+        if (cohort.size() == 0) {
+            return;
+        }
+        if (cohort.told() == live.told()) {
+            live = united(cohort, live);
+            return;
+        }
+        Cohort there = behind.get(cohort.told());
+        behind.put(cohort.told(), there == null ? cohort : united(cohort, there));
+    }
+
+    private static Cohort united(Cohort one, Cohort other) {
+        Cohort larger = one.size() > other.size() ? one : other;
+        larger.merge(larger == one ? other : one);
+        return larger;
+    }
+
+    private void leave(Watcher watcher) {
+        Audience audience = watcher.audience;
+        if (audience == null) {
+            throw new IllegalStateException("a watcher that is told, and in no cohort");
+        }
+        Cohort cohort = audience.cohort();
+        cohort.remove(watcher);
+        if (cohort.size() == 0 && cohort != live) {
+            behind.remove(cohort.told(), cohort);
+        }
+    }
+
+    private void admitComing() {
+        while (!coming.isEmpty() && coming.firstKey() <= live.told() + 1) {
+            Map.Entry<Long, Set<Watcher>> first = coming.pollFirstEntry();
+            for (Watcher watcher : first.getValue()) {
+                place(watcher, first.getKey() - 1);
+            }
+        }
+    }
+
+    /** The log begins after what they were told last. */
+    private void fallBehind(long head) {
+        Cohort late = live;
+        live = new Cohort(head);
+        settle(late);
+        admitComing();
+    }
+
+    private void compacted(Cohort cohort, long compactRevision) {
+        behind.remove(cohort.told(), cohort);
+        cohort.forEach(watcher -> {
+            cohort.remove(watcher);
+            watcher.state(Watcher.State.OVER);
+            hub.left();
+            watcher.listener().compacted(compactRevision);
+        });
+    }
+
+    /**
+     * Goes through commits for a cohort, up to {@code limit} or until a batch is full, and tells its watchers.
+     *
+     * @return how far it came; where it stood, if the next commit has to learn something first
+     */
+    private long pass(Cohort cohort, CommitLog from, long limit, boolean isLive) {
+        long at = cohort.told();
+        List<Audience> concerned = new ArrayList<>();
+        int commits = 0;
+        long bytes = 0;
+        LoggedCommit first = null;
+        while (at < limit && commits < MAX_COMMITS && bytes < MAX_BYTES) {
+            LoggedCommit commit = from.after(at);
+            if (commit == null || commit.revision().value() > limit) {
+                at = limit;
+                break;
+            }
+            if (previous && !commit.knowsPrevious() && concerns(cohort, commit)) {
+                hub.learn(commit);
+                break;
+            }
+            bytes += collect(cohort, commit, concerned);
+            first = first == null ? commit : first;
+            commits++;
+            at = commit.revision().value();
+        }
+        if (!covers(from, cohort.told())) {
+            concerned.forEach(Audience::take);
+            return FORGOTTEN;
+        }
+        if (!concerned.isEmpty() && first != null) {
+            long header = isLive && commits == 1 ? first.revision().value() : Math.max(at, log.head());
+            tell(concerned, header);
+            if (isLive) {
+                hub.told(first);
+            }
+        }
+        return at;
+    }
+
+    private static boolean concerns(Cohort cohort, LoggedCommit commit) {
+        boolean[] any = {false};
+        for (Entry change : commit.changes()) {
+            cohort.index().forEach(change.key(), audience -> any[0] = true);
+            if (any[0]) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    private long collect(Cohort cohort, LoggedCommit commit, List<Audience> concerned) {
+        long bytes = 0;
+        Collector collector = new Collector(commit, concerned);
+        for (Entry change : commit.changes()) {
+            collector.change(change);
+            cohort.index().forEach(collector.key, collector::add);
+            bytes += change.wireSize();
+        }
+        return bytes;
+    }
+
+    /** Makes an event of a change once, if anybody is concerned. */
+    private final class Collector {
+        private final LoggedCommit commit;
+        private final List<Audience> concerned;
+        private @Nullable Entry change;
+        private ByteString key = ByteString.EMPTY;
+        private @Nullable WatchEvent event;
+
+        Collector(LoggedCommit commit, List<Audience> concerned) {
+            this.commit = commit;
+            this.concerned = concerned;
+        }
+
+        void change(Entry next) {
+            change = next;
+            key = next.key();
+            event = null;
+        }
+
+        void add(Audience audience) {
+            if (event == null) {
+                event = new WatchEvent(Objects.requireNonNull(change), previous ? commit.previous(key) : null);
+            }
+            if (audience.wish().includes(event) && audience.collect(event)) {
+                concerned.add(audience);
+            }
+        }
+    }
+
+    private void tell(List<Audience> concerned, long revision) {
+        batches++;
+        for (Audience audience : concerned) {
+            EventBatch batch = new EventBatch(revision, audience.take());
+            long told = 0;
+            // From the last on: who leaves is replaced by the last, who has been told.
+            for (int i = audience.size() - 1; i >= 0; i--) {
+                Watcher watcher = i < audience.size() ? audience.get(i) : null;
+                if (watcher == null || watcher.batch == batches) {
+                    continue;
+                }
+                watcher.batch = batches;
+                if (watcher.listener().ready()) {
+                    watcher.listener().events(batch);
+                    told++;
+                } else {
+                    park(watcher);
+                }
+            }
+            hub.delivered(told * batch.events().size());
+        }
+    }
+
+    private void park(Watcher watcher) {
+        leave(watcher);
+        watcher.state(Watcher.State.PARKED);
+        parked++;
+        hub.slow();
+    }
+}

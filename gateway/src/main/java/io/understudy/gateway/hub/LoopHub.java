@@ -1,0 +1,191 @@
+package io.understudy.gateway.hub;
+
+import io.netty.util.concurrent.EventExecutor;
+import io.understudy.gateway.replica.CommitLog;
+import io.understudy.gateway.replica.LoggedCommit;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Queue;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.concurrent.atomic.AtomicBoolean;
+
+/**
+ * The watchers of one event loop. On that loop only, where nothing else is said.
+ *
+ * <p>It works in turns: whoever is live is told first, then one batch goes to those behind, then what was written for
+ * clients leaves, and other work of the loop has its chance.
+ */
+public final class LoopHub {
+
+    private final EventExecutor loop;
+    private final WatchHub hub;
+    private final CommitLog log;
+    private final Lane plain;
+    private final Lane withPrevious;
+    private final AtomicBoolean woken = new AtomicBoolean();
+    private final TreeMap<Long, List<Runnable>> waiting = new TreeMap<>();
+    private final Queue<Runnable> afterwards = new ArrayDeque<>();
+    private final Set<LoggedCommit> learning = new HashSet<>();
+    private boolean inTurn;
+
+    /** Told to other threads after each turn. */
+    private volatile List<CatchUps.Want> wants = List.of();
+
+    private volatile Counts counts = new Counts(0, 0, 0, 0);
+
+    /** Watchers by where they stand. */
+    record Counts(int live, int behind, int parked, int coming) {}
+
+    LoopHub(EventExecutor loop, WatchHub hub, CommitLog log) {
+        this.loop = loop;
+        this.hub = hub;
+        this.log = log;
+        this.plain = new Lane(this, log, false);
+        this.withPrevious = new Lane(this, log, true);
+    }
+
+    /**
+     * Up to which every {@linkplain Watcher#isSynced synced} watcher was told of all; {@link CommitLog#NONE} before the
+     * first snapshot.
+     */
+    public long revision() {
+        return withPrevious.live() == 0 ? plain.revision() : Math.min(plain.revision(), withPrevious.revision());
+    }
+
+    /** Runs {@code task} once {@link #revision} is at least {@code least}, and known at all; at once if it is. */
+    public void whenAt(long least, Runnable task) {
+        long known = Math.max(0, least);
+        if (revision() < known) {
+            turn();
+        }
+        if (revision() >= known) {
+            task.run();
+        } else {
+            waiting.computeIfAbsent(known, revision -> new ArrayList<>(1)).add(task);
+        }
+    }
+
+    /** Tells the live watchers of all that is logged, unless it is too much for one turn. */
+    public void turn() {
+        if (inTurn) {
+            return;
+        }
+        inTurn = true;
+        boolean more = plain.stepLive() | withPrevious.stepLive();
+        more |= plain.stepBehind(hub.catchUps()) | withPrevious.stepBehind(hub.catchUps());
+        publish();
+        inTurn = false;
+        runAfterwards();
+        runWaiting();
+        if (more) {
+            wake();
+        }
+    }
+
+    /**
+     * Adds a watcher; call only when {@link #revision} is known. It is told of nothing before this returns.
+     *
+     * @throws IllegalStateException before the first snapshot
+     */
+    public Watcher add(WatchSpec spec, WatcherListener listener) {
+        if (revision() == CommitLog.NONE) {
+            throw new IllegalStateException("no snapshot was complete yet");
+        }
+        Lane lane = spec.previous() ? withPrevious : plain;
+        Watcher watcher = new Watcher(lane, spec, listener);
+        hub.joined();
+        lane.add(watcher);
+        publish();
+        return watcher;
+    }
+
+    /** Runs {@code task} when the turn is over that is under way; at once if none is. */
+    public void afterwards(Runnable task) {
+        if (inTurn) {
+            afterwards.add(task);
+        } else {
+            task.run();
+        }
+    }
+
+    /** Has a turn come. For any thread. */
+    void wake() {
+        if (woken.compareAndSet(false, true)) {
+            loop.execute(() -> {
+                woken.set(false);
+                turn();
+            });
+        }
+    }
+
+    /** How far those were told that need commits which the log has forgotten. For any thread. */
+    List<CatchUps.Want> wants() {
+        return wants;
+    }
+
+    /** For any thread. */
+    Counts counts() {
+        return counts;
+    }
+
+    void learn(LoggedCommit commit) {
+        if (learning.add(commit)) {
+            hub.previousEntries()
+                    .learn(commit)
+                    .whenComplete((nothing, failure) -> loop.execute(() -> {
+                        learning.remove(commit);
+                        turn();
+                    }));
+        }
+    }
+
+    void left() {
+        hub.left();
+    }
+
+    void delivered(long events) {
+        hub.metrics().delivered(events);
+    }
+
+    void slow() {
+        hub.metrics().slow();
+    }
+
+    /** The live ones were told of that commit, and perhaps of later ones. */
+    void told(LoggedCommit first) {
+        hub.metrics().told(System.nanoTime() - first.loggedNanos());
+    }
+
+    private void publish() {
+        List<CatchUps.Want> now = new ArrayList<>(0);
+        plain.addForgotten(now);
+        withPrevious.addForgotten(now);
+        boolean changed = !now.equals(wants);
+        wants = List.copyOf(now);
+        counts = new Counts(
+                plain.live() + withPrevious.live(),
+                plain.behind() + withPrevious.behind(),
+                plain.parked() + withPrevious.parked(),
+                plain.coming() + withPrevious.coming());
+        if (changed) {
+            hub.catchUps().wantsChanged();
+        }
+    }
+
+    private void runAfterwards() {
+        for (Runnable task = afterwards.poll(); task != null; task = afterwards.poll()) {
+            task.run();
+        }
+    }
+
+    private void runWaiting() {
+        while (!waiting.isEmpty() && waiting.firstKey() <= revision()) {
+            Map.Entry<Long, List<Runnable>> first = waiting.pollFirstEntry();
+            first.getValue().forEach(Runnable::run);
+        }
+    }
+}

@@ -1,0 +1,17 @@
+package io.understudy.gateway.hub;
+
+import io.understudy.gateway.replica.LoggedCommit;
+import java.util.concurrent.CompletableFuture;
+
+/** Learns how the keys of a commit stood before it, where no state tells: from the source. */
+@FunctionalInterface
+public interface PreviousEntries {
+
+    /**
+     * Has the commit {@linkplain LoggedCommit#learnPrevious learn} it. Tries until it succeeds; several calls for one commit
+     * share the work. For any thread.
+     *
+     * @return completes, on any thread, once the commit knows
+     */
+    CompletableFuture<Void> learn(LoggedCommit commit);
+}

@@ -1,0 +1,97 @@
+package io.understudy.gateway.hub;
+
+import io.micrometer.core.instrument.MeterRegistry;
+import io.netty.util.concurrent.EventExecutor;
+import io.understudy.gateway.replica.CommitLog;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicInteger;
+
+/** The watchers of all event loops. For any thread. */
+public final class WatchHub implements AutoCloseable {
+
+    private final HubSettings settings;
+    private final CommitLog log;
+    private final PreviousEntries previousEntries;
+    private final CatchUps catchUps;
+    private final HubMetrics metrics;
+    private final AtomicInteger watchers = new AtomicInteger();
+    private final Map<EventExecutor, LoopHub> byLoop = new ConcurrentHashMap<>();
+    /** The map's values, to go through them at each commit. */
+    private volatile LoopHub[] loops = {};
+
+    /**
+     * @param log of the replica
+     * @param history of the source
+     */
+    public WatchHub(
+            HubSettings settings,
+            CommitLog log,
+            CommitHistory history,
+            PreviousEntries previousEntries,
+            MeterRegistry registry) {
+        this.settings = settings;
+        this.log = log;
+        this.previousEntries = previousEntries;
+        this.metrics = new HubMetrics(registry, this::loops);
+        this.catchUps = new CatchUps(history, settings.catchUpStreams(), log, this::loops, metrics);
+    }
+
+    /** The watchers of that loop; use what is returned there only. */
+    public LoopHub on(EventExecutor loop) {
+        LoopHub known = byLoop.get(loop);
+        return known == null ? begin(loop) : known;
+    }
+
+    /** The log has moved. Called by the thread that writes it. */
+    public void moved() {
+        for (LoopHub loop : loops) {
+            loop.wake();
+        }
+    }
+
+    /** Whether one watcher more is allowed. */
+    public boolean hasRoom() {
+        return watchers.get() < settings.maxWatchers();
+    }
+
+    public HubSettings settings() {
+        return settings;
+    }
+
+    /** Ends the reading of history; watchers are told nothing more of it. */
+    @Override
+    public void close() {
+        catchUps.close();
+    }
+
+    CatchUps catchUps() {
+        return catchUps;
+    }
+
+    PreviousEntries previousEntries() {
+        return previousEntries;
+    }
+
+    HubMetrics metrics() {
+        return metrics;
+    }
+
+    void joined() {
+        watchers.incrementAndGet();
+    }
+
+    void left() {
+        watchers.decrementAndGet();
+    }
+
+    private LoopHub[] loops() {
+        return loops;
+    }
+
+    private synchronized LoopHub begin(EventExecutor loop) {
+        LoopHub made = byLoop.computeIfAbsent(loop, key -> new LoopHub(key, this, log));
+        loops = byLoop.values().toArray(new LoopHub[0]);
+        return made;
+    }
+}

@@ -1,0 +1,87 @@
+package io.understudy.gateway.replica;
+
+import java.util.Map;
+import java.util.concurrent.ConcurrentNavigableMap;
+import java.util.concurrent.ConcurrentSkipListMap;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Successive commits, as far back as there is room for: all after {@link #from} up to {@link #head} that changed anything
+ * inside the range. One thread writes; any thread reads, without locks.
+ *
+ * <p>Who reads takes {@link #head} first, then goes through the commits by {@link #after}, and looks at {@link #from}
+ * last: what it then covers was complete.
+ */
+public final class CommitLog {
+
+    /** Of {@link #from} and {@link #head} before the first commit can be logged. */
+    public static final long NONE = -1;
+
+    private final ConcurrentNavigableMap<Long, LoggedCommit> commits = new ConcurrentSkipListMap<>();
+    private volatile long from = NONE;
+    private volatile long head = NONE;
+    private volatile int size;
+
+    /** All commits after this revision are held; {@link #NONE} before it began. Never goes back while commits follow. */
+    public long from() {
+        return from;
+    }
+
+    /** Up to this revision no commit is missing; {@link #NONE} before it began. */
+    public long head() {
+        return head;
+    }
+
+    /** How many commits are held. */
+    public int size() {
+        return size;
+    }
+
+    /** The first commit after that revision; null if there is none yet. */
+    public @Nullable LoggedCommit after(long revision) {
+        Map.Entry<Long, LoggedCommit> found = commits.higherEntry(revision);
+        return found == null ? null : found.getValue();
+    }
+
+    /** The first one held; null if there is none. */
+    public @Nullable LoggedCommit first() {
+        Map.Entry<Long, LoggedCommit> found = commits.firstEntry();
+        return found == null ? null : found.getValue();
+    }
+
+    /** Begins anew: commits after that revision follow, and none from before is held. For the writing thread. */
+    public void begin(long revision) {
+        // In this order: whoever reads meanwhile finds too little rather than a hole.
+        from = Math.max(from, revision);
+        commits.clear();
+        size = 0;
+        from = revision;
+        head = revision;
+    }
+
+    /** Takes the next commit. For the writing thread. */
+    public void add(LoggedCommit commit) {
+        long revision = commit.revision().value();
+        if (revision <= head) {
+            throw new IllegalArgumentException("revision " + revision + " after " + head);
+        }
+        commits.put(revision, commit);
+        size++;
+        head = revision;
+    }
+
+    /** Nothing happened up to that revision. For the writing thread. */
+    public void advance(long revision) {
+        head = Math.max(head, revision);
+    }
+
+    /** Forgets the commits up to that revision. For the writing thread. */
+    public void forget(long revision) {
+        if (revision > from) {
+            from = revision;
+            Map<Long, LoggedCommit> gone = commits.headMap(revision, true);
+            size -= gone.size();
+            gone.clear();
+        }
+    }
+}
