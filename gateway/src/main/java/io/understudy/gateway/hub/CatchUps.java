@@ -3,6 +3,7 @@ package io.understudy.gateway.hub;
 import io.understudy.gateway.replica.CommitLog;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
@@ -117,10 +118,13 @@ final class CatchUps implements AutoCloseable {
         return lowest;
     }
 
-    /** Waits a moment for event loops to go on. */
+    /** Gives event loops a moment to go on. */
     synchronized void awaitChange(long millis) throws InterruptedException {
-        if (!closed) {
-            wait(millis);
+        long until = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(millis);
+        long left = millis;
+        while (!closed && left > 0) {
+            wait(left);
+            left = TimeUnit.NANOSECONDS.toMillis(until - System.nanoTime());
         }
     }
 

@@ -67,7 +67,7 @@ final class HubMetrics {
                     for (LoopHub loop : loops.get()) {
                         sum += count.applyAsInt(loop.counts());
                     }
-                    return sum;
+                    return (double) sum;
                 })
                 .tag("state", state)
                 .description("watchers, by where they stand: live, catching up, waiting for their client, not begun")

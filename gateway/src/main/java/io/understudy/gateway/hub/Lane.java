@@ -251,7 +251,7 @@ final class Lane {
         cohort.forEach(watcher -> {
             cohort.remove(watcher);
             watcher.state(Watcher.State.OVER);
-            hub.left();
+            hub.compacted();
             watcher.listener().compacted(compactRevision);
         });
     }

@@ -11,6 +11,7 @@ import java.util.Map;
 import java.util.Queue;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicBoolean;
 
 /**
@@ -23,7 +24,6 @@ public final class LoopHub {
 
     private final EventExecutor loop;
     private final WatchHub hub;
-    private final CommitLog log;
     private final Lane plain;
     private final Lane withPrevious;
     private final AtomicBoolean woken = new AtomicBoolean();
@@ -43,7 +43,6 @@ public final class LoopHub {
     LoopHub(EventExecutor loop, WatchHub hub, CommitLog log) {
         this.loop = loop;
         this.hub = hub;
-        this.log = log;
         this.plain = new Lane(this, log, false);
         this.withPrevious = new Lane(this, log, true);
     }
@@ -75,8 +74,10 @@ public final class LoopHub {
             return;
         }
         inTurn = true;
-        boolean more = plain.stepLive() | withPrevious.stepLive();
-        more |= plain.stepBehind(hub.catchUps()) | withPrevious.stepBehind(hub.catchUps());
+        boolean more = plain.stepLive();
+        more |= withPrevious.stepLive();
+        more |= plain.stepBehind(hub.catchUps());
+        more |= withPrevious.stepBehind(hub.catchUps());
         publish();
         inTurn = false;
         runAfterwards();
@@ -134,7 +135,7 @@ public final class LoopHub {
 
     void learn(LoggedCommit commit) {
         if (learning.add(commit)) {
-            hub.previousEntries()
+            CompletableFuture<Void> unused = hub.previousEntries()
                     .learn(commit)
                     .whenComplete((nothing, failure) -> loop.execute(() -> {
                         learning.remove(commit);
@@ -145,6 +146,11 @@ public final class LoopHub {
 
     void left() {
         hub.left();
+    }
+
+    void compacted() {
+        hub.left();
+        hub.metrics().compacted();
     }
 
     void delivered(long events) {

@@ -180,11 +180,11 @@ final class RangeIndex<T> {
 
     private static int compare(KeyRange one, KeyRange other) {
         int order = KeyRange.KEY_ORDER.compare(one.from(), other.from());
-        if (order != 0 || one.to() == other.to()) {
+        if (order != 0) {
             return order;
         }
         if (one.to() == null || other.to() == null) {
-            return one.to() == null ? 1 : -1;
+            return Boolean.compare(one.to() == null, other.to() == null);
         }
         return KeyRange.KEY_ORDER.compare(one.to(), other.to());
     }

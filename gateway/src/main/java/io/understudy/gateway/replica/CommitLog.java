@@ -66,7 +66,8 @@ public final class CommitLog {
             throw new IllegalArgumentException("revision " + revision + " after " + head);
         }
         commits.put(revision, commit);
-        size++;
+        int held = size + 1;
+        size = held;
         head = revision;
     }
 
@@ -80,8 +81,9 @@ public final class CommitLog {
         if (revision > from) {
             from = revision;
             Map<Long, LoggedCommit> gone = commits.headMap(revision, true);
-            size -= gone.size();
+            int held = size - gone.size();
             gone.clear();
+            size = held;
         }
     }
 }
