@@ -41,7 +41,7 @@ final class HubMetrics {
     }
 
     void delivered(long events) {
-        delivered.increment(events);
+        delivered.increment((double) events);
     }
 
     void slow() {
@@ -67,7 +67,7 @@ final class HubMetrics {
                     for (LoopHub loop : loops.get()) {
                         sum += count.applyAsInt(loop.counts());
                     }
-                    return (double) sum;
+                    return sum;
                 })
                 .tag("state", state)
                 .description("watchers, by where they stand: live, catching up, waiting for their client, not begun")
