@@ -47,6 +47,11 @@ final class Transactions implements CallMethod.Starter {
                         new ApiException(Status.Code.INTERNAL, "grpc: error unmarshalling request: " + e.getMessage()));
             }
             if (!TxnRequests.isReadOnly(txn)) {
+                try {
+                    TxnRequests.requireSortable(txn);
+                } catch (ApiException e) {
+                    return end(call, e);
+                }
                 return forwarding.start(method, call, metadata, caller, loop, request);
             }
             reads.txn(caller, txn)

@@ -3,6 +3,7 @@ package io.understudy.gateway;
 import static io.understudy.gateway.GatewayFixture.PATIENCE;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
 import com.google.protobuf.ByteString;
@@ -19,9 +20,11 @@ import io.etcd.jetcd.api.MaintenanceGrpc;
 import io.etcd.jetcd.api.MoveLeaderRequest;
 import io.etcd.jetcd.api.PutRequest;
 import io.etcd.jetcd.api.RangeRequest;
+import io.etcd.jetcd.api.RequestOp;
 import io.etcd.jetcd.api.ResignRequest;
 import io.etcd.jetcd.api.SnapshotRequest;
 import io.etcd.jetcd.api.SnapshotResponse;
+import io.etcd.jetcd.api.TxnRequest;
 import io.etcd.jetcd.api.lock.LockGrpc;
 import io.etcd.jetcd.api.lock.LockRequest;
 import io.etcd.jetcd.api.lock.LockResponse;
@@ -105,6 +108,28 @@ final class ForwardingIT {
         assertThat(new String(txn.getInputStream().readAllBytes(), StandardCharsets.UTF_8))
                 .contains("SUCCESS", "OK");
         assertThat(SOURCE.cluster().etcdctl("get", "t")).isEqualTo("t\n1\n");
+    }
+
+    /** etcd 3.5 applies it on every member, which all end of it, and again whenever they are started. */
+    @Test
+    void aTransactionThatWouldEndTheSourceIsNotForwarded() {
+        ByteString key = ByteString.copyFromUtf8("unsortable");
+        RequestOp range = RequestOp.newBuilder()
+                .setRequestRange(RangeRequest.newBuilder().setKey(key).setSortTargetValue(7))
+                .build();
+        RequestOp nested = RequestOp.newBuilder()
+                .setRequestTxn(TxnRequest.newBuilder().addFailure(range))
+                .build();
+        RequestOp put = RequestOp.newBuilder()
+                .setRequestPut(PutRequest.newBuilder().setKey(key))
+                .build();
+        assertThatThrownBy(() -> fixture.kv()
+                        .txn(TxnRequest.newBuilder()
+                                .addSuccess(put)
+                                .addFailure(nested)
+                                .build()))
+                .hasMessage("INVALID_ARGUMENT: etcdserver: invalid sort option");
+        assertThat(SOURCE.cluster().etcdctl("get", "unsortable")).isEmpty();
     }
 
     @Test

@@ -23,9 +23,14 @@ public final class RangeRequests {
         if (request.getKey().isEmpty()) {
             throw ApiException.emptyKey();
         }
-        // An unknown order is key order for etcd 3.5. An unknown target crashes it; refused as from 3.6 on, and never
-        // to be
-        // passed on.
+        requireSortable(request);
+    }
+
+    /**
+     * An unknown order is key order for etcd 3.5. An unknown target ends its process; refused as from 3.6 on, and never to
+     * be passed on.
+     */
+    static void requireSortable(RangeRequest request) throws ApiException {
         if (request.getSortTarget() == SortTarget.UNRECOGNIZED && request.getSortOrder() != SortOrder.UNRECOGNIZED) {
             throw ApiException.invalidSortOption();
         }

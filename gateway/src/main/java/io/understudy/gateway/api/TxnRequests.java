@@ -90,6 +90,27 @@ public final class TxnRequests {
     }
 
     /**
+     * Checked before a transaction that writes is passed on, all of whose other faults are the source's to find: none of
+     * its ranges, at any depth, would {@linkplain RangeRequests#requireSortable end etcd's process}.
+     *
+     * @throws ApiException one of them would
+     */
+    public static void requireSortable(TxnRequest request) throws ApiException {
+        requireSortable(request.getSuccessList());
+        requireSortable(request.getFailureList());
+    }
+
+    private static void requireSortable(List<RequestOp> ops) throws ApiException {
+        for (RequestOp op : ops) {
+            if (op.hasRequestRange()) {
+                RangeRequests.requireSortable(op.getRequestRange());
+            } else if (op.hasRequestTxn()) {
+                requireSortable(op.getRequestTxn());
+            }
+        }
+    }
+
+    /**
      * All ranges that permission is needed for, taken or not: etcd asks for compares, then for the success branch, then
      * for the other ({@code etcdserver/apply_auth.go}).
      */
