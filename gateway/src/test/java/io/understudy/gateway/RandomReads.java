@@ -33,7 +33,7 @@ final class RandomReads {
         RangeRequest.Builder request =
                 RangeRequest.newBuilder().setKey(key()).setRangeEnd(end()).setSerializable(random.nextBoolean());
         if (chance(3)) {
-            request.setLimit(oneOf(-1, 1, 2, 3, 10, 50, 1_000, Long.MAX_VALUE, Long.MIN_VALUE));
+            request.setLimit(oneOf(-1, 1, 2, 3, 10, 50, 150, 1_000, Long.MAX_VALUE, Long.MIN_VALUE));
         }
         if (chance(3)) {
             request.setSortTargetValue(random.nextInt(5)).setSortOrderValue(random.nextInt(3));

@@ -29,6 +29,34 @@ public interface Entries extends Iterable<Entry> {
         return bytes;
     }
 
+    /** These, counted up at once: afterwards nothing asks for more than a moment, however many they are. */
+    static Entries measured(List<Entry> entries) {
+        Entries listed = of(entries);
+        long bytes = listed.answerBytes();
+        long withoutValues = listed.answerBytesWithoutValues();
+        return new Entries() {
+            @Override
+            public long size() {
+                return listed.size();
+            }
+
+            @Override
+            public long answerBytes() {
+                return bytes;
+            }
+
+            @Override
+            public long answerBytesWithoutValues() {
+                return withoutValues;
+            }
+
+            @Override
+            public Iterator<Entry> iterator() {
+                return listed.iterator();
+            }
+        };
+    }
+
     static Entries of(List<Entry> entries) {
         return new Entries() {
             @Override

@@ -22,4 +22,7 @@ public interface KeySpace {
 
     /** The entries inside {@code keys} in key order, the first {@code limit} of them. */
     Entries entries(KeyRange keys, long limit);
+
+    /** The entries inside {@code keys}, the last one first, the first {@code limit} of them, at least one. */
+    Entries descending(KeyRange keys, long limit);
 }

@@ -39,12 +39,12 @@ public final class RangeEvaluation {
         if (request.getCountOnly()) {
             return new RangeResult(header, Entries.NONE, request.getKeysOnly(), false, count);
         }
-        if (!isFiltered(request) && isInKeyOrder(request)) {
-            return new RangeResult(header, at.entries(keys, limit), request.getKeysOnly(), count > limit, count);
+        if (isHeldInOrder(request)) {
+            Entries entries = isInKeyOrder(request) ? at.entries(keys, limit) : at.descending(keys, limit);
+            return new RangeResult(header, entries, request.getKeysOnly(), count > limit, count);
         }
         List<Entry> found = new ArrayList<>();
-        boolean readsAll = isFiltered(request) || request.getSortOrder() != SortOrder.NONE;
-        for (Entry entry : at.entries(keys, readsAll || limit == Long.MAX_VALUE ? Long.MAX_VALUE : limit + 1)) {
+        for (Entry entry : at.entries(keys, readAtMost(request))) {
             if (passes(request, entry)) {
                 found.add(entry);
             }
@@ -54,7 +54,28 @@ public final class RangeEvaluation {
         }
         boolean more = found.size() > limit;
         return new RangeResult(
-                header, Entries.of(more ? found.subList(0, (int) limit) : found), request.getKeysOnly(), more, count);
+                header,
+                Entries.measured(more ? found.subList(0, (int) limit) : found),
+                request.getKeysOnly(),
+                more,
+                count);
+    }
+
+    /**
+     * How many entries {@link #range} looks at one by one, in logarithmic time: few unless it filters or sorts. Whatever
+     * else is in an answer is looked at when it is sent.
+     */
+    public static long looksAt(RangeRequest request, KeySpace at) {
+        KeyRange keys = request.getRangeEnd().isEmpty() || request.getCountOnly() || isHeldInOrder(request)
+                ? null
+                : RangeRequests.keys(request);
+        return keys == null ? 1 : Math.min(at.count(keys), readAtMost(request));
+    }
+
+    private static long readAtMost(RangeRequest request) {
+        boolean readsAll = isFiltered(request) || request.getSortOrder() != SortOrder.NONE;
+        long limit = request.getLimit();
+        return readsAll || limit <= 0 || limit == Long.MAX_VALUE ? Long.MAX_VALUE : limit + 1;
     }
 
     private static RangeResult single(RangeRequest request, @Nullable Entry entry, ResponseHeader header) {
@@ -70,6 +91,11 @@ public final class RangeEvaluation {
     private static boolean isInKeyOrder(RangeRequest request) {
         return request.getSortOrder() == SortOrder.UNRECOGNIZED
                 || (request.getSortTarget() == SortTarget.KEY && request.getSortOrder() != SortOrder.DESCEND);
+    }
+
+    /** In the order of keys, or against it, with nothing left out: as the key space has them anyway. */
+    private static boolean isHeldInOrder(RangeRequest request) {
+        return !isFiltered(request) && (isInKeyOrder(request) || request.getSortTarget() == SortTarget.KEY);
     }
 
     private static boolean isFiltered(RangeRequest request) {

@@ -14,6 +14,9 @@ import org.jspecify.annotations.Nullable;
 /** A replica's state, to be asked. */
 public record ReplicaKeys(ReplicaState state) implements KeySpace {
 
+    /** So many are sooner copied out than found the end of. */
+    private static final int FEW = 100;
+
     @Override
     public Revision revision() {
         return state.revision();
@@ -32,10 +35,23 @@ public record ReplicaKeys(ReplicaState state) implements KeySpace {
     @Override
     public Entries entries(KeyRange keys, long limit) {
         Totals totals = state.totals(keys);
-        return totals.count() <= limit ? new Held(state, keys, totals) : first(keys, (int) limit);
+        if (totals.count() <= limit) {
+            return new Held(state, keys, totals, false);
+        }
+        return limit <= FEW ? few(keys, (int) limit) : held(state.first(keys, limit), false);
     }
 
-    private Entries first(KeyRange keys, int limit) {
+    @Override
+    public Entries descending(KeyRange keys, long limit) {
+        Totals totals = state.totals(keys);
+        return totals.count() <= limit ? new Held(state, keys, totals, true) : held(state.last(keys, limit), true);
+    }
+
+    private Held held(KeyRange keys, boolean descending) {
+        return new Held(state, keys, state.totals(keys), descending);
+    }
+
+    private Entries few(KeyRange keys, int limit) {
         List<Entry> first = new ArrayList<>(limit);
         Iterator<Entry> all = state.cursor(keys);
         while (first.size() < limit) {
@@ -45,7 +61,7 @@ public record ReplicaKeys(ReplicaState state) implements KeySpace {
     }
 
     /** Entries that are read where they are held, when they are wanted. */
-    private record Held(ReplicaState state, KeyRange keys, Totals totals) implements Entries {
+    private record Held(ReplicaState state, KeyRange keys, Totals totals, boolean descends) implements Entries {
 
         @Override
         public long size() {
@@ -64,7 +80,7 @@ public record ReplicaKeys(ReplicaState state) implements KeySpace {
 
         @Override
         public Iterator<Entry> iterator() {
-            return state.cursor(keys);
+            return descends ? state.descending(keys) : state.cursor(keys);
         }
     }
 }

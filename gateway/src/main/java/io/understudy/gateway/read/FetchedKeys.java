@@ -45,6 +45,12 @@ final class FetchedKeys implements KeySpace {
         return Entries.of(inside(keys).values().stream().limit(limit).toList());
     }
 
+    @Override
+    public Entries descending(KeyRange keys, long limit) {
+        return Entries.of(
+                inside(keys).descendingMap().values().stream().limit(limit).toList());
+    }
+
     private NavigableMap<ByteString, Entry> inside(KeyRange keys) {
         ByteString to = keys.to();
         return to == null ? entries.tailMap(keys.from(), true) : entries.subMap(keys.from(), true, to, false);

@@ -70,6 +70,36 @@ final class EntryTree {
         return new EntryCursor(root, range.from().toByteArray(), totals(range).count());
     }
 
+    /** The range's entries, the last one first. */
+    DescendingCursor descending(KeyRange range) {
+        return new DescendingCursor(root, rank(range.to()), totals(range).count());
+    }
+
+    /**
+     * The part of the range that holds its first {@code count} entries, of which there are more; in logarithmic time.
+     */
+    KeyRange first(KeyRange range, long count) {
+        return new KeyRange(range.from(), keyAt(rank(range.from()) + count));
+    }
+
+    /** The part of the range that holds its last {@code count} entries, at least one, of which there are more. */
+    KeyRange last(KeyRange range, long count) {
+        return new KeyRange(keyAt(rank(range.to()) - count), range.to());
+    }
+
+    /** How many keys are smaller than {@code key}; all if it is null. */
+    private long rank(@Nullable ByteString key) {
+        if (key == null) {
+            return root.totals().count();
+        }
+        return key.isEmpty() ? 0 : root.totals(null, key.toByteArray()).count();
+    }
+
+    private ByteString keyAt(long rank) {
+        DescendingCursor from = new DescendingCursor(root, rank + 1, 1);
+        return from.next().key();
+    }
+
     /** Makes a tree of entries given in key order, in linear time. */
     static final class Builder {
         private final Widths widths;

@@ -68,6 +68,21 @@ public final class ReplicaState {
         return entries.cursor(part);
     }
 
+    /** The entries inside {@code part}, the last one first. */
+    public DescendingCursor descending(KeyRange part) {
+        return entries.descending(part);
+    }
+
+    /** What holds the first {@code count} entries of {@code part}, which has more. In logarithmic time. */
+    public KeyRange first(KeyRange part, long count) {
+        return entries.first(part, count);
+    }
+
+    /** What holds the last {@code count} entries of {@code part}, at least one; it has more. In logarithmic time. */
+    public KeyRange last(KeyRange part, long count) {
+        return entries.last(part, count);
+    }
+
     /** The same at a later revision, up to which nothing happened inside the range. */
     ReplicaState asOf(Revision later) {
         return later.equals(revision) ? this : new ReplicaState(cluster, later, range, entries);

@@ -174,9 +174,26 @@ final class EntryTreeTest {
             assertThat(within(tree, range, Integer.MAX_VALUE)).isEqualTo(inside);
             assertThat(tree.totals(range)).isEqualTo(totals(inside));
             assertThat(within(tree, range, 3)).isEqualTo(inside.subList(0, Math.min(3, inside.size())));
+            requireEqualEnds(tree, range, inside);
         }
         assertThat(within(tree, KeyRange.fromKey(one), Integer.MAX_VALUE))
                 .containsExactlyElementsOf(model.tailMap(one).values());
+        requireEqualEnds(
+                tree, KeyRange.fromKey(one), List.copyOf(model.tailMap(one).values()));
+        requireEqualEnds(tree, KeyRange.all(), List.copyOf(model.values()));
+    }
+
+    private static void requireEqualEnds(EntryTree tree, KeyRange range, List<KeyValue> inside) {
+        List<KeyValue> descending = new ArrayList<>();
+        tree.descending(range).forEachRemaining(entry -> descending.add(entry.keyValue()));
+        Collections.reverse(descending);
+        assertThat(descending).isEqualTo(inside);
+        for (int count = 1; count < inside.size(); count = 2 * count + 1) {
+            assertThat(within(tree, tree.first(range, count), Integer.MAX_VALUE))
+                    .isEqualTo(inside.subList(0, count));
+            assertThat(within(tree, tree.last(range, count), Integer.MAX_VALUE))
+                    .isEqualTo(inside.subList(inside.size() - count, inside.size()));
+        }
     }
 
     private static List<KeyValue> all(EntryTree tree) {

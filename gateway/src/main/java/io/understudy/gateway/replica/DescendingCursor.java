@@ -1,0 +1,62 @@
+package io.understudy.gateway.replica;
+
+import java.util.Iterator;
+import java.util.NoSuchElementException;
+
+/**
+ * Goes through a range of one immutable state against the order of its keys, entry by entry, at the caller's pace. Each
+ * leaf is found by the number of entries before it. For one thread; any number may be under way.
+ */
+public final class DescendingCursor implements Iterator<Entry> {
+
+    private final Node root;
+    /** Entries of the whole state before the one that was given last. */
+    private long before;
+
+    private long remaining;
+    private Leaf leaf = Leaf.EMPTY;
+    /** Of the leaf's entries, those that are to come. */
+    private int place;
+
+    /** Of the {@code count} entries before the one that has {@code before} entries before it. */
+    DescendingCursor(Node root, long before, long count) {
+        this.root = root;
+        this.before = before;
+        this.remaining = count;
+    }
+
+    @Override
+    public boolean hasNext() {
+        return remaining > 0;
+    }
+
+    @Override
+    public Entry next() {
+        if (remaining == 0) {
+            throw new NoSuchElementException("the range's beginning");
+        }
+        if (place == 0) {
+            previousLeaf();
+        }
+        remaining--;
+        before--;
+        return new Entry(leaf.wires()[--place]);
+    }
+
+    /** The one that holds the entry before which there are {@code before - 1}. */
+    private void previousLeaf() {
+        long left = before;
+        Node node = root;
+        while (node instanceof Branch branch) {
+            int child = 0;
+            long below = branch.child(0).totals().count();
+            while (below < left) {
+                left -= below;
+                below = branch.child(++child).totals().count();
+            }
+            node = branch.child(child);
+        }
+        leaf = (Leaf) node;
+        place = (int) left;
+    }
+}
