@@ -2,12 +2,14 @@ package io.understudy.gateway.api;
 
 import com.google.protobuf.ByteString;
 import io.etcd.jetcd.api.Compare;
+import io.etcd.jetcd.api.RangeRequest;
 import io.etcd.jetcd.api.RequestOp;
 import io.etcd.jetcd.api.TxnRequest;
 import io.understudy.gateway.replica.Entry;
 import io.understudy.vocabulary.KeyRange;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.ToLongFunction;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -21,6 +23,9 @@ public final class TxnPlan {
     private static final int LEASE_TARGET = 4;
 
     private static final int LEASE_FIELD = 8;
+
+    /** A key is found in the time that it takes to look at so many adjoining entries. */
+    private static final int LOOK_UP = 10;
 
     private final TxnRequest request;
 
@@ -62,6 +67,39 @@ public final class TxnPlan {
      */
     public TxnPath choose(KeySpace at) {
         return new TxnPath(branch(request, at), at.revision().value());
+    }
+
+    /**
+     * How many entries {@link #choose}, and evaluating what it chooses, look at one by one, at most.
+     *
+     * @param at as for {@link #choose}
+     * @param ofRange what {@link RangeEvaluation#looksAt} says of a range, at the revision that it asks for
+     */
+    public long looksAt(KeySpace at, ToLongFunction<RangeRequest> ofRange) {
+        return looksAt(request, at, ofRange);
+    }
+
+    private static long looksAt(TxnRequest request, KeySpace at, ToLongFunction<RangeRequest> ofRange) {
+        long entries = 0;
+        for (Compare compare : request.getCompareList()) {
+            KeyRange keys = compare.getRangeEnd().isEmpty()
+                    ? null
+                    : RangeRequests.keys(compare.getKey(), compare.getRangeEnd());
+            entries += LOOK_UP + (keys == null ? 0 : at.count(keys));
+        }
+        return entries
+                + looksAt(request.getSuccessList(), at, ofRange)
+                + looksAt(request.getFailureList(), at, ofRange);
+    }
+
+    private static long looksAt(List<RequestOp> ops, KeySpace at, ToLongFunction<RangeRequest> ofRange) {
+        long entries = 0;
+        for (RequestOp op : ops) {
+            entries += op.hasRequestTxn()
+                    ? looksAt(op.getRequestTxn(), at, ofRange)
+                    : LOOK_UP + ofRange.applyAsLong(op.getRequestRange());
+        }
+        return entries;
     }
 
     private static TxnPath.Branch branch(TxnRequest request, KeySpace at) {

@@ -1,5 +1,8 @@
 package io.understudy.gateway.caller;
 
+import java.util.ArrayDeque;
+import java.util.Queue;
+
 /**
  * One client connection, and the newest revision that was answered on it: nothing older may be answered on it afterwards.
  * Used on the connection's event loop only.
@@ -7,6 +10,9 @@ package io.understudy.gateway.caller;
 public final class Session {
 
     private long lastRevision;
+    private boolean taken;
+    /** What waits for the session to be free; no more than the client has requests under way. */
+    private final Queue<Runnable> waiting = new ArrayDeque<>(0);
 
     /** The greatest revision answered so far, 0 before the first. */
     public long lastRevision() {
@@ -16,5 +22,38 @@ public final class Session {
     /** An answer of this revision is about to be sent. */
     public void answered(long revision) {
         lastRevision = Math.max(lastRevision, revision);
+    }
+
+    /** Whether a read has the session for itself, so that others have to wait. */
+    public boolean isTaken() {
+        return taken;
+    }
+
+    /**
+     * Lets a read have the session for itself: one that takes so long that others, begun after it, would again and again
+     * be answered something newer in the meantime. Not while it is taken.
+     */
+    public void take() {
+        if (taken) {
+            throw new IllegalStateException("another read has taken the session");
+        }
+        taken = true;
+    }
+
+    /** Ends what {@link #take} began; those that wait go on. */
+    public void release() {
+        taken = false;
+        while (!taken && !waiting.isEmpty()) {
+            waiting.remove().run();
+        }
+    }
+
+    /** Runs {@code read} as soon as nobody has the session for itself, after those that have waited for longer. */
+    public void whenFree(Runnable read) {
+        if (taken) {
+            waiting.add(read);
+        } else {
+            read.run();
+        }
     }
 }

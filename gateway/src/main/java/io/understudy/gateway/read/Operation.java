@@ -25,6 +25,9 @@ sealed interface Operation<R extends OpResult> permits RangeOperation, TxnOperat
      */
     @Nullable R at(ReplicaState now, Function<Revision, @Nullable ReplicaState> past) throws ApiException;
 
+    /** How many entries {@link #at} looks at one by one, at most, with the same arguments; in logarithmic time. */
+    long looksAt(ReplicaState now, Function<Revision, @Nullable ReplicaState> past);
+
     /** The answer from the source, of a state that includes revision {@code least}. */
     Future<Fetched<R>> from(SourceReads source, Need need);
 

@@ -3,10 +3,13 @@ package io.understudy.gateway.read;
 import io.understudy.gateway.api.ApiException;
 import io.understudy.gateway.api.OpResult;
 import io.understudy.gateway.caller.Caller;
+import io.understudy.gateway.caller.Session;
 import io.understudy.gateway.replica.ReplicaState;
+import io.vertx.core.AsyncResult;
 import io.vertx.core.Future;
 import io.vertx.core.Promise;
 import java.time.Duration;
+import java.util.Optional;
 
 /**
  * A read that can't be answered at once: waits for a read-index round if it needs one, then for the replica to include
@@ -27,6 +30,8 @@ final class PendingRead<R extends OpResult> implements LoopWaits.Waiting {
     private long least;
 
     private boolean roundAwaited;
+    /** Whether the session's other reads wait for this one. */
+    private boolean hasSession;
     /** Whether a round that was sent after the read came is included: no bound asks for more. */
     private boolean confirmed;
 
@@ -161,6 +166,10 @@ final class PendingRead<R extends OpResult> implements LoopWaits.Waiting {
     }
 
     private void answer(ReplicaState state) {
+        if (!path.isShort(operation, state)) {
+            path.evaluations().inTurn(this::evaluate).onFailure(this::fail);
+            return;
+        }
         Answer<R> answer;
         try {
             answer = path.fromReplica(caller, operation, consistency, state);
@@ -176,6 +185,58 @@ final class PendingRead<R extends OpResult> implements LoopWaits.Waiting {
         } else {
             complete(answer);
         }
+    }
+
+    /** On a thread for what takes long, of which one is free. Done when that is free again. */
+    private Future<Void> evaluate() {
+        if (isGone()) {
+            return Future.failedFuture(ApiException.cancelled());
+        }
+        if (System.nanoTime() - deadlineNanos >= 0) {
+            return Future.failedFuture(ApiException.timedOut());
+        }
+        // While it waited for its turn the session may have seen more, and the replica come further.
+        least = Math.max(least, caller.session().lastRevision());
+        ReplicaState state = path.state();
+        if (state == null || state.revision().value() < least) {
+            goOn();
+            return Future.succeededFuture();
+        }
+        return path.evaluate(operation, state).transform(evaluated -> {
+            evaluated(state, evaluated);
+            return Future.succeededFuture();
+        });
+    }
+
+    private void evaluated(ReplicaState state, AsyncResult<Optional<R>> evaluated) {
+        if (evaluated.failed()) {
+            fail(evaluated.cause());
+        } else if (evaluated.result().isEmpty()) {
+            passThrough();
+        } else if (state.revision().value() < caller.session().lastRevision()) {
+            again();
+        } else {
+            complete(path.fromReplica(caller, evaluated.result().get(), consistency, state));
+        }
+    }
+
+    /**
+     * The session was answered something newer while this was under way. Once more, then, but before what else the session
+     * asks: where there are many commits and many reads, this would otherwise never end.
+     */
+    private void again() {
+        Session session = caller.session();
+        if (!hasSession) {
+            if (session.isTaken()) {
+                session.whenFree(this::again);
+                return;
+            }
+            session.take();
+            hasSession = true;
+            promise.future().onComplete(answered -> session.release());
+        }
+        least = Math.max(least, session.lastRevision());
+        goOn();
     }
 
     /** A bound that held when the read came may not hold any more, after all the waiting. */
@@ -194,19 +255,19 @@ final class PendingRead<R extends OpResult> implements LoopWaits.Waiting {
         }
     }
 
+    private void fail(Throwable why) {
+        promise.fail(why instanceof ApiException ? why : path.fault(why));
+    }
+
     private void passThrough() {
         operation.from(path.source(), need()).onComplete(fetched -> {
             if (fetched.failed()) {
-                Throwable why = fetched.cause();
-                promise.fail(why instanceof ApiException ? why : path.fault(why));
+                fail(fetched.cause());
                 return;
             }
             Operation.Fetched<R> told = fetched.result();
-            long seen = caller.session().lastRevision();
-            if (told.revision() < seen) {
-                // The session was answered something newer while this was under way.
-                least = seen;
-                goOn();
+            if (told.revision() < caller.session().lastRevision()) {
+                again();
             } else {
                 complete(path.fromSource(caller, told, consistency));
             }

@@ -34,6 +34,18 @@ record RangeOperation(RangeRequest request, @Nullable KeyRange keys, ResponseHea
     }
 
     @Override
+    public long looksAt(ReplicaState now, Function<Revision, @Nullable ReplicaState> past) {
+        return looksAt(request, now, past);
+    }
+
+    static long looksAt(RangeRequest request, ReplicaState now, Function<Revision, @Nullable ReplicaState> past) {
+        long revision = request.getRevision();
+        boolean isOfThePast = revision > 0 && revision < now.revision().value();
+        ReplicaState asked = isOfThePast ? past.apply(new Revision(revision)) : now;
+        return asked == null ? 0 : RangeEvaluation.looksAt(request, new ReplicaKeys(asked));
+    }
+
+    @Override
     public Future<Fetched<RangeResult>> from(SourceReads source, Need need) {
         return source.range(request, need);
     }

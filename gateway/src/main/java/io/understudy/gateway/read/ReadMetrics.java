@@ -9,6 +9,7 @@ import java.util.EnumMap;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Objects;
+import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
 
 /**
@@ -18,6 +19,9 @@ import java.util.function.Supplier;
  *   <li>{@code understudy.gateway.reads} (counter; {@code consistency}, {@code origin}): reads answered, by who had it
  *   <li>{@code understudy.gateway.reads.wait} (timer; {@code consistency}, {@code outcome}): of reads that waited for a
  *       round or a revision, until it was {@code met} or given up ({@code expired})
+ *   <li>{@code understudy.gateway.reads.evaluation} (timer): to put answers together off the event loops, those that look
+ *       at many entries
+ *   <li>{@code understudy.gateway.reads.evaluation.waiting} (gauge): answers that wait for that
  *   <li>{@code understudy.gateway.readindex.rounds} (timer; {@code outcome}): read-index rounds
  *   <li>{@code understudy.gateway.staleness} (gauge, seconds): of the replica; no number while nobody knows
  * </ul>
@@ -29,6 +33,7 @@ final class ReadMetrics {
     private final Map<Consistency, Map<Origin, Counter>> answered = new EnumMap<>(Consistency.class);
     private final Map<Consistency, Timer> met = new EnumMap<>(Consistency.class);
     private final Map<Consistency, Timer> expired = new EnumMap<>(Consistency.class);
+    private final Timer evaluation;
     private final Timer confirmed;
     private final Timer failed;
 
@@ -48,6 +53,9 @@ final class ReadMetrics {
             met.put(consistency, waits(consistency, "met"));
             expired.put(consistency, waits(consistency, "expired"));
         }
+        this.evaluation = Timer.builder(PREFIX + "reads.evaluation")
+                .description("Time to put answers together off the event loops")
+                .register(registry);
         this.confirmed = rounds("ok");
         this.failed = rounds("failed");
     }
@@ -59,6 +67,16 @@ final class ReadMetrics {
 
     void waited(Consistency consistency, boolean wasMet, Duration took) {
         Objects.requireNonNull((wasMet ? met : expired).get(consistency)).record(took);
+    }
+
+    void evaluated(long nanos) {
+        evaluation.record(nanos, TimeUnit.NANOSECONDS);
+    }
+
+    void observeEvaluationsWaiting(Supplier<Number> waiting) {
+        Gauge.builder(PREFIX + "reads.evaluation.waiting", waiting)
+                .description("Answers that wait to be put together off the event loops")
+                .register(registry);
     }
 
     void round(Duration took, boolean wasConfirmed) {

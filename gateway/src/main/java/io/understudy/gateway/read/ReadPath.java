@@ -19,6 +19,7 @@ import io.understudy.gateway.replica.Replica;
 import io.understudy.gateway.replica.ReplicaState;
 import io.understudy.vocabulary.KeyRange;
 import io.vertx.core.Future;
+import io.vertx.core.Promise;
 import io.vertx.core.Vertx;
 import java.time.Duration;
 import java.util.List;
@@ -52,6 +53,7 @@ public final class ReadPath implements Reads {
     private final ReadIndexRounds rounds;
     private final Waits waits;
     private final SourceReads source;
+    private final Evaluations evaluations;
     private final ReadMetrics metrics;
     private final Runnable requestProgress;
     private final AtomicLong progressAskedNanos = new AtomicLong(System.nanoTime() - PROGRESS_NANOS);
@@ -79,6 +81,7 @@ public final class ReadPath implements Reads {
         this.rounds = new ReadIndexRounds(vertx, readIndexes, settings, clock, metrics, () -> revisionOr(0));
         this.waits = new Waits(vertx, rounds, () -> revisionOr(-1), this::askProgress, settings.maxWaiting());
         this.source = new SourceReads(vertx, cluster, headers, settings);
+        this.evaluations = new Evaluations(vertx, metrics);
         metrics.observeStaleness(() -> {
             Duration staleness = staleness();
             return staleness == null ? Double.NaN : staleness.toNanos() / 1e9;
@@ -90,9 +93,10 @@ public final class ReadPath implements Reads {
         rounds.start();
     }
 
-    /** Sends no more read-index rounds. */
+    /** Sends no more read-index rounds, and evaluates nothing that takes long. */
     public void close() {
         rounds.close();
+        evaluations.close();
     }
 
     /** The replica has published a state. For the thread that does. */
@@ -158,6 +162,15 @@ public final class ReadPath implements Reads {
     }
 
     private <R extends OpResult> Future<Answer<R>> read(Caller caller, Operation<R> operation, boolean linearizable) {
+        if (!caller.session().isTaken()) {
+            return begin(caller, operation, linearizable);
+        }
+        Promise<Answer<R>> promise = Promise.promise();
+        caller.session().whenFree(() -> begin(caller, operation, linearizable).onComplete(promise));
+        return promise.future();
+    }
+
+    private <R extends OpResult> Future<Answer<R>> begin(Caller caller, Operation<R> operation, boolean linearizable) {
         Consistency consistency = Consistency.of(linearizable, caller.freshness());
         long least =
                 Math.max(caller.session().lastRevision(), caller.freshness().minRevision());
@@ -169,7 +182,10 @@ public final class ReadPath implements Reads {
         }
         if (!round) {
             ReplicaState state = replica.state();
-            if (state != null && state.revision().value() >= least && operation.isWithin(state.range())) {
+            if (state != null
+                    && state.revision().value() >= least
+                    && operation.isWithin(state.range())
+                    && isShort(operation, state)) {
                 try {
                     Answer<R> answer = fromReplica(caller, operation, consistency, state);
                     if (answer != null) {
@@ -187,10 +203,25 @@ public final class ReadPath implements Reads {
     <R extends OpResult> @Nullable Answer<R> fromReplica(
             Caller caller, Operation<R> operation, Consistency consistency, ReplicaState state) throws ApiException {
         R result = operation.at(state, replica::at);
-        if (result == null) {
-            return null;
-        }
+        return result == null ? null : fromReplica(caller, result, consistency, state);
+    }
+
+    /** Of a result that was evaluated at {@code state}. */
+    <R extends OpResult> Answer<R> fromReplica(Caller caller, R result, Consistency consistency, ReplicaState state) {
         return told(caller, result, state.revision().value(), consistency, Origin.REPLICA);
+    }
+
+    /** Whether it may be evaluated on the event loop. */
+    <R extends OpResult> boolean isShort(Operation<R> operation, ReplicaState state) {
+        return operation.looksAt(state, replica::at) <= Evaluations.MOST_ON_LOOP;
+    }
+
+    /**
+     * Evaluates beside the event loops, for those whose {@linkplain Evaluations#inTurn turn} it is. Empty if it asks for
+     * what the replica has forgotten.
+     */
+    <R extends OpResult> Future<Optional<R>> evaluate(Operation<R> operation, ReplicaState state) {
+        return evaluations.run(() -> Optional.ofNullable(operation.at(state, replica::at)));
     }
 
     <R extends OpResult> Answer<R> fromSource(Caller caller, Operation.Fetched<R> fetched, Consistency consistency) {
@@ -210,6 +241,10 @@ public final class ReadPath implements Reads {
 
     ReadMetrics metrics() {
         return metrics;
+    }
+
+    Evaluations evaluations() {
+        return evaluations;
     }
 
     Waits waits() {

@@ -15,15 +15,10 @@ import io.understudy.gateway.api.TxnResult;
 import io.understudy.gateway.read.Operation.Fetched;
 import io.understudy.gateway.read.Operation.Need;
 import io.understudy.vocabulary.Revision;
-import io.vertx.core.Context;
 import io.vertx.core.Future;
-import io.vertx.core.Promise;
 import io.vertx.core.Vertx;
-import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Queue;
-import java.util.function.Supplier;
 
 /**
  * Reads passed through to the source, as serializable ranges: a learner serves nothing else. Called and answered on an
@@ -43,29 +38,23 @@ final class SourceReads {
     private final Vertx vertx;
     private final EtcdCluster cluster;
     private final ResponseHeaders headers;
-    private final int maxUnderWay;
-    private final int maxWaiting;
-
-    // Under this object's lock.
-    private final Queue<Runnable> turns = new ArrayDeque<>();
-    private int underWay;
+    private final Turns turns;
 
     SourceReads(Vertx vertx, EtcdCluster cluster, ResponseHeaders headers, ReadSettings settings) {
         this.vertx = vertx;
         this.cluster = cluster;
         this.headers = headers;
-        this.maxUnderWay = settings.maxPassedThrough();
-        this.maxWaiting = settings.maxWaiting();
+        this.turns = new Turns(vertx, settings.maxPassedThrough(), settings.maxWaiting());
     }
 
     Future<Fetched<RangeResult>> range(RangeRequest request, Need need) {
-        return inTurn(() -> ask(request, need)
+        return turns.take(() -> ask(request, need)
                 .map(answer ->
                         new Fetched<>(result(request, answer, header(answer)), answer.revision(), answer.origin())));
     }
 
     Future<Fetched<TxnResult>> txn(TxnRequest request, Need need) {
-        return inTurn(() -> ask(REVISION_ONLY, need).compose(pin -> txnAt(pin, request, need)));
+        return turns.take(() -> ask(REVISION_ONLY, need).compose(pin -> txnAt(pin, request, need)));
     }
 
     private Future<Fetched<TxnResult>> txnAt(SourceAnswer pin, TxnRequest request, Need need) {
@@ -123,39 +112,5 @@ final class SourceReads {
     private static RangeResult result(RangeRequest request, SourceAnswer answer, ResponseHeader header) {
         return new RangeResult(
                 header, Entries.of(answer.entries()), request.getKeysOnly(), answer.more(), answer.count());
-    }
-
-    /** Begins a read when it is its turn. */
-    private <T> Future<T> inTurn(Supplier<Future<T>> read) {
-        Context loop = vertx.getOrCreateContext();
-        Promise<T> promise = Promise.promise();
-        Runnable turn = () -> read.get().onComplete(result -> {
-            turnOver();
-            promise.handle(result);
-        });
-        synchronized (this) {
-            if (underWay >= maxUnderWay) {
-                if (turns.size() >= maxWaiting) {
-                    return Future.failedFuture(ApiException.tooManyRequests());
-                }
-                turns.add(() -> loop.runOnContext(now -> turn.run()));
-                return promise.future();
-            }
-            underWay++;
-        }
-        turn.run();
-        return promise.future();
-    }
-
-    private void turnOver() {
-        Runnable following;
-        synchronized (this) {
-            following = turns.poll();
-            if (following == null) {
-                underWay--;
-                return;
-            }
-        }
-        following.run();
     }
 }

@@ -47,6 +47,11 @@ record TxnOperation(TxnRequest request, List<KeyRange> keys, ResponseHeaders hea
     }
 
     @Override
+    public long looksAt(ReplicaState now, Function<Revision, @Nullable ReplicaState> past) {
+        return new TxnPlan(request).looksAt(new ReplicaKeys(now), range -> RangeOperation.looksAt(range, now, past));
+    }
+
+    @Override
     public Future<Fetched<TxnResult>> from(SourceReads source, Need need) {
         return source.txn(request, need);
     }
