@@ -15,6 +15,7 @@ import io.understudy.etcd.Member;
 import io.understudy.etcd.Remedy;
 import io.understudy.etcd.Role;
 import io.understudy.gateway.api.ApiException;
+import io.understudy.vocabulary.ClusterId;
 import io.vertx.core.Context;
 import io.vertx.core.Future;
 import io.vertx.core.Promise;
@@ -29,6 +30,10 @@ import org.jspecify.annotations.Nullable;
 final class SourceRange {
 
     private static final long BEHIND_RETRY_MILLIS = 20;
+
+    /** Until the probes have told which cluster is meant. */
+    private static final long UNKNOWN_RETRY_MILLIS = 10;
+
     private static final long BEHIND_PATIENCE_NANOS = TimeUnit.MILLISECONDS.toNanos(500);
 
     /** Who doesn't answer within less than this has not failed: the client was in a hurry. */
@@ -100,7 +105,10 @@ final class SourceRange {
     }
 
     private void answered(Endpoint endpoint, SourceAnswer answer) {
-        if (!answer.cluster().equals(cluster.view().clusterId())) {
+        ClusterId meant = cluster.view().clusterId();
+        if (meant == null) {
+            judgeLater(endpoint, answer);
+        } else if (!answer.cluster().equals(meant)) {
             cluster.reportFailure(endpoint, Duty.SNAPSHOT, "it leads to cluster " + answer.cluster());
             askNext();
         } else if (answer.revision() < need.revision()) {
@@ -108,6 +116,15 @@ final class SourceRange {
         } else {
             cluster.reportSuccess(endpoint, Duty.SNAPSHOT);
             promise.complete(answer);
+        }
+    }
+
+    /** It may have come before the view of the cluster did. */
+    private void judgeLater(Endpoint endpoint, SourceAnswer answer) {
+        if (need.deadlineNanos() - System.nanoTime() <= 0) {
+            giveUp();
+        } else {
+            long unused = loop.owner().setTimer(UNKNOWN_RETRY_MILLIS, again -> answered(endpoint, answer));
         }
     }
 

@@ -5,6 +5,8 @@ import io.etcd.jetcd.api.RangeRequest;
 import io.etcd.jetcd.api.ResponseHeader;
 import io.etcd.jetcd.api.TxnRequest;
 import io.understudy.etcd.EtcdCluster;
+import io.understudy.etcd.EtcdError;
+import io.understudy.etcd.EtcdErrors;
 import io.understudy.gateway.api.ApiException;
 import io.understudy.gateway.api.Entries;
 import io.understudy.gateway.api.RangeResult;
@@ -30,6 +32,9 @@ import java.util.List;
  */
 final class SourceReads {
 
+    /** A transaction begins so often in all, if compaction takes what it has pinned. */
+    private static final int MOST_PINS = 3;
+
     private static final RangeRequest REVISION_ONLY = RangeRequest.newBuilder()
             .setKey(ByteString.copyFrom(new byte[] {0}))
             .setCountOnly(true)
@@ -54,7 +59,26 @@ final class SourceReads {
     }
 
     Future<Fetched<TxnResult>> txn(TxnRequest request, Need need) {
-        return turns.take(() -> ask(REVISION_ONLY, need).compose(pin -> txnAt(pin, request, need)));
+        return turns.take(() -> txn(request, need, 1));
+    }
+
+    /** The client asked for the latest: that the pinned revision was compacted under way is nothing to tell it. */
+    private Future<Fetched<TxnResult>> txn(TxnRequest request, Need need, int pins) {
+        return ask(REVISION_ONLY, need).compose(pin -> txnAt(pin, request, need).recover(why -> {
+            boolean again = why instanceof PinLost && pins < MOST_PINS && need.deadlineNanos() - System.nanoTime() > 0;
+            return again
+                    ? txn(request, need, pins + 1)
+                    : Future.failedFuture(why instanceof PinLost ? ApiException.timedOut() : why);
+        }));
+    }
+
+    /** The revision that a transaction was pinned to is compacted. */
+    private static final class PinLost extends Exception {
+        private static final long serialVersionUID = 1L;
+
+        PinLost(Throwable cause) {
+            super(cause);
+        }
     }
 
     private Future<Fetched<TxnResult>> txnAt(SourceAnswer pin, TxnRequest request, Need need) {
@@ -97,8 +121,19 @@ final class SourceReads {
     }
 
     /** In order; the first failure is that of all. */
-    private Future<List<SourceAnswer>> askAll(List<RangeRequest> requests, Need need) {
-        return new SourceRanges(requests, request -> ask(request, need)).ask();
+    private Future<List<SourceAnswer>> askAll(List<RangeRequest> requests, Need pinned) {
+        return new SourceRanges(requests, request -> askPinned(request, pinned)).ask();
+    }
+
+    /** A revision that the client named itself, and that is compacted, is its own fault. */
+    private Future<SourceAnswer> askPinned(RangeRequest request, Need pinned) {
+        return ask(request, pinned)
+                .recover(why -> Future.failedFuture(
+                        request.getRevision() == pinned.revision() && isCompacted(why) ? new PinLost(why) : why));
+    }
+
+    private static boolean isCompacted(Throwable why) {
+        return why instanceof ApiException refusal && EtcdErrors.error(refusal.text()) == EtcdError.COMPACTED;
     }
 
     private Future<SourceAnswer> ask(RangeRequest request, Need need) {

@@ -1,0 +1,146 @@
+package io.understudy.gateway;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.catchThrowableOfType;
+
+import com.google.protobuf.ByteString;
+import io.etcd.jetcd.api.CompactionRequest;
+import io.etcd.jetcd.api.KVGrpc.KVBlockingStub;
+import io.etcd.jetcd.api.PutRequest;
+import io.etcd.jetcd.api.RangeRequest;
+import io.etcd.jetcd.api.RangeResponse;
+import io.etcd.jetcd.api.RequestOp;
+import io.etcd.jetcd.api.TxnRequest;
+import io.etcd.jetcd.api.TxnResponse;
+import io.grpc.ManagedChannel;
+import io.grpc.StatusRuntimeException;
+import io.understudy.config.HostPort;
+import io.understudy.local.etcd.EtcdMember;
+import io.understudy.local.junit.EtcdExtension;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.extension.RegisterExtension;
+
+/** Reads that the source has to answer, while it is not known yet, or compacts. The gateway has no replica. */
+@Timeout(120)
+final class PassThroughIT {
+
+    @RegisterExtension
+    static final EtcdExtension SOURCE = EtcdExtension.voters(1).named("source");
+
+    private static final ByteString KEY = ByteString.copyFromUtf8("key");
+    private static final RangeRequest GET =
+            RangeRequest.newBuilder().setKey(KEY).setSerializable(true).build();
+    private static final TxnRequest READ = TxnRequest.newBuilder()
+            .addSuccess(RequestOp.newBuilder().setRequestRange(GET))
+            .build();
+
+    private ManagedChannel direct;
+    private MemberFront front;
+    private GatewayFixture fixture;
+
+    @BeforeEach
+    void start() throws Exception {
+        EtcdMember member = SOURCE.cluster().members().get(0);
+        direct = GatewayFixture.channel(
+                member.clientUrl().getHost(), member.clientUrl().getPort());
+        front = new MemberFront(member);
+        fixture = new GatewayFixture(GatewaySettings.of("test", new HostPort("127.0.0.1", 0), front.source()));
+    }
+
+    @AfterEach
+    void stop() {
+        fixture.close();
+        front.close();
+        direct.shutdownNow();
+    }
+
+    @Test
+    void anAnswerThatComesBeforeTheClusterIsKnownWaitsForThat() throws Exception {
+        put("value");
+        CompletableFuture<Void> asked = new CompletableFuture<>();
+        CompletableFuture<RangeResponse> answer = new CompletableFuture<>();
+        front.before = request -> asked.complete(null);
+        Thread client = new Thread(() -> answer.complete(fixture.kv().range(GET)));
+        client.start();
+        asked.get(30, TimeUnit.SECONDS);
+        assertThat(answer).isNotDone();
+        front.known();
+        assertThat(answer.get(30, TimeUnit.SECONDS).getKvs(0).getValue()).isEqualTo(ByteString.copyFromUtf8("value"));
+    }
+
+    @Test
+    void aTransactionOfTheLatestStateIsReadAtANewerOneIfItsOwnIsCompactedUnderWay() {
+        put("before");
+        front.known();
+        compactUnderWay(2);
+        TxnResponse response = fixture.kv().txn(READ);
+        assertThat(response.getResponses(0).getResponseRange().getKvs(0).getValue())
+                .isEqualTo(ByteString.copyFromUtf8("after"));
+    }
+
+    @Test
+    void aSourceThatGoesOnCompactingIsNotAskedForEver() {
+        put("before");
+        front.known();
+        AtomicInteger asked = compactUnderWay(Integer.MAX_VALUE);
+        StatusRuntimeException refusal = catchThrowableOfType(
+                StatusRuntimeException.class, () -> fixture.kv().txn(READ));
+        assertThat(refusal.getStatus().getDescription()).isEqualTo("etcdserver: request timed out");
+        assertThat(asked).hasValue(3);
+    }
+
+    @Test
+    void aCompactedRevisionThatTheClientNamedIsItsOwnFault() {
+        put("before");
+        put("after");
+        front.known();
+        long last = compact();
+        TxnRequest past = TxnRequest.newBuilder()
+                .addSuccess(
+                        RequestOp.newBuilder().setRequestRange(GET.toBuilder().setRevision(last - 1)))
+                .build();
+        StatusRuntimeException refusal = catchThrowableOfType(
+                StatusRuntimeException.class, () -> fixture.kv().txn(past));
+        assertThat(refusal.getStatus().getDescription())
+                .isEqualTo("etcdserver: mvcc: required revision has been compacted");
+    }
+
+    /** So many times, before a range at a pinned revision. Counts those. */
+    private AtomicInteger compactUnderWay(int times) {
+        AtomicInteger pinned = new AtomicInteger();
+        front.before = request -> {
+            // The feed reads pages of all keys.
+            if (request.getKey().equals(KEY) && request.getRevision() > 0 && pinned.getAndIncrement() < times) {
+                put("after");
+                assertThat(compact()).isPositive();
+            }
+        };
+        return pinned;
+    }
+
+    private long compact() {
+        long last = etcd().range(GET).getHeader().getRevision();
+        return etcd().compact(CompactionRequest.newBuilder().setRevision(last).build())
+                .getHeader()
+                .getRevision();
+    }
+
+    private void put(String value) {
+        assertThat(etcd().put(PutRequest.newBuilder()
+                                .setKey(KEY)
+                                .setValue(ByteString.copyFromUtf8(value))
+                                .build())
+                        .hasHeader())
+                .isTrue();
+    }
+
+    private KVBlockingStub etcd() {
+        return GatewayFixture.kv(direct);
+    }
+}
