@@ -67,7 +67,8 @@ final class ImportRulesTest {
             .gateway.forward    io.grpc io.micrometer io.vertx.core
             .gateway.member     .gateway.api .gateway.replica .etcd .vocabulary .config io.etcd.jetcd.api
             .gateway.replica    .vocabulary .feed .config com.google.protobuf org.slf4j
-            .gateway.verify     .gateway.replica .vocabulary .feed .etcd .config com.google.protobuf org.slf4j
+            .gateway.verify     .gateway.replica .vocabulary .feed .etcd .config com.google.protobuf io.etcd.jetcd.api
+            .gateway.verify     io.grpc org.slf4j
             .gateway.hub        .gateway.replica .vocabulary .config com.google.protobuf io.micrometer io.netty.buffer
             .gateway.hub        io.netty.util org.slf4j
             .gateway.metrics    .metrics io.micrometer

@@ -33,6 +33,7 @@ import io.vertx.core.VertxOptions;
 import io.vertx.core.json.JsonObject;
 import java.io.IOException;
 import java.time.Duration;
+import java.util.Locale;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
@@ -287,8 +288,8 @@ public final class Gateway implements AutoCloseable {
             }
 
             @Override
-            public void differ(int keys) {
-                metrics.differed(keys);
+            public void differ(Verifier.Side side, int keys) {
+                metrics.differed(side.name().toLowerCase(Locale.ROOT), keys);
             }
         };
     }

@@ -54,7 +54,7 @@ final class GatewayChecks {
         return new HealthChecks(
                 new HealthCheck("process", () -> closing.getAsBoolean() ? Optional.of("closing") : Optional.empty()),
                 new HealthCheck("replica", this::replicaMissing, this::replicaDropped),
-                new HealthCheck("verification", verifier::problem),
+                new HealthCheck("verification", verifier::problem, verifier::remark),
                 new HealthCheck("feed", () -> feedEnded().or(this::feedSilent)),
                 new HealthCheck("read_index", reads::readIndexProblem),
                 new HealthCheck("staleness", this::tooStale),

@@ -25,7 +25,8 @@ import java.util.function.Supplier;
  *   <li>{@code understudy.gateway.window.commits}: past commits that are held
  *   <li>{@code understudy.gateway.window}: bytes that they take
  *   <li>{@code understudy.gateway.verify.keys}: keys of the source that the replica was compared with
- *   <li>{@code understudy.gateway.verify.differences}: keys that were not the same on both sides
+ *   <li>{@code understudy.gateway.verify.differences}: keys that were not the same on both sides, by the {@code side}
+ *       whose fault that is, {@code replica} or {@code source}
  *   <li>{@code understudy.gateway.replica.apply}: time to apply and publish a commit
  *   <li>{@code understudy.gateway.feed.silence}: seconds since the feed told anything
  *   <li>{@code understudy.gateway.feed.resyncs}: gaps answered by a new snapshot
@@ -52,7 +53,6 @@ public final class GatewayMetrics {
     private final Counter resyncs;
     private final Counter drops;
     private final Counter verified;
-    private final Counter differences;
     private final ConcurrentMap<RestCall, Timer> restRequests = new ConcurrentHashMap<>();
 
     private record RestCall(String route, int status) {}
@@ -72,17 +72,19 @@ public final class GatewayMetrics {
         this.verified = Counter.builder(PREFIX + "verify.keys")
                 .description("Keys of the source that the replica was compared with")
                 .register(registry);
-        this.differences = Counter.builder(PREFIX + "verify.differences")
-                .description("Keys that were not the same on both sides")
-                .register(registry);
     }
 
     public void verified(int keys) {
         verified.increment(keys);
     }
 
-    public void differed(int keys) {
-        differences.increment(keys);
+    /** So many keys are not the same, by the fault of {@code side}, {@code replica} or {@code source}. */
+    public void differed(String side, int keys) {
+        Counter.builder(PREFIX + "verify.differences")
+                .description("Keys that were not the same on both sides")
+                .tags("side", side)
+                .register(registry)
+                .increment(keys);
     }
 
     public void dropped() {

@@ -1,6 +1,8 @@
 package io.understudy.gateway.verify;
 
 import com.google.protobuf.ByteString;
+import io.understudy.etcd.Duty;
+import io.understudy.etcd.Endpoint;
 import io.understudy.etcd.EtcdCluster;
 import io.understudy.feed.FeedEndedException;
 import io.understudy.feed.etcd.EtcdFeedOptions;
@@ -9,6 +11,7 @@ import io.understudy.gateway.replica.Replica;
 import io.understudy.gateway.replica.ReplicaState;
 import io.understudy.vocabulary.KeyRange;
 import java.time.Duration;
+import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
@@ -22,8 +25,8 @@ import org.slf4j.LoggerFactory;
  * replica goes on; it is let go after some seconds, and the comparison continues with a newer one.
  *
  * <p>Entries are compared one by one: the pages have to be read whole, since no member tells digests of ranges, and so a
- * digest would save nothing. A difference is a fault of ours or of the member that was read, and the replica is built
- * anew, whichever it is.
+ * digest would save nothing. A difference is a fault of ours, and then the replica is built anew, or of the member that was
+ * read: the voters are asked which.
  */
 public final class Verifier {
 
@@ -43,7 +46,12 @@ public final class Verifier {
     private final Listener listener;
     private final Thread thread = new Thread(this::run, "replica-verifier");
     private final CountDownLatch closing = new CountDownLatch(1);
+    private final SecondOpinions opinions;
     private volatile @Nullable Found found;
+    /** What was found of a member of the source in this round, or the last. */
+    private volatile @Nullable String damaged;
+    /** Of the verifier's thread. */
+    private boolean damagedNow;
 
     /** A difference, and of which of the replica's generations. */
     private record Found(String text, long generation) {}
@@ -55,7 +63,13 @@ public final class Verifier {
         void compared(int keys);
 
         /** So many of them, or of the replica's, are not the same on the other side. */
-        void differ(int keys);
+        void differ(Side side, int keys);
+    }
+
+    /** Whose fault a difference is. */
+    public enum Side {
+        REPLICA,
+        SOURCE
     }
 
     /** @param feed how pages are read of the source */
@@ -67,6 +81,7 @@ public final class Verifier {
         this.listener = listener;
         // Half a second's worth, so that a state is held for several of them.
         long pageBytes = Math.max(LEAST_PAGE_BYTES, Math.min(feed.pageBytes(), settings.bytesPerSecond() / 2));
+        this.opinions = new SecondOpinions(source, feed.requestTimeout());
         this.pages = feed.withPageBytes(pageBytes);
         thread.setDaemon(true);
     }
@@ -79,6 +94,11 @@ public final class Verifier {
     public Optional<String> problem() {
         Found last = found;
         return last != null && last.generation() == replica.generation() ? Optional.of(last.text()) : Optional.empty();
+    }
+
+    /** That a member of the source was found to differ from its voters, until a round finds nothing. */
+    public Optional<String> remark() {
+        return Optional.ofNullable(damaged);
     }
 
     /** Ends the comparison under way; waits for it up to {@code deadline}. Idempotent. */
@@ -102,9 +122,14 @@ public final class Verifier {
 
     private void compareAll() throws InterruptedException {
         KeyRange rest = problem().isPresent() ? null : replica.range();
+        String before = damaged;
+        damagedNow = false;
         try {
             while (rest != null && closing.getCount() > 0) {
                 rest = compareFrom(rest);
+            }
+            if (before != null && !damagedNow) {
+                damaged = null;
             }
         } catch (RuntimeException e) {
             LOG.error("verification was given up by a fault of its own, and begins anew later", e);
@@ -150,12 +175,33 @@ public final class Verifier {
         if (differences.keys().isEmpty()) {
             return true;
         }
+        SecondOpinions.Opinions told = opinions.about(state, differences.keys());
+        if (told.forReplica()) {
+            memberDiffers(state, differences, told.suspects());
+            return true;
+        }
         LOG.error("replica differs from the source revision={} keys={}", state.revision(), differences.text());
         found = new Found(
                 "it differs from the source at revision " + state.revision() + " in " + differences.text(), generation);
-        listener.differ(differences.keys().size());
+        listener.differ(Side.REPLICA, differences.keys().size());
         replica.rebuild("it differs from the source");
         return false;
+    }
+
+    private void memberDiffers(ReplicaState state, Differences differences, List<Endpoint> suspects) {
+        damagedNow = true;
+        damaged = "members " + suspects + " of the source differ from most voters at revision " + state.revision()
+                + " in " + differences.text() + ": replace them";
+        LOG.error(
+                "a member of the source differs from its voters, which the replica agrees with members={} revision={}"
+                        + " keys={}; it is set back for some seconds only, and may serve snapshots again until it is replaced",
+                suspects,
+                state.revision(),
+                differences.text());
+        listener.differ(Side.SOURCE, differences.keys().size());
+        for (Endpoint suspect : suspects) {
+            source.reportFailure(suspect, Duty.SNAPSHOT, "it differs from the voters");
+        }
     }
 
     private void pause(long millis) throws InterruptedException {
