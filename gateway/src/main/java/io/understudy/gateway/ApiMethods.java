@@ -5,9 +5,9 @@ import io.etcd.jetcd.api.ClusterGrpc;
 import io.etcd.jetcd.api.KVGrpc;
 import io.etcd.jetcd.api.MaintenanceGrpc;
 import io.etcd.jetcd.api.MemberListRequest;
-import io.etcd.jetcd.api.RangeRequest;
 import io.etcd.jetcd.api.StatusRequest;
 import io.understudy.gateway.api.ApiException;
+import io.understudy.gateway.api.SentRequests;
 import io.understudy.gateway.api.WireForm;
 import io.understudy.gateway.caller.Caller;
 import io.understudy.gateway.forward.EtcdMethod;
@@ -77,19 +77,19 @@ final class ApiMethods {
         String name = method.fullName();
         if (name.equals(RANGE)) {
             return UnaryMethod.of(
-                    KVGrpc.getRangeMethod(), RangeRequest.parser(), (caller, request) -> reads.range(caller, request)
+                    KVGrpc.getRangeMethod(), SentRequests::range, (caller, request) -> reads.range(caller, request)
                             .map(answer -> Reply.of(answer, WireForm.of(answer.result()))));
         }
         if (name.equals(STATUS)) {
             return UnaryMethod.of(
                     MaintenanceGrpc.getStatusMethod(),
-                    StatusRequest.parser(),
+                    StatusRequest::parseFrom,
                     (caller, request) -> answered(self::status).map(Reply::of));
         }
         if (name.equals(MEMBERS) && shown == MembersShown.GATEWAYS) {
             return UnaryMethod.of(
                     ClusterGrpc.getMemberListMethod(),
-                    MemberListRequest.parser(),
+                    MemberListRequest::parseFrom,
                     (caller, request) -> answered(self::gateways).map(Reply::of));
         }
         return new CallMethod(

@@ -6,6 +6,7 @@ import io.grpc.Metadata;
 import io.grpc.ServerCall;
 import io.grpc.Status;
 import io.understudy.gateway.api.ApiException;
+import io.understudy.gateway.api.SentRequests;
 import io.understudy.gateway.api.TxnRequests;
 import io.understudy.gateway.api.WireForm;
 import io.understudy.gateway.caller.Caller;
@@ -40,7 +41,7 @@ final class Transactions implements CallMethod.Starter {
         return new OneRequest(call, request -> {
             TxnRequest txn;
             try {
-                txn = TxnRequest.parseFrom(request);
+                txn = SentRequests.txn(request);
             } catch (InvalidProtocolBufferException e) {
                 return end(
                         call,

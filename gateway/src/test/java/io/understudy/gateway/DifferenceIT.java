@@ -4,13 +4,17 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.google.protobuf.ByteString;
 import com.google.protobuf.Message;
+import com.google.protobuf.UnknownFieldSet;
 import io.etcd.jetcd.api.CompactionRequest;
+import io.etcd.jetcd.api.Compare;
 import io.etcd.jetcd.api.DeleteRangeRequest;
 import io.etcd.jetcd.api.KVGrpc;
 import io.etcd.jetcd.api.LeaseGrantRequest;
 import io.etcd.jetcd.api.LeaseGrpc;
 import io.etcd.jetcd.api.PutRequest;
 import io.etcd.jetcd.api.RangeRequest;
+import io.etcd.jetcd.api.RequestOp;
+import io.etcd.jetcd.api.TxnRequest;
 import io.grpc.ManagedChannel;
 import io.understudy.local.junit.EtcdExtension;
 import io.understudy.vocabulary.KeyRange;
@@ -83,6 +87,59 @@ final class DifferenceIT {
     @Test
     void whatIsNotHeldIsAnsweredAsByEtcdToo() throws Exception {
         requireNoDifferences(KeyRange.prefix(HELD), REQUESTS_PASSED_ON);
+    }
+
+    /** Protobuf for Java never sends it; others do, and etcd tells it from an end that is not sent. */
+    @Test
+    void anEmptyEndThatIsSentMeansWhatItMeansToEtcd() throws Exception {
+        write();
+        ByteString range = RangeRequest.newBuilder()
+                .setKey(HELD)
+                .build()
+                .toByteString()
+                .concat(field(RangeRequest.RANGE_END_FIELD_NUMBER, ByteString.EMPTY));
+        ByteString compare = Compare.newBuilder()
+                .setKey(HELD)
+                .setTarget(Compare.CompareTarget.VERSION)
+                .setResult(Compare.CompareResult.LESS)
+                .setVersion(2)
+                .build()
+                .toByteString()
+                .concat(field(Compare.RANGE_END_FIELD_NUMBER, ByteString.EMPTY));
+        ByteString read = field(RequestOp.REQUEST_RANGE_FIELD_NUMBER, range);
+        ByteString txn = field(TxnRequest.COMPARE_FIELD_NUMBER, compare)
+                .concat(field(TxnRequest.SUCCESS_FIELD_NUMBER, read))
+                .concat(field(TxnRequest.FAILURE_FIELD_NUMBER, read));
+        ByteString nested =
+                txn.concat(field(TxnRequest.SUCCESS_FIELD_NUMBER, field(RequestOp.REQUEST_TXN_FIELD_NUMBER, txn)));
+        try (GatewayFixture fixture = new GatewayFixture(GatewayFixture.settings(SOURCE.cluster()))) {
+            fixture.awaitReady();
+            fixture.awaitRevision(
+                    HELD,
+                    GatewayFixture.kv(source)
+                            .put(PutRequest.newBuilder().setKey(HELD).build())
+                            .getHeader()
+                            .getRevision());
+            RawCalls etcd = new RawCalls(source);
+            RawCalls gateway = new RawCalls(fixture.channel());
+            assertThat(gateway.ask("Range", range.toByteArray()).get())
+                    .isEqualTo(etcd.ask("Range", range.toByteArray()).get());
+            assertThat(gateway.ask("Txn", txn.toByteArray()).get())
+                    .isEqualTo(etcd.ask("Txn", txn.toByteArray()).get());
+            assertThat(gateway.ask("Txn", nested.toByteArray()).get())
+                    .isEqualTo(etcd.ask("Txn", nested.toByteArray()).get());
+        }
+    }
+
+    private static ByteString field(int number, ByteString content) {
+        return UnknownFieldSet.newBuilder()
+                .addField(
+                        number,
+                        UnknownFieldSet.Field.newBuilder()
+                                .addLengthDelimited(content)
+                                .build())
+                .build()
+                .toByteString();
     }
 
     /** Of a gateway that started after some of the writes, so that some revisions are compacted, some held, some neither. */

@@ -44,6 +44,11 @@ final class RawCalls {
 
     /** The answer, or the code and text of its refusal, in a form that can be compared. */
     CompletableFuture<String> ask(String method, MessageLite request) {
+        return ask(method, request.toByteArray());
+    }
+
+    /** The same for a request that is sent as it is. */
+    CompletableFuture<String> ask(String method, byte[] request) {
         CompletableFuture<String> answer = new CompletableFuture<>();
         ClientCalls.asyncUnaryCall(
                 channel.newCall(
@@ -52,7 +57,7 @@ final class RawCalls {
                                 .setFullMethodName("etcdserverpb.KV/" + method)
                                 .build(),
                         CallOptions.DEFAULT.withDeadlineAfter(60, TimeUnit.SECONDS)),
-                request.toByteArray(),
+                request,
                 new StreamObserver<>() {
                     @Override
                     public void onNext(byte[] value) {

@@ -10,7 +10,8 @@ import org.jspecify.annotations.Nullable;
 /** What a range request says by itself, as etcd 3.5 takes it ({@code v3rpc/key.go}). */
 public final class RangeRequests {
 
-    private static final ByteString FROM_KEY = ByteString.copyFrom(new byte[] {0});
+    /** As an end: all keys from the given one on. */
+    static final ByteString FROM_KEY = ByteString.copyFrom(new byte[] {0});
 
     private RangeRequests() {}
 

@@ -37,6 +37,12 @@ public final class TxnRequests {
         return true;
     }
 
+    /** Whether all operations, of both branches, are ranges: what etcd answers without its log. */
+    static boolean isOfRanges(TxnRequest request) {
+        return request.getSuccessList().stream().allMatch(RequestOp::hasRequestRange)
+                && request.getFailureList().stream().allMatch(RequestOp::hasRequestRange);
+    }
+
     /**
      * Whether etcd would answer it from its own state without asking the others: when all operations, of both branches,
      * are serializable ranges. A nested transaction goes through the log there, whatever is in it.

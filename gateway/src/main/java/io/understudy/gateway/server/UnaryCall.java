@@ -79,7 +79,7 @@ final class UnaryCall<Q extends Message> implements RequestReader {
         }
         Future<Reply> reply;
         try {
-            reply = method.answerer().answer(caller, method.parser().parseFrom(request));
+            reply = method.answerer().answer(caller, method.decoder().decode(request));
         } catch (InvalidProtocolBufferException e) {
             throw new ApiException(Status.Code.INTERNAL, "grpc: error unmarshalling request: " + e.getMessage());
         } catch (RuntimeException e) {

@@ -1,18 +1,24 @@
 package io.understudy.gateway.server;
 
+import com.google.protobuf.InvalidProtocolBufferException;
 import com.google.protobuf.Message;
-import com.google.protobuf.Parser;
 import io.grpc.MethodDescriptor;
 import io.understudy.gateway.caller.Caller;
 import io.vertx.core.Future;
 
 /** A method with one request and one answer. */
-public record UnaryMethod<Q extends Message>(String fullName, Parser<Q> parser, Answerer<Q> answerer)
+public record UnaryMethod<Q extends Message>(String fullName, Decoder<Q> decoder, Answerer<Q> answerer)
         implements GrpcMethod {
 
     public static <Q extends Message> UnaryMethod<Q> of(
-            MethodDescriptor<Q, ?> method, Parser<Q> parser, Answerer<Q> answerer) {
-        return new UnaryMethod<>(method.getFullMethodName(), parser, answerer);
+            MethodDescriptor<Q, ?> method, Decoder<Q> decoder, Answerer<Q> answerer) {
+        return new UnaryMethod<>(method.getFullMethodName(), decoder, answerer);
+    }
+
+    /** How a request is read. */
+    @FunctionalInterface
+    public interface Decoder<Q> {
+        Q decode(byte[] message) throws InvalidProtocolBufferException;
     }
 
     /** What to answer. */

@@ -96,7 +96,7 @@ final class CallsTest {
                 new HostPort("127.0.0.1", 0),
                 limits,
                 List.of(
-                        UnaryMethod.of(KVGrpc.getRangeMethod(), RangeRequest.parser(), (caller, request) -> {
+                        UnaryMethod.of(KVGrpc.getRangeMethod(), RangeRequest::parseFrom, (caller, request) -> {
                             callers.add(caller);
                             return before.map(done -> new Reply(answer, List.of(new Field("told", "beside"))));
                         }),

@@ -69,7 +69,7 @@ final class TestServer implements AutoCloseable {
                 vertx,
                 new HostPort("127.0.0.1", 0),
                 ServerLimits.DEFAULTS,
-                List.of(UnaryMethod.of(KVGrpc.getRangeMethod(), RangeRequest.parser(), (caller, request) -> {
+                List.of(UnaryMethod.of(KVGrpc.getRangeMethod(), RangeRequest::parseFrom, (caller, request) -> {
                     try {
                         RangeRequests.requireValid(request);
                         return Future.succeededFuture(Reply.of(WireForm.message(

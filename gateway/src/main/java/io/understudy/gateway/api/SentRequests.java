@@ -1,0 +1,78 @@
+package io.understudy.gateway.api;
+
+import com.google.protobuf.ByteString;
+import com.google.protobuf.InvalidProtocolBufferException;
+import com.google.protobuf.UnknownFieldSet;
+import io.etcd.jetcd.api.Compare;
+import io.etcd.jetcd.api.RangeRequest;
+import io.etcd.jetcd.api.RequestOp;
+import io.etcd.jetcd.api.TxnRequest;
+import java.util.List;
+
+/**
+ * Reads requests as etcd's decoder does, which tells an empty end of a range that was sent from one that was not: for etcd
+ * the former means all keys from the given one on, as an end of one zero byte does. Most clients never send it.
+ */
+public final class SentRequests {
+
+    private static final int RANGE_END = RangeRequest.RANGE_END_FIELD_NUMBER;
+
+    private SentRequests() {}
+
+    /** A range request, in which an empty end that was sent has become the other form of the same. */
+    public static RangeRequest range(byte[] message) throws InvalidProtocolBufferException {
+        RangeRequest request = RangeRequest.parseFrom(message);
+        return request.getSerializedSize() != message.length
+                        && isEmptyEndSent(request.getRangeEnd(), UnknownFieldSet.parseFrom(message), RANGE_END)
+                ? request.toBuilder().setRangeEnd(RangeRequests.FROM_KEY).build()
+                : request;
+    }
+
+    /** A transaction with the same done to its comparisons and ranges, where etcd would come to see it. */
+    public static TxnRequest txn(byte[] message) throws InvalidProtocolBufferException {
+        TxnRequest request = TxnRequest.parseFrom(message);
+        // Writes and nested transactions go through the log, for which etcd encodes them anew, without what is empty.
+        if (request.getSerializedSize() == message.length || !TxnRequests.isOfRanges(request)) {
+            return request;
+        }
+        UnknownFieldSet sent = UnknownFieldSet.parseFrom(message);
+        TxnRequest.Builder read = request.toBuilder();
+        List<ByteString> compares =
+                sent.getField(TxnRequest.COMPARE_FIELD_NUMBER).getLengthDelimitedList();
+        for (int i = 0; i < compares.size(); i++) {
+            Compare compare = request.getCompare(i);
+            UnknownFieldSet fields = UnknownFieldSet.parseFrom(compares.get(i));
+            if (isEmptyEndSent(compare.getRangeEnd(), fields, Compare.RANGE_END_FIELD_NUMBER)) {
+                read.setCompare(i, compare.toBuilder().setRangeEnd(RangeRequests.FROM_KEY));
+            }
+        }
+        List<ByteString> success =
+                sent.getField(TxnRequest.SUCCESS_FIELD_NUMBER).getLengthDelimitedList();
+        for (int i = 0; i < success.size(); i++) {
+            read.setSuccess(i, range(request.getSuccess(i), success.get(i)));
+        }
+        List<ByteString> failure =
+                sent.getField(TxnRequest.FAILURE_FIELD_NUMBER).getLengthDelimitedList();
+        for (int i = 0; i < failure.size(); i++) {
+            read.setFailure(i, range(request.getFailure(i), failure.get(i)));
+        }
+        return read.build();
+    }
+
+    private static RequestOp range(RequestOp op, ByteString message) throws InvalidProtocolBufferException {
+        List<ByteString> ranges = UnknownFieldSet.parseFrom(message)
+                .getField(RequestOp.REQUEST_RANGE_FIELD_NUMBER)
+                .getLengthDelimitedList();
+        UnknownFieldSet fields = UnknownFieldSet.parseFrom(ranges.get(ranges.size() - 1));
+        RangeRequest range = op.getRequestRange();
+        return isEmptyEndSent(range.getRangeEnd(), fields, RANGE_END)
+                ? op.toBuilder()
+                        .setRequestRange(range.toBuilder().setRangeEnd(RangeRequests.FROM_KEY))
+                        .build()
+                : op;
+    }
+
+    private static boolean isEmptyEndSent(ByteString end, UnknownFieldSet fields, int field) {
+        return end.isEmpty() && fields.hasField(field);
+    }
+}
