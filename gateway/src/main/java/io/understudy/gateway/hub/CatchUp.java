@@ -22,7 +22,9 @@ final class CatchUp implements AutoCloseable {
 
     private final CatchUps all;
     private final Thread thread;
-    private final CommitLog log = new CommitLog();
+    /** Of one reading; the next has another, since a log never goes back. */
+    private volatile CommitLog log = new CommitLog();
+
     private volatile long claimed = CommitLog.NONE;
     private volatile CommitHistory.@Nullable Reading reading;
     /** About the bytes that the log holds. Of the thread. */
@@ -80,7 +82,9 @@ final class CatchUp implements AutoCloseable {
 
     private void read(CatchUps.Want want) throws InterruptedException {
         LOG.info("history is read from={} previous={}", want.told() + 1, want.previous());
-        log.begin(want.told());
+        CommitLog fresh = new CommitLog();
+        fresh.begin(want.told());
+        log = fresh;
         bytes = 0;
         try (CommitHistory.Reading open = all.history().open(want.told() + 1, want.previous())) {
             reading = open;

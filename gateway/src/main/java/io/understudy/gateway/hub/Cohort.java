@@ -4,7 +4,7 @@ import java.util.HashMap;
 import java.util.Map;
 import java.util.function.Consumer;
 
-/** Watchers that have been told of the same commits. */
+/** Watchers that go through commits together, though some may have been told of the next ones already. */
 final class Cohort {
 
     private final Map<Audience.Wish, Audience> audiences = new HashMap<>();
@@ -17,7 +17,7 @@ final class Cohort {
         this.told = told;
     }
 
-    /** Of all commits up to this revision. */
+    /** All of them were told of all commits up to this revision. */
     long told() {
         return told;
     }
@@ -49,7 +49,7 @@ final class Cohort {
             throw new IllegalStateException("not a watcher of this cohort");
         }
         audience.remove(watcher);
-        watcher.told = told;
+        watcher.told = Math.max(watcher.told, told);
         size--;
         if (audience.size() == 0) {
             audiences.remove(audience.wish());
@@ -57,11 +57,13 @@ final class Cohort {
         }
     }
 
-    /** Takes all of another that has come as far. */
+    /** Takes all of another, which has come at least as far. */
     void merge(Cohort other) {
         for (Audience audience : other.audiences.values()) {
             for (int i = 0; i < audience.size(); i++) {
-                add(audience.get(i));
+                Watcher watcher = audience.get(i);
+                watcher.told = Math.max(watcher.told, other.told);
+                add(watcher);
             }
         }
     }

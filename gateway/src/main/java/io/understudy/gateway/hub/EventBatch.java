@@ -34,6 +34,17 @@ public final class EventBatch {
         return events;
     }
 
+    /** What of it comes after that revision; null if nothing does. */
+    @Nullable EventBatch after(long told) {
+        int first = 0;
+        while (first < events.size() && events.get(first).entry().modRevision() <= told) {
+            first++;
+        }
+        return first == 0
+                ? this
+                : first == events.size() ? null : new EventBatch(revision, events.subList(first, events.size()));
+    }
+
     /** The events as fields of a {@code WatchResponse}; shared, never to be changed. */
     public EncodedEvents encoded() {
         if (encoded == null) {

@@ -147,33 +147,48 @@ final class Lane {
 
     /** Takes the lowest that can be taken on by one batch. Returns whether there was one. */
     boolean stepBehind(CatchUps catchUps) {
-        for (Cohort cohort : List.copyOf(behind.values())) {
-            long told = cohort.told();
-            CommitLog source = covers(log, told) ? log : catchUps.covering(told);
-            if (source == null) {
-                if (told + 1 < catchUps.compactRevision()) {
-                    compacted(cohort, catchUps.compactRevision());
-                    return true;
-                }
-                continue;
-            }
-            Long higher = behind.higherKey(told);
-            long limit = Math.min(source.head(), higher == null ? live.told() : Math.min(higher, live.told()));
-            if (limit <= told) {
-                continue;
-            }
-            long reached = pass(cohort, source, limit, false);
-            if (reached > told) {
-                behind.remove(told);
-                cohort.told(reached);
-                settle(cohort);
+        for (Map.Entry<Long, Cohort> next = behind.firstEntry();
+                next != null;
+                next = behind.higherEntry(next.getKey())) {
+            if (stepBehind(next.getValue(), catchUps)) {
                 return true;
-            }
-            if (cohort.size() == 0) {
-                behind.remove(told);
             }
         }
         return false;
+    }
+
+    private boolean stepBehind(Cohort cohort, CatchUps catchUps) {
+        long told = cohort.told();
+        CommitLog source = covers(log, told) ? log : catchUps.covering(told);
+        if (source == null) {
+            boolean gone = told + 1 < catchUps.compactRevision();
+            if (gone) {
+                compacted(cohort, catchUps.compactRevision());
+            }
+            return gone;
+        }
+        takeUp(cohort);
+        Long higher = behind.higherKey(told);
+        long limit = Math.min(source.head(), higher == null ? live.told() : Math.min(higher, live.told()));
+        long reached = limit <= told ? told : pass(cohort, source, limit, false);
+        if (reached > told) {
+            behind.remove(told);
+            cohort.told(reached);
+            settle(cohort);
+            return true;
+        }
+        return false;
+    }
+
+    /** Has those that are little ahead go on with the cohort: thousands who each resume elsewhere make one. */
+    private void takeUp(Cohort cohort) {
+        long told = cohort.told();
+        Long next = behind.higherKey(told);
+        while (next != null && next <= told + MAX_COMMITS) {
+            Cohort ahead = behind.remove(next);
+            cohort.merge(ahead);
+            next = behind.higherKey(told);
+        }
     }
 
     /** Adds how far those cohorts were told that the log has nothing for any more. */
@@ -191,6 +206,7 @@ final class Lane {
     }
 
     private void place(Watcher watcher, long told) {
+        watcher.told = told;
         if (told >= live.told()) {
             live.add(watcher);
         } else {
@@ -288,7 +304,7 @@ final class Lane {
         }
         if (!concerned.isEmpty() && first != null) {
             long header = isLive && commits == 1 ? first.revision().value() : Math.max(at, log.head());
-            tell(concerned, header);
+            tell(concerned, header, cohort.told());
             if (isLive) {
                 hub.told(first);
             }
@@ -347,26 +363,30 @@ final class Lane {
         }
     }
 
-    private void tell(List<Audience> concerned, long revision) {
+    private void tell(List<Audience> concerned, long revision, long told) {
         batches++;
         for (Audience audience : concerned) {
             EventBatch batch = new EventBatch(revision, audience.take());
-            long told = 0;
             // From the last on: who leaves is replaced by the last, who has been told.
             for (int i = audience.size() - 1; i >= 0; i--) {
                 Watcher watcher = i < audience.size() ? audience.get(i) : null;
-                if (watcher == null || watcher.batch == batches) {
-                    continue;
-                }
-                watcher.batch = batches;
-                if (watcher.listener().ready()) {
-                    watcher.listener().events(batch);
-                    told++;
-                } else {
-                    park(watcher);
+                if (watcher != null && watcher.batch != batches) {
+                    watcher.batch = batches;
+                    tell(watcher, watcher.told > told ? batch.after(watcher.told) : batch);
                 }
             }
-            hub.delivered(told * batch.events().size());
+        }
+    }
+
+    private void tell(Watcher watcher, @Nullable EventBatch batch) {
+        if (batch == null) {
+            return;
+        }
+        if (watcher.listener().ready()) {
+            watcher.listener().events(batch);
+            hub.delivered(batch.events().size());
+        } else {
+            park(watcher);
         }
     }
 

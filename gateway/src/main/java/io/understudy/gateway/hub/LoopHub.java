@@ -1,6 +1,5 @@
 package io.understudy.gateway.hub;
 
-import io.netty.util.concurrent.EventExecutor;
 import io.understudy.gateway.replica.CommitLog;
 import io.understudy.gateway.replica.LoggedCommit;
 import java.util.ArrayDeque;
@@ -12,6 +11,7 @@ import java.util.Queue;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Executor;
 import java.util.concurrent.atomic.AtomicBoolean;
 
 /**
@@ -22,7 +22,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
  */
 public final class LoopHub {
 
-    private final EventExecutor loop;
+    private final Executor loop;
     private final WatchHub hub;
     private final Lane plain;
     private final Lane withPrevious;
@@ -31,6 +31,8 @@ public final class LoopHub {
     private final Queue<Runnable> afterwards = new ArrayDeque<>();
     private final Set<LoggedCommit> learning = new HashSet<>();
     private boolean inTurn;
+    /** Events handed to watchers in this turn. */
+    private long delivered;
 
     /** Told to other threads after each turn. */
     private volatile List<CatchUps.Want> wants = List.of();
@@ -40,7 +42,7 @@ public final class LoopHub {
     /** Watchers by where they stand. */
     record Counts(int live, int behind, int parked, int coming) {}
 
-    LoopHub(EventExecutor loop, WatchHub hub, CommitLog log) {
+    LoopHub(Executor loop, WatchHub hub, CommitLog log) {
         this.loop = loop;
         this.hub = hub;
         this.plain = new Lane(this, log, false);
@@ -53,6 +55,11 @@ public final class LoopHub {
      */
     public long revision() {
         return withPrevious.live() == 0 ? plain.revision() : Math.min(plain.revision(), withPrevious.revision());
+    }
+
+    /** After which a watcher is told that is added now, and whose start is 0. */
+    public long revision(boolean previous) {
+        return (previous ? withPrevious : plain).revision();
     }
 
     /** Runs {@code task} once {@link #revision} is at least {@code least}, and known at all; at once if it is. */
@@ -79,6 +86,8 @@ public final class LoopHub {
         more |= plain.stepBehind(hub.catchUps());
         more |= withPrevious.stepBehind(hub.catchUps());
         publish();
+        hub.metrics().delivered(delivered);
+        delivered = 0;
         inTurn = false;
         runAfterwards();
         runWaiting();
@@ -153,8 +162,8 @@ public final class LoopHub {
         hub.metrics().compacted();
     }
 
-    void delivered(long events) {
-        hub.metrics().delivered(events);
+    void delivered(int events) {
+        delivered += events;
     }
 
     void slow() {

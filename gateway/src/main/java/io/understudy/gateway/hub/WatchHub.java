@@ -1,10 +1,10 @@
 package io.understudy.gateway.hub;
 
 import io.micrometer.core.instrument.MeterRegistry;
-import io.netty.util.concurrent.EventExecutor;
 import io.understudy.gateway.replica.CommitLog;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.Executor;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /** The watchers of all event loops. For any thread. */
@@ -16,7 +16,7 @@ public final class WatchHub implements AutoCloseable {
     private final CatchUps catchUps;
     private final HubMetrics metrics;
     private final AtomicInteger watchers = new AtomicInteger();
-    private final Map<EventExecutor, LoopHub> byLoop = new ConcurrentHashMap<>();
+    private final Map<Executor, LoopHub> byLoop = new ConcurrentHashMap<>();
     /** The map's values, to go through them at each commit. */
     private volatile LoopHub[] loops = {};
 
@@ -38,7 +38,7 @@ public final class WatchHub implements AutoCloseable {
     }
 
     /** The watchers of that loop; use what is returned there only. */
-    public LoopHub on(EventExecutor loop) {
+    public LoopHub on(Executor loop) {
         LoopHub known = byLoop.get(loop);
         return known == null ? begin(loop) : known;
     }
@@ -89,7 +89,7 @@ public final class WatchHub implements AutoCloseable {
         return loops;
     }
 
-    private synchronized LoopHub begin(EventExecutor loop) {
+    private synchronized LoopHub begin(Executor loop) {
         LoopHub made = byLoop.computeIfAbsent(loop, key -> new LoopHub(key, this, log));
         loops = byLoop.values().toArray(new LoopHub[0]);
         return made;

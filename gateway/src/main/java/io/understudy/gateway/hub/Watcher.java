@@ -16,7 +16,7 @@ public final class Watcher {
     @Nullable Audience audience;
     /** Its place in the audience. */
     int place;
-    /** Told of all up to this revision, or needs no telling: while it is in no cohort. */
+    /** Told of all up to this revision, or up to its cohort's if that is greater. */
     long told;
     /** The last batch's number, so that none is told twice. */
     long batch;

@@ -49,13 +49,19 @@ public final class CommitLog {
         return found == null ? null : found.getValue();
     }
 
-    /** Begins anew: commits after that revision follow, and none from before is held. For the writing thread. */
+    /**
+     * Begins, or begins anew: commits after that revision follow, and none from before is held. For the writing thread.
+     *
+     * @throws IllegalArgumentException if it has forgotten that revision already: whoever reads meanwhile would take what
+     *     is no longer there for something that never happened
+     */
     public void begin(long revision) {
-        // In this order: whoever reads meanwhile finds too little rather than a hole.
-        from = Math.max(from, revision);
+        if (revision < from) {
+            throw new IllegalArgumentException("begins at revision " + revision + ", having begun at " + from);
+        }
+        from = revision;
         commits.clear();
         size = 0;
-        from = revision;
         head = revision;
     }
 

@@ -1,0 +1,57 @@
+package io.understudy.gateway.hub;
+
+import java.util.ArrayList;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/** A watcher that keeps what it is told, while it is ready. */
+final class RecordingWatcher implements WatcherListener {
+
+    private final List<WatchEvent> events = new ArrayList<>();
+    private final List<Long> headers = new ArrayList<>();
+    private final List<List<WatchEvent>> batches = new ArrayList<>();
+    private boolean ready = true;
+    private @Nullable Long compacted;
+
+    @Override
+    public boolean ready() {
+        return ready;
+    }
+
+    @Override
+    public void events(EventBatch batch) {
+        events.addAll(batch.events());
+        batches.add(batch.events());
+        headers.add(batch.revision());
+    }
+
+    @Override
+    public void compacted(long compactRevision) {
+        compacted = compactRevision;
+    }
+
+    void ready(boolean now) {
+        ready = now;
+    }
+
+    boolean isReady() {
+        return ready;
+    }
+
+    List<WatchEvent> told() {
+        return events;
+    }
+
+    /** As responses' headers told them. */
+    List<Long> headers() {
+        return headers;
+    }
+
+    List<List<WatchEvent>> batches() {
+        return batches;
+    }
+
+    @Nullable Long compacted() {
+        return compacted;
+    }
+}
