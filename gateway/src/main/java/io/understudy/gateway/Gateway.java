@@ -149,8 +149,8 @@ public final class Gateway implements AutoCloseable {
                 () -> ofState(ReplicaState::keys),
                 () -> ofState(ReplicaState::bytes),
                 replica::heapBytes,
-                replica::windowCommits,
-                replica::windowBytes,
+                () -> replica.log().size(),
+                () -> replica.log().bytes(),
                 () -> Math.max(
                         0, facts.revision() - ofState(state -> state.revision().value())),
                 () -> ofState(state -> 1),

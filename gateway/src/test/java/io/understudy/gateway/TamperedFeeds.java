@@ -62,6 +62,11 @@ final class TamperedFeeds {
     private FeedConsumer hiding(FeedConsumer consumer) {
         return new FeedConsumer() {
             @Override
+            public void historyFollows(Revision upTo) {
+                consumer.historyFollows(upTo);
+            }
+
+            @Override
             public void snapshotStarted(ClusterId cluster, Revision revision) {
                 consumer.snapshotStarted(cluster, revision);
             }

@@ -1,5 +1,6 @@
 package io.understudy.gateway.replica;
 
+import java.util.Iterator;
 import java.util.Map;
 import java.util.concurrent.ConcurrentNavigableMap;
 import java.util.concurrent.ConcurrentSkipListMap;
@@ -21,6 +22,7 @@ public final class CommitLog {
     private volatile long from = NONE;
     private volatile long head = NONE;
     private volatile int size;
+    private volatile long bytes;
 
     /** All commits after this revision are held; {@link #NONE} before it began. Never goes back while commits follow. */
     public long from() {
@@ -35,6 +37,11 @@ public final class CommitLog {
     /** How many commits are held. */
     public int size() {
         return size;
+    }
+
+    /** About the heap that they take, beside the latest state. */
+    public long bytes() {
+        return bytes;
     }
 
     /** The first commit after that revision; null if there is none yet. */
@@ -62,6 +69,7 @@ public final class CommitLog {
         from = revision;
         commits.clear();
         size = 0;
+        bytes = 0;
         head = revision;
     }
 
@@ -72,8 +80,7 @@ public final class CommitLog {
             throw new IllegalArgumentException("revision " + revision + " after " + head);
         }
         commits.put(revision, commit);
-        int held = size + 1;
-        size = held;
+        count(size + 1, bytes + commit.heapBytes());
         head = revision;
     }
 
@@ -84,12 +91,63 @@ public final class CommitLog {
 
     /** Forgets the commits up to that revision. For the writing thread. */
     public void forget(long revision) {
-        if (revision > from) {
-            from = revision;
-            Map<Long, LoggedCommit> gone = commits.headMap(revision, true);
-            int held = size - gone.size();
-            gone.clear();
-            size = held;
+        if (revision <= from) {
+            return;
         }
+        from = revision;
+        int held = size;
+        long sum = bytes;
+        Iterator<LoggedCommit> gone = commits.headMap(revision, true).values().iterator();
+        while (gone.hasNext()) {
+            sum -= gone.next().heapBytes();
+            held--;
+            gone.remove();
+        }
+        count(held, sum);
+    }
+
+    /** Forgets the oldest until there are no more than that; the last one stays in any case. For the writing thread. */
+    void keep(int maxCommits, long maxBytes) {
+        while (size > 1 && (size > maxCommits || bytes > maxBytes)) {
+            forget(commits.firstKey());
+        }
+    }
+
+    /**
+     * Goes on with what another holds, as far as it isn't too old, and begins anew where that begins later than this ends.
+     * Readers find all of it at once. What of it is held here already is the same; the states before it are the other's
+     * from now on, and those before older commits are let go. For the writing thread, which is through with the other.
+     */
+    void goOnWith(CommitLog other) {
+        if (head < other.from) {
+            from = other.from;
+            commits.clear();
+        } else {
+            forgetPrevious();
+        }
+        commits.putAll(other.commits.tailMap(from, false));
+        recount();
+        head = Math.max(head, other.head);
+    }
+
+    /** Holds no state any more: how keys stood before is not known, except to whoever reads now. For the writing thread. */
+    void forgetPrevious() {
+        commits.replaceAll((revision, commit) -> commit.withoutPrevious());
+        recount();
+    }
+
+    private void recount() {
+        int held = 0;
+        long sum = 0;
+        for (LoggedCommit commit : commits.values()) {
+            held++;
+            sum += commit.heapBytes();
+        }
+        count(held, sum);
+    }
+
+    private void count(int held, long sum) {
+        size = held;
+        bytes = sum;
     }
 }

@@ -120,7 +120,7 @@ public final class Entry {
         return number(MOD_REVISION);
     }
 
-    /** Number of puts since the key was created, from 1; 0 only for a deleted key in a {@link HeldCommit}. */
+    /** Number of puts since the key was created, from 1; 0 only for a deleted key in a {@link LoggedCommit}. */
     public long version() {
         return number(VERSION);
     }

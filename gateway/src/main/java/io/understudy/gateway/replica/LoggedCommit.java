@@ -14,9 +14,15 @@ import org.jspecify.annotations.Nullable;
  */
 public final class LoggedCommit {
 
+    /** Of a commit itself: elements of maps, revisions, lists, and the state after it if there is one. */
+    private static final int BYTES_OF_A_COMMIT = 360;
+
+    private static final int BYTES_OF_A_CHANGE = 20;
+
     private final Revision revision;
     private final List<Entry> changes;
-    private final long loggedNanos = System.nanoTime();
+    private final long loggedNanos;
+    private final long heapBytes;
     private volatile @Nullable Function<ByteString, @Nullable Entry> previous;
 
     /**
@@ -26,9 +32,30 @@ public final class LoggedCommit {
      */
     public LoggedCommit(
             Revision revision, List<Entry> changes, @Nullable Function<ByteString, @Nullable Entry> previous) {
+        this(revision, changes, previous, System.nanoTime(), bytesOf(changes, true));
+    }
+
+    private LoggedCommit(
+            Revision revision,
+            List<Entry> changes,
+            @Nullable Function<ByteString, @Nullable Entry> previous,
+            long loggedNanos,
+            long heapBytes) {
         this.revision = revision;
         this.changes = List.copyOf(changes);
         this.previous = previous;
+        this.loggedNanos = loggedNanos;
+        this.heapBytes = heapBytes;
+    }
+
+    /**
+     * A commit whose changes are part of the state that it led to.
+     *
+     * @param replacedBytes what of the state before isn't part of that one
+     */
+    static LoggedCommit onto(ReplicaState before, Revision revision, List<Entry> changes, long replacedBytes) {
+        return new LoggedCommit(
+                revision, changes, before::get, System.nanoTime(), replacedBytes + bytesOf(changes, false));
     }
 
     public Revision revision() {
@@ -42,6 +69,11 @@ public final class LoggedCommit {
     /** When it was logged, by {@link System#nanoTime}. */
     public long loggedNanos() {
         return loggedNanos;
+    }
+
+    /** About the heap that it takes, beside the latest state; what it {@linkplain #learnPrevious learned} not included. */
+    public long heapBytes() {
+        return heapBytes;
     }
 
     /** Whether {@link #previous} may be asked. */
@@ -65,5 +97,19 @@ public final class LoggedCommit {
     /** Takes how those keys of the commit stood before that were there. */
     public void learnPrevious(Map<ByteString, Entry> entries) {
         previous = Map.copyOf(entries)::get;
+    }
+
+    /** The same, to be held without the state before it. */
+    LoggedCommit withoutPrevious() {
+        return new LoggedCommit(revision, changes, null, loggedNanos, bytesOf(changes, true));
+    }
+
+    /** @param alone whether no state has the entries too; none ever has those of deleted keys */
+    private static long bytesOf(List<Entry> changes, boolean alone) {
+        long sum = BYTES_OF_A_COMMIT + (long) BYTES_OF_A_CHANGE * changes.size();
+        for (Entry change : changes) {
+            sum += alone || change.isDeleted() ? Heap.ofArray(change.wireSize()) : 0;
+        }
+        return sum;
     }
 }

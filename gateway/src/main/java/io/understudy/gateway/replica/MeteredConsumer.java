@@ -29,6 +29,12 @@ final class MeteredConsumer implements FeedConsumer {
     }
 
     @Override
+    public void historyFollows(Revision upTo) {
+        heardOfSnapshot();
+        next.historyFollows(upTo);
+    }
+
+    @Override
     public void snapshotStarted(ClusterId cluster, Revision revision) {
         heardOfSnapshot();
         next.snapshotStarted(cluster, revision);

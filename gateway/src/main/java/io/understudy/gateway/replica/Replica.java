@@ -11,6 +11,7 @@ import io.understudy.vocabulary.Position;
 import io.understudy.vocabulary.Revision;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
@@ -22,8 +23,8 @@ import org.slf4j.LoggerFactory;
  *
  * <p>Written by one thread, the one that polls the feed; what is asked is for every thread. Invariant R1 (equal): a
  * published state equals the source at its revision, over the range, and so does what {@link #at} gives. R2 (forward):
- * published revisions never go back. R3 (whole): a state is published after a whole commit or a completed snapshot, never
- * between. R4 (one history): all of it comes from one cluster and one history. What would break one of them is refused by
+ * published revisions never go back, nor does {@link #log}; a snapshot of the past is followed out of sight until it has
+ * come to the present. R3 (whole): a state is published after a whole commit or a completed snapshot, never between. R4 (one history): all of it comes from one cluster and one history. What would break one of them is refused by
  * a {@link ReplicaDivergedException}, and the last good state stays. R5 (bounded): it takes no more memory than it may;
  * rather than that it is dropped, and follows the feed without a state until it is built anew.
  *
@@ -38,7 +39,15 @@ public final class Replica implements FeedConsumer {
     private final StateListener listener;
     private final AtomicReference<@Nullable String> rebuildWanted = new AtomicReference<>();
     private final AtomicLong generation = new AtomicLong();
+    private final CommitLog log = new CommitLog();
+    /** Up to which history follows the snapshot that starts next. */
+    private Revision historyUpTo = Revision.ZERO;
+
+    /** Where the snapshot on its way leads to, with the history after it. */
+    private Revision present = Revision.ZERO;
+
     private @Nullable SnapshotMerge merge;
+    private @Nullable Replay replay;
     private @Nullable ClusterId cluster;
     /** When it was dropped, or last tried to be built anew. */
     private long droppedNanos;
@@ -55,7 +64,7 @@ public final class Replica implements FeedConsumer {
     private volatile @Nullable Revision revision;
     private volatile Condition condition = new Condition.Loading();
 
-    /** Told of what becomes of the replica, on the writing thread. */
+    /** Told of what becomes of the replica and its log, on the writing thread, after it has. */
     @FunctionalInterface
     public interface StateListener {
 
@@ -98,12 +107,11 @@ public final class Replica implements FeedConsumer {
     }
 
     /**
-     * The first commit after that revision; null if the window has none. Commits between are forgotten unless it
-     * {@linkplain HeldCommit#isNextAfter is the next}.
+     * The commits that were followed, with a state or without, as far back as the window reaches. It goes on without a hole
+     * when the replica is dropped, and after a resynchronisation if history allows.
      */
-    public @Nullable HeldCommit commitAfter(Revision revision) {
-        Window held = readable();
-        return held == null ? null : held.next(revision);
+    public CommitLog log() {
+        return log;
     }
 
     /** Grows with each state that doesn't follow from the one before: when it is built, or dropped for its size. */
@@ -121,22 +129,10 @@ public final class Replica implements FeedConsumer {
         return condition;
     }
 
-    /** Past commits that are held. */
-    public long windowCommits() {
-        Window held = window;
-        return held == null ? 0 : held.size();
-    }
-
-    /** About the heap that past revisions take. */
-    public long windowBytes() {
-        Window held = window;
-        return held == null ? 0 : held.bytes();
-    }
-
     /** About the heap that it all takes. */
     public long heapBytes() {
         Window held = window;
-        return held == null ? 0 : held.latest().heapBytes() + held.bytes();
+        return log.bytes() + (held == null ? 0 : held.latest().heapBytes());
     }
 
     /** Has the replica dropped and built anew from a snapshot, soon; there is no state from now on. For any thread. */
@@ -175,15 +171,24 @@ public final class Replica implements FeedConsumer {
     }
 
     @Override
+    public void historyFollows(Revision upTo) {
+        historyUpTo = upTo;
+    }
+
+    @Override
     public void snapshotStarted(ClusterId source, Revision at) {
         requireSameCluster(source);
+        present = historyUpTo.isAfter(at) ? historyUpTo : at;
+        historyUpTo = Revision.ZERO;
         Revision reached = revision;
-        if (reached != null && at.isBefore(reached)) {
-            throw new ReplicaDivergedException("a snapshot at revision " + at + " for a replica that is at " + reached
-                    + " already: the source lost commits, or a member far behind answered");
+        if (reached != null && present.isBefore(reached)) {
+            throw new ReplicaDivergedException("a snapshot at revision " + present + " for a replica that is at "
+                    + reached + " already: the source lost commits, or a member far behind answered");
         }
         cluster = source;
-        merge = new SnapshotMerge(range, source, at, state());
+        replay = null;
+        ReplicaState past = at(at);
+        merge = new SnapshotMerge(range, source, at, past == null ? state() : past);
     }
 
     @Override
@@ -191,23 +196,21 @@ public final class Replica implements FeedConsumer {
         if (isGivenUp()) {
             return;
         }
-        SnapshotMerge running = running();
-        running.page(covered, entries);
-        requireRoom(running.heapBytes());
+        running().page(covered, entries);
+        requireRoom();
     }
 
     @Override
     public void snapshotCompleted(Position position) {
         if (isGivenUp()) {
-            advance(position);
-            return;
+            replay = new Replay(position.revision(), present, null, 0);
+        } else {
+            SnapshotMerge complete = running();
+            Window built = new Window(complete.complete(position));
+            replay = new Replay(position.revision(), present, built, complete.heapBytes());
         }
-        ReplicaState state = running().complete(position);
         merge = null;
-        doubted = false;
-        served = true;
-        publish(new Window(state, settings.windowRevisions(), settings.windowBytes()), state, position);
-        generation.incrementAndGet();
+        replayed(position);
     }
 
     @Override
@@ -217,25 +220,22 @@ public final class Replica implements FeedConsumer {
             throw new ReplicaDivergedException(
                     "a commit at revision " + commit.revision() + " for a replica that is at " + reached);
         }
-        for (Change change : commit.changes()) {
-            requireInside(change.key(), commit.revision());
-        }
-        Window held = window;
-        if (held == null) {
-            advance(position);
-            return;
-        }
-        ReplicaState before = held.latest();
         List<Entry> changes = new ArrayList<>(commit.changes().size());
         for (Change change : commit.changes()) {
+            requireInside(change.key(), commit.revision());
             changes.add(Entry.of(change, commit.revision()));
         }
-        Edits edits = Edits.of(changes);
-        EntryTree entries = before.entries().apply(edits);
-        ReplicaState after = new ReplicaState(before.cluster(), commit.revision(), range, entries);
-        held.add(after, List.copyOf(changes), edits.replacedBytes());
-        publish(held, after, position);
-        requireRoom(0);
+        Replay coming = replay;
+        if (coming == null) {
+            append(window, log, commit.revision(), changes);
+            told(position);
+            requireRoom();
+        } else {
+            requireSame(reached, commit.revision(), changes);
+            append(coming.window(), coming.log(), commit.revision(), changes);
+            requireRoom();
+            replayed(position);
+        }
     }
 
     @Override
@@ -244,12 +244,12 @@ public final class Replica implements FeedConsumer {
         if (!position.revision().isAfter(reached)) {
             return;
         }
-        Window held = window;
-        if (held == null) {
-            advance(position);
+        Replay coming = replay;
+        if (coming == null) {
+            told(position);
         } else {
-            held.advance(position.revision());
-            publish(held, held.latest(), position);
+            requireSame(reached, position.revision(), List.of());
+            replayed(position);
         }
     }
 
@@ -258,27 +258,107 @@ public final class Replica implements FeedConsumer {
         return rebuildWanted.get() == null ? window : null;
     }
 
-    private void publish(Window held, ReplicaState state, Position at) {
-        window = held;
-        position = at;
-        revision = state.revision();
-        condition = new Condition.Ready();
-        listener.published(state);
+    private void append(@Nullable Window states, CommitLog commits, Revision at, List<Entry> changes) {
+        if (states == null) {
+            commits.add(new LoggedCommit(at, changes, null));
+            return;
+        }
+        ReplicaState before = states.latest();
+        Edits edits = Edits.of(changes);
+        ReplicaState after =
+                new ReplicaState(before.cluster(), at, range, before.entries().apply(edits));
+        LoggedCommit commit = LoggedCommit.onto(before, at, changes, edits.replacedBytes());
+        // In this order: whoever was told of a commit finds its state.
+        states.add(after);
+        commits.add(commit);
     }
 
-    private void advance(Position at) {
+    /** What was followed out of sight has come so far; once that is the present, it is what is held. */
+    private void replayed(Position at) {
+        Replay coming = Objects.requireNonNull(replay);
+        coming.log().advance(at.revision().value());
+        if (!coming.isDone()) {
+            return;
+        }
+        replay = null;
+        Window built = coming.window();
+        if (built != null) {
+            built.advance(at.revision());
+            doubted = false;
+            served = true;
+            window = built;
+        }
+        log.goOnWith(coming.log());
+        told(at);
+        if (built != null) {
+            generation.incrementAndGet();
+        }
+        requireRoom();
+    }
+
+    private void told(Position at) {
+        Window held = window;
+        if (held != null) {
+            held.advance(at.revision());
+        }
+        log.advance(at.revision().value());
         position = at;
         revision = at.revision();
-        listener.advanced(at.revision());
+        if (held == null) {
+            listener.advanced(at.revision());
+        } else {
+            condition = new Condition.Ready();
+            listener.published(held.latest());
+        }
     }
 
-    /** With what a snapshot on its way takes beside the state and its window. */
-    private void requireRoom(long beside) {
-        long bytes = beside + heapBytes();
-        if (bytes > settings.maxBytes()) {
+    /** What comes again has to be what came before. Changes are none if nothing happened between those revisions. */
+    private void requireSame(Revision after, Revision upTo, List<Entry> changes) {
+        long from = Math.max(after.value(), log.from());
+        if (upTo.value() <= log.from()) {
+            return;
+        }
+        LoggedCommit known = log.after(from);
+        LoggedCommit expected = known == null || known.revision().isAfter(upTo) ? null : known;
+        boolean comesAgain = !changes.isEmpty() && upTo.value() <= log.head();
+        boolean same = expected == null
+                ? !comesAgain
+                : comesAgain
+                        && expected.revision().equals(upTo)
+                        && expected.changes().equals(changes);
+        if (!same) {
+            throw new ReplicaDivergedException("another history: what the source tells now of revision " + upTo
+                    + " differs from what it told before; restart the gateway if the source was restored");
+        }
+    }
+
+    /** The past gives way first; if that isn't enough, all states go. */
+    private void requireRoom() {
+        Window held = window;
+        Replay coming = replay;
+        SnapshotMerge running = merge;
+        long states = (held == null ? 0 : held.latest().heapBytes())
+                + (running == null ? 0 : running.heapBytes())
+                + (coming == null ? 0 : coming.stateBytes());
+        long room = settings.maxBytes() - states;
+        if (coming != null) {
+            keep(coming.window(), coming.log(), room);
+            room -= coming.log().bytes();
+        }
+        keep(held, log, room);
+        boolean any = held != null || running != null || (coming != null && coming.window() != null);
+        if (any && log.bytes() > room) {
+            long bytes = settings.maxBytes() - room + log.bytes();
             drop("it would take more memory than it may: " + bytes + " bytes of " + settings.maxBytes()
                     + ", see replica.maxBytes");
             generation.incrementAndGet();
+        }
+    }
+
+    private void keep(@Nullable Window states, CommitLog commits, long room) {
+        commits.keep(settings.windowRevisions(), Math.min(settings.windowBytes(), room));
+        if (states != null) {
+            states.forget(commits.from());
         }
     }
 
@@ -288,18 +368,26 @@ public final class Replica implements FeedConsumer {
         merge = null;
         window = null;
         condition = why;
+        log.forgetPrevious();
+        Replay coming = replay;
+        if (coming != null) {
+            coming.drop();
+        }
+        requireRoom();
         droppedNanos = System.nanoTime();
         listener.dropped(why);
     }
 
     /** Dropped, and not being built anew. */
     private boolean isGivenUp() {
-        return condition instanceof Condition.Dropped && merge == null;
+        Replay coming = replay;
+        return condition instanceof Condition.Dropped && merge == null && (coming == null || coming.window() == null);
     }
 
     /** How far the tail of commits has come, which may go on. */
     private Revision requireTail(Position position) {
-        Revision reached = revision;
+        Replay coming = replay;
+        Revision reached = coming == null ? revision : coming.reached();
         if (reached == null || merge != null) {
             throw new ReplicaDivergedException("a commit or progress at revision " + position.revision()
                     + (reached == null ? " before the first snapshot" : " inside a snapshot"));

@@ -66,8 +66,8 @@ final class SnapshotMerge {
     }
 
     /**
-     * An entry not modified since the held revision was held then, and was the same: anything else means that the source
-     * has another history.
+     * What neither was modified since the earlier of the two is the same in both: anything else means that the source has
+     * another history.
      */
     private Entry heldIfEqual(KeyValue entry) {
         if (entry.modRevision().isAfter(revision)) {
@@ -84,7 +84,10 @@ final class SnapshotMerge {
             heapBytes -= Heap.ofArray(found.wireSize());
             return before;
         }
-        if (!entry.modRevision().isAfter(held.revision())) {
+        boolean unmodified = held.revision().isAfter(revision)
+                ? before != null && before.modRevision() <= revision.value()
+                : !entry.modRevision().isAfter(held.revision());
+        if (unmodified) {
             throw new ReplicaDivergedException("another history: a snapshot at revision " + revision
                     + " has a key last modified at " + entry.modRevision() + " that this replica, at revision "
                     + held.revision() + ", does not hold so; restart the gateway if the source was restored");

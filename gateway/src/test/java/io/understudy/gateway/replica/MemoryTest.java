@@ -71,11 +71,11 @@ final class MemoryTest {
                 loaded,
                 full,
                 (double) full / raw,
-                replica.windowCommits(),
-                replica.windowBytes());
+                replica.log().size(),
+                replica.log().bytes());
         assertThat((double) full / raw).isLessThanOrEqualTo(MOST);
-        requireNear(replica.state().heapBytes() + replica.windowBytes(), full);
-        assertThat(replica.windowBytes()).isBetween(settings.windowBytes() * 9 / 10, settings.windowBytes());
+        requireNear(replica.state().heapBytes() + replica.log().bytes(), full);
+        assertThat(replica.log().bytes()).isBetween(settings.windowBytes() * 9 / 10, settings.windowBytes());
         assertThat(replica.state().keys()).isEqualTo(KEYS);
     }
 

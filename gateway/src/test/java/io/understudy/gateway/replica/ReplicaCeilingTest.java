@@ -56,7 +56,8 @@ final class ReplicaCeilingTest {
                 .contains(String.valueOf(CEILING)));
         assertThat(replica.revision()).isEqualTo(new Revision(30));
         assertThat(events).containsSubsequence("published 2", "dropped", "advanced 20", "advanced 30");
-        assertThat(replica.windowBytes()).isZero();
+        assertThat(replica.heapBytes()).isEqualTo(replica.log().bytes()).isLessThanOrEqualTo(CEILING);
+        assertThat(replica.log().head()).isEqualTo(30);
         assertThat(replica.isSnapshotDue()).isFalse();
     }
 
@@ -109,6 +110,49 @@ final class ReplicaCeilingTest {
     }
 
     @Test
+    void theLogGoesOnWithoutAStateAndHoldsNoneFromBefore() {
+        Replica replica = replica(Duration.ofHours(1));
+        load(replica, 1, 1);
+        put(replica, 2, "before");
+        replica.rebuild("it differs");
+        assertThat(replica.isSnapshotDue()).isTrue();
+        put(replica, 3, "after");
+        assertThat(replica.log().from()).isEqualTo(1);
+        assertThat(replica.log().head()).isEqualTo(3);
+        assertThat(replica.log().after(1).knowsPrevious()).isFalse();
+        assertThat(replica.log().after(2).knowsPrevious()).isFalse();
+        load(replica, 3, 1);
+        put(replica, 4, "again");
+        assertThat(replica.log().from()).isEqualTo(1);
+        assertThat(replica.log().after(3).knowsPrevious()).isTrue();
+    }
+
+    @Test
+    void historyThatMakesItTooLargeIsFollowedWithoutAState() {
+        Replica replica = replica(Duration.ofHours(1));
+        replica.historyFollows(new Revision(21));
+        load(replica, 1, 1);
+        for (int revision = 2; revision <= 21; revision++) {
+            put(replica, revision, LARGE);
+        }
+        assertThat(events).containsExactly("dropped", "advanced 21");
+        assertThat(replica.log().head()).isEqualTo(21);
+        assertThat(replica.heapBytes()).isBetween(1L, (long) CEILING);
+    }
+
+    @Test
+    void thePastGivesWayBeforeTheState() {
+        Replica replica = replica(Duration.ofHours(1));
+        load(replica, 1, 1);
+        for (int revision = 2; revision <= 1_000; revision++) {
+            put(replica, 2 + 100 * revision, LARGE);
+        }
+        assertThat(events).doesNotContain("dropped");
+        assertThat(replica.heapBytes()).isLessThanOrEqualTo(CEILING);
+        assertThat(replica.log().size()).isLessThan(10);
+    }
+
+    @Test
     void theWindowForgetsTheOldestToStayWithinItsBytes() {
         ReplicaSettings settings = new ReplicaSettings(1_000_000, 1 << 20, 1L << 30, Duration.ofHours(1));
         Replica replica = new Replica(KeyRange.all(), settings, listener);
@@ -116,8 +160,8 @@ final class ReplicaCeilingTest {
         for (int revision = 2; revision <= 2_000; revision++) {
             put(replica, revision, "x".repeat(10_000));
         }
-        assertThat(replica.windowBytes()).isLessThanOrEqualTo(1 << 20);
-        assertThat(replica.windowCommits()).isBetween(70L, 110L);
+        assertThat(replica.log().bytes()).isLessThanOrEqualTo(1 << 20);
+        assertThat(replica.log().size()).isBetween(70, 110);
         assertThat(replica.at(new Revision(1_990)).revision().value()).isEqualTo(1_990);
         assertThat(replica.at(new Revision(1_800))).isNull();
     }

@@ -39,11 +39,13 @@ final class ReplicaPropertyTest {
         record Progress() implements Step {}
 
         /**
-         * Commits that the replica never hears of, then a snapshot in pages cut at the given keys.
+         * Commits that the replica never hears of, then a snapshot in pages cut at the given keys, and the history after it.
          *
+         * @param back how many revisions before the last the snapshot is pinned
          * @param abandoned how many pages of a first attempt are given before it is started anew
          */
-        record Resync(List<Map<ByteString, String>> missed, List<ByteString> cuts, int abandoned) implements Step {}
+        record Resync(List<Map<ByteString, String>> missed, List<ByteString> cuts, int back, int abandoned)
+                implements Step {}
     }
 
     @Provide
@@ -55,6 +57,7 @@ final class ReplicaPropertyTest {
         Arbitrary<Step> resync = Combinators.combine(
                         values.list().ofMaxSize(5),
                         Keys.any().list().ofMaxSize(4),
+                        Arbitraries.integers().between(0, 12),
                         Arbitraries.integers().between(0, 3))
                 .as(Step.Resync::new);
         return Arbitraries.frequencyOf(
@@ -80,7 +83,7 @@ final class ReplicaPropertyTest {
         SourceModel source = new SourceModel();
         List<ReplicaState> published = new ArrayList<>();
         Replica replica = new Replica(range, published::add);
-        snapshot(replica, source, List.of());
+        snapshot(replica, source, source.revision(), List.of());
         for (Step step : steps) {
             take(step, replica, source);
             assertThat(replica.state().revision().value()).isEqualTo(source.revision());
@@ -101,26 +104,48 @@ final class ReplicaPropertyTest {
         SourceModel source = new SourceModel();
         ReplicaSettings settings = new ReplicaSettings(commits, 1 << 20, 1 << 30, Duration.ofMinutes(1));
         Replica replica = new Replica(range, settings, state -> {});
-        snapshot(replica, source, List.of());
+        snapshot(replica, source, source.revision(), List.of());
         Deque<Long> held = new ArrayDeque<>(List.of(source.revision()));
+        Deque<Long> logged = new ArrayDeque<>(held);
         for (Step step : steps) {
             long before = source.revision();
             take(step, replica, source);
-            if (step instanceof Step.Resync) {
+            long first = before + 1;
+            if (step instanceof Step.Resync resync) {
+                long pinned = pinned(source, resync.back());
                 held.clear();
-                held.add(source.revision());
-            } else if (source.revision() > before
-                    && !source.at(before, range).equals(source.at(source.revision(), range))) {
-                held.add(source.revision());
-                if (held.size() > commits + 1) {
-                    held.remove();
+                held.add(pinned);
+                if (pinned > before) {
+                    logged.clear();
+                    logged.add(pinned);
+                }
+                first = pinned + 1;
+            }
+            for (long revision = first; revision <= source.revision(); revision++) {
+                if (!source.changes(revision, range).isEmpty()) {
+                    keepLast(held, revision, commits);
+                    if (revision > before) {
+                        keepLast(logged, revision, commits);
+                    }
                 }
             }
+            long from = logged.getFirst();
+            while (held.stream().filter(revision -> revision <= from).count() > 1) {
+                held.remove();
+            }
             requireWindow(replica, source, held.getFirst());
+            requireLog(replica, source, from);
         }
     }
 
-    /** Each state, and each commit's changes with what stood there before, from {@code oldest} on and no further. */
+    private static void keepLast(Deque<Long> revisions, long next, int commits) {
+        revisions.add(next);
+        if (revisions.size() > commits + 1) {
+            revisions.remove();
+        }
+    }
+
+    /** Each state, from {@code oldest} on and no further. */
     private static void requireWindow(Replica replica, SourceModel source, long oldest) {
         KeyRange range = replica.range();
         assertThat(replica.at(new Revision(oldest - 1))).isNull();
@@ -130,25 +155,38 @@ final class ReplicaPropertyTest {
             assertThat(state.revision().value()).isEqualTo(revision);
             assertThat(entries(state)).isEqualTo(source.at(revision, range));
         }
-        Map<ByteString, KeyValue> replayed = byKey(source.at(oldest, range));
-        Revision reached = new Revision(oldest);
-        for (HeldCommit next = replica.commitAfter(reached); next != null; next = replica.commitAfter(reached)) {
-            assertThat(next.isNextAfter(reached)).isTrue();
-            assertThat(next.isNextAfter(new Revision(reached.value() - 1))).isFalse();
-            for (Entry change : next.changes()) {
-                Entry previous = next.previous(change.key());
-                assertThat(previous == null ? null : previous.keyValue()).isEqualTo(replayed.get(change.key()));
-                if (change.isDeleted()) {
-                    replayed.remove(change.key());
-                } else {
-                    replayed.put(change.key(), change.keyValue());
-                }
-                assertThat(change.modRevision()).isEqualTo(next.revision().value());
+    }
+
+    /** Each commit's changes after {@code from}, with what stood there before where a state tells. */
+    private static void requireLog(Replica replica, SourceModel source, long from) {
+        KeyRange range = replica.range();
+        CommitLog log = replica.log();
+        assertThat(log.from()).isEqualTo(from);
+        assertThat(log.head()).isEqualTo(source.revision());
+        long bytes = 0;
+        for (long revision = from + 1; revision <= source.revision(); revision++) {
+            Revision at = new Revision(revision);
+            List<Entry> changes = source.changes(revision, range).stream()
+                    .map(change -> Entry.of(change, at))
+                    .toList();
+            LoggedCommit commit = log.after(revision - 1);
+            if (changes.isEmpty()) {
+                assertThat(commit == null || commit.revision().value() > revision)
+                        .isTrue();
+                continue;
             }
-            assertThat(replayed).isEqualTo(byKey(source.at(next.revision().value(), range)));
-            reached = next.revision();
+            assertThat(commit.revision().value()).isEqualTo(revision);
+            assertThat(commit.changes()).isEqualTo(changes);
+            bytes += commit.heapBytes();
+            Map<ByteString, KeyValue> before = byKey(source.at(revision - 1, range));
+            assertThat(commit.knowsPrevious()).isEqualTo(replica.at(new Revision(revision - 1)) != null);
+            for (Entry change : commit.knowsPrevious() ? changes : List.<Entry>of()) {
+                Entry previous = commit.previous(change.key());
+                assertThat(previous == null ? null : previous.keyValue()).isEqualTo(before.get(change.key()));
+            }
         }
-        assertThat(replayed).isEqualTo(byKey(source.at(source.revision(), range)));
+        assertThat(log.after(source.revision())).isNull();
+        assertThat(log.bytes()).isEqualTo(bytes);
     }
 
     private static Map<ByteString, KeyValue> byKey(List<KeyValue> entries) {
@@ -158,35 +196,52 @@ final class ReplicaPropertyTest {
     private static void take(Step step, Replica replica, SourceModel source) {
         KeyRange range = replica.range();
         if (step instanceof Step.Write write) {
-            List<Change> changes = source.write(write.values(), range);
-            if (changes.isEmpty()) {
-                replica.progress(position(source.revision()));
-            } else {
-                replica.commit(SourceModel.commit(source.revision(), changes), position(source.revision()));
-            }
+            source.write(write.values(), range);
+            follow(replica, source, source.revision() - 1);
         } else if (step instanceof Step.Progress) {
             replica.progress(position(source.revision()));
         } else if (step instanceof Step.Resync resync) {
             ReplicaState before = replica.state();
             resync.missed().forEach(values -> source.write(values, range));
-            startOnly(replica, source, resync.cuts(), resync.abandoned());
+            long pinned = pinned(source, resync.back());
+            startOnly(replica, source, pinned, resync.cuts(), resync.abandoned());
             assertThat(replica.state()).isSameAs(before);
-            snapshot(replica, source, resync.cuts());
+            snapshot(replica, source, pinned, resync.cuts());
+            if (pinned < source.revision()) {
+                assertThat(replica.state()).isSameAs(before);
+            }
+            follow(replica, source, pinned);
         }
     }
 
-    private static void startOnly(Replica replica, SourceModel source, List<ByteString> cuts, int pages) {
-        replica.snapshotStarted(CLUSTER, new Revision(source.revision()));
-        give(replica, source, cuts, pages);
+    private static long pinned(SourceModel source, int back) {
+        return Math.max(1, source.revision() - back);
     }
 
-    private static void snapshot(Replica replica, SourceModel source, List<ByteString> cuts) {
-        startOnly(replica, source, cuts, Integer.MAX_VALUE);
-        replica.snapshotCompleted(position(source.revision()));
+    /** Tells all commits after {@code from}, and that there are no more. */
+    private static void follow(Replica replica, SourceModel source, long from) {
+        for (long revision = from + 1; revision <= source.revision(); revision++) {
+            List<Change> changes = source.changes(revision, replica.range());
+            if (!changes.isEmpty()) {
+                replica.commit(SourceModel.commit(revision, changes), position(revision));
+            }
+        }
+        replica.progress(position(source.revision()));
+    }
+
+    private static void startOnly(Replica replica, SourceModel source, long pinned, List<ByteString> cuts, int pages) {
+        replica.historyFollows(new Revision(source.revision()));
+        replica.snapshotStarted(CLUSTER, new Revision(pinned));
+        give(replica, source, pinned, cuts, pages);
+    }
+
+    private static void snapshot(Replica replica, SourceModel source, long pinned, List<ByteString> cuts) {
+        startOnly(replica, source, pinned, cuts, Integer.MAX_VALUE);
+        replica.snapshotCompleted(position(pinned));
     }
 
     /** Gives up to {@code pages} pages that begin at the cuts inside the range. */
-    private static void give(Replica replica, SourceModel source, List<ByteString> cuts, int pages) {
+    private static void give(Replica replica, SourceModel source, long pinned, List<ByteString> cuts, int pages) {
         KeyRange range = replica.range();
         List<ByteString> inside = cuts.stream()
                 .filter(cut -> range.contains(cut) && !cut.equals(range.from()))
@@ -196,7 +251,7 @@ final class ReplicaPropertyTest {
         ByteString from = range.from();
         for (int i = 0; i <= inside.size() && i < pages; i++) {
             KeyRange covered = new KeyRange(from, i < inside.size() ? inside.get(i) : range.to());
-            replica.snapshotPage(covered, source.at(source.revision(), covered));
+            replica.snapshotPage(covered, source.at(pinned, covered));
             from = i < inside.size() ? inside.get(i) : from;
         }
     }

@@ -76,6 +76,68 @@ final class ReplicaTest {
     }
 
     @Test
+    void aSnapshotOfThePastIsOutOfSightUntilItsHistoryHasComeToThePresent() {
+        startInThePast(5, 8);
+        put(A, 6);
+        replica.progress(position(7));
+        assertThat(replica.state()).isNull();
+        assertThat(replica.revision()).isNull();
+        assertThat(replica.log().head()).isEqualTo(CommitLog.NONE);
+        put(B, 8);
+        assertThat(replica.state().revision()).isEqualTo(new Revision(8));
+        assertThat(replica.at(new Revision(5)).keys()).isZero();
+        assertThat(replica.log().from()).isEqualTo(5);
+        assertThat(replica.log().head()).isEqualTo(8);
+        assertThat(replica.log().after(5).revision()).isEqualTo(new Revision(6));
+    }
+
+    @Test
+    void theLogGoesOnAfterASnapshotFromBeforeItsHead() {
+        load(5);
+        put(A, 6);
+        LoggedCommit before = replica.log().first();
+        startInThePast(5, 9);
+        put(A, 6);
+        put(B, 8);
+        replica.progress(position(9));
+        assertThat(replica.log().from()).isEqualTo(5);
+        assertThat(replica.log().size()).isEqualTo(2);
+        assertThat(replica.log().first().changes()).isEqualTo(before.changes());
+        assertThat(replica.log().after(6).previous(B)).isNull();
+    }
+
+    @Test
+    void theLogBeginsAnewAfterASnapshotFromPastItsHead() {
+        load(5);
+        put(A, 6);
+        load(9);
+        assertThat(replica.log().from()).isEqualTo(9);
+        assertThat(replica.log().size()).isZero();
+    }
+
+    @Test
+    void refusesHistoryThatIsNotWhatItWasBefore() {
+        load(5);
+        put(A, 6);
+        put(A, 8);
+        startInThePast(5, 9);
+        refuses(() -> put(B, 6), "what the source tells now of revision 6 differs");
+        startInThePast(5, 9);
+        put(A, 6);
+        refuses(() -> put(A, 7), "what the source tells now of revision 7 differs");
+        startInThePast(5, 9);
+        put(A, 6);
+        refuses(() -> replica.progress(position(9)), "what the source tells now of revision 9 differs");
+    }
+
+    @Test
+    void refusesASnapshotOfThePastWhoseHistoryEndsBeforeIt() {
+        load(5);
+        replica.historyFollows(new Revision(4));
+        refuses(() -> replica.snapshotStarted(CLUSTER, new Revision(3)), "a replica that is at 5 already");
+    }
+
+    @Test
     void refusesAnotherCluster() {
         load(5);
         refuses(
@@ -129,6 +191,11 @@ final class ReplicaTest {
         replica.snapshotStarted(CLUSTER, new Revision(revision));
         replica.snapshotPage(KeyRange.all(), List.of(entries));
         replica.snapshotCompleted(position(revision));
+    }
+
+    private void startInThePast(long revision, long present) {
+        replica.historyFollows(new Revision(present));
+        load(revision);
     }
 
     private void put(ByteString key, long revision) {

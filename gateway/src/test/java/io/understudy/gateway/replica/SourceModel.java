@@ -19,6 +19,8 @@ final class SourceModel {
 
     private final List<NavigableMap<ByteString, KeyValue>> revisions = new ArrayList<>();
 
+    private final List<List<Change>> changes = new ArrayList<>(List.of(List.of(), List.of()));
+
     SourceModel() {
         revisions.add(new TreeMap<>(KEY_ORDER));
         revisions.add(new TreeMap<>(KEY_ORDER));
@@ -34,11 +36,18 @@ final class SourceModel {
                 .toList();
     }
 
+    /** What the commit at that revision changed inside the range. */
+    List<Change> changes(long revision, KeyRange range) {
+        return changes.get((int) revision).stream()
+                .filter(change -> range.contains(change.key()))
+                .toList();
+    }
+
     /** Puts and, where the value is empty, deletes, at one new revision; tells only what is inside the range. */
     List<Change> write(Map<ByteString, String> values, KeyRange range) {
         long revision = revision() + 1;
         NavigableMap<ByteString, KeyValue> next = new TreeMap<>(revisions.get(revisions.size() - 1));
-        List<Change> changes = new ArrayList<>();
+        List<Change> made = new ArrayList<>();
         values.forEach((key, value) -> {
             KeyValue before = next.get(key);
             Change change;
@@ -58,12 +67,11 @@ final class SourceModel {
                 next.put(key, put);
                 change = new Change.Put(put);
             }
-            if (range.contains(key)) {
-                changes.add(change);
-            }
+            made.add(change);
         });
         revisions.add(next);
-        return changes;
+        changes.add(made);
+        return changes(revision, range);
     }
 
     static Commit commit(long revision, List<Change> changes) {
