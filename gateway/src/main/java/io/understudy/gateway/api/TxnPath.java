@@ -10,6 +10,12 @@ import org.jspecify.annotations.Nullable;
 /** The branches that a transaction takes, known once its comparisons are made: ranges that remain to be evaluated. */
 public final class TxnPath {
 
+    /**
+     * Asked for in a transaction, the latest one if the source's history was never compacted, else a compacted one: that is
+     * how etcd counts compactions ({@code mvcc/kvstore.go}).
+     */
+    public static final long LATEST_UNLESS_COMPACTED = -1;
+
     sealed interface Step permits Read, Branch {}
 
     record Read(RangeRequest request) implements Step {}
@@ -29,7 +35,7 @@ public final class TxnPath {
 
     /**
      * What is to be evaluated, in this order: each at the revision it asks for, or at the one that was compared at if it
-     * asks for none. The first error is the transaction's. Ends before a range whose revision can't be read in a
+     * asks for none, or for {@link #LATEST_UNLESS_COMPACTED}. The first error is the transaction's. Ends before a range whose revision can't be read in a
      * transaction; {@link #result} then fails.
      */
     public List<RangeRequest> ranges() {
@@ -52,12 +58,11 @@ public final class TxnPath {
         }
     }
 
-    /**
-     * A negative revision, the latest one elsewhere, is before any compaction here. (Only an etcd that never compacted
-     * takes -1 for the latest.)
-     */
+    /** A negative revision, the latest one elsewhere, is before any compaction here. */
     private @Nullable ApiException refusal(long asked) {
-        return asked > revision ? ApiException.futureRevision() : asked < 0 ? ApiException.compacted() : null;
+        return asked > revision
+                ? ApiException.futureRevision()
+                : asked < 0 && asked != LATEST_UNLESS_COMPACTED ? ApiException.compacted() : null;
     }
 
     /**

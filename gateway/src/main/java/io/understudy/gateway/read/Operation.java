@@ -20,7 +20,7 @@ sealed interface Operation<R extends OpResult> permits RangeOperation, TxnOperat
      *
      * @param now what the replica holds now
      * @param past what it held at an earlier revision, or null if it has forgotten
-     * @return null if it asks for a revision that was forgotten
+     * @return null if it asks for a revision that was forgotten, or for what only the source knows
      * @throws ApiException what etcd would refuse it with
      */
     @Nullable R at(ReplicaState now, Function<Revision, @Nullable ReplicaState> past) throws ApiException;

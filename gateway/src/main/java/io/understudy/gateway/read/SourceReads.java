@@ -40,6 +40,10 @@ final class SourceReads {
             .setCountOnly(true)
             .build();
 
+    /** To be had as long as nothing was compacted; or no more than that revision, before which there is nothing. */
+    private static final RangeRequest FIRST_REVISION =
+            REVISION_ONLY.toBuilder().setRevision(1).build();
+
     private final Vertx vertx;
     private final EtcdCluster cluster;
     private final ResponseHeaders headers;
@@ -106,7 +110,10 @@ final class SourceReads {
                         ? range
                         : range.toBuilder().setRevision(pinned.revision()).build())
                 .toList();
-        return askAll(dated, pinned).compose(answers -> {
+        boolean unlessCompacted =
+                path.ranges().stream().anyMatch(range -> range.getRevision() == TxnPath.LATEST_UNLESS_COMPACTED);
+        Future<?> readable = unlessCompacted ? ask(FIRST_REVISION, pinned) : Future.succeededFuture();
+        return readable.compose(yes -> askAll(dated, pinned)).compose(answers -> {
             List<RangeResult> results = new ArrayList<>();
             for (int i = 0; i < answers.size(); i++) {
                 results.add(result(dated.get(i), answers.get(i), header));

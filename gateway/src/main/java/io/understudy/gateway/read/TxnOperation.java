@@ -38,7 +38,8 @@ record TxnOperation(TxnRequest request, List<KeyRange> keys, ResponseHeaders hea
         List<RangeResult> results = new ArrayList<>();
         for (RangeRequest range : path.ranges()) {
             ReplicaState asked = RangeOperation.asked(range, now, past);
-            if (asked == null) {
+            // Only the source knows whether it was ever compacted.
+            if (asked == null || range.getRevision() == TxnPath.LATEST_UNLESS_COMPACTED) {
                 return null;
             }
             results.add(RangeEvaluation.range(range, new ReplicaKeys(asked), headers.of(now)));
