@@ -27,11 +27,13 @@ final class Channels implements AutoCloseable {
     private static final Duration CLOSE_TIMEOUT = Duration.ofSeconds(5);
 
     private final ConcurrentHashMap<Endpoint, ManagedChannel> channels = new ConcurrentHashMap<>();
+    private final NetworkThread network;
     private final Duration connectTimeout;
     private final TlsContext tls;
     private volatile boolean closed;
 
-    Channels(Duration connectTimeout, TlsContext tls) {
+    Channels(NetworkThread network, Duration connectTimeout, TlsContext tls) {
+        this.network = network;
         this.connectTimeout = connectTimeout;
         this.tls = tls;
     }
@@ -69,7 +71,9 @@ final class Channels implements AutoCloseable {
         } else {
             builder.usePlaintext();
         }
-        return builder.maxInboundMessageSize(MAX_INBOUND_BYTES)
+        return builder.eventLoopGroup(network.group())
+                .channelType(network.socket())
+                .maxInboundMessageSize(MAX_INBOUND_BYTES)
                 .keepAliveTime(KEEPALIVE.toMillis(), TimeUnit.MILLISECONDS)
                 .keepAliveTimeout(KEEPALIVE_TIMEOUT.toMillis(), TimeUnit.MILLISECONDS)
                 .withOption(ChannelOption.CONNECT_TIMEOUT_MILLIS, Math.toIntExact(connectTimeout.toMillis()))

@@ -3,14 +3,11 @@ package io.understudy.etcd;
 import io.grpc.Channel;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.understudy.tls.TlsContext;
-import java.net.http.HttpClient;
 import java.time.Clock;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.Executor;
-import java.util.concurrent.ExecutorService;
-import java.util.concurrent.Executors;
+import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.function.UnaryOperator;
 import org.slf4j.Logger;
@@ -25,13 +22,17 @@ public final class EtcdCluster implements AutoCloseable {
 
     private static final Logger log = LoggerFactory.getLogger(EtcdCluster.class);
 
+    /** Who does not answer within it is in trouble, rather than asked for too much. */
+    private static final Duration FAIR_DEADLINE = Duration.ofMillis(200);
+
     private final EtcdSettings settings;
     private final Clock clock = Clock.systemUTC();
     private final EndpointChoice choice =
             new EndpointChoice(ThreadLocalRandom.current().nextInt());
     private final ViewLog changes;
+    private final NetworkThread network;
     private final Channels channels;
-    private final ExecutorService lookups;
+    private final HttpStatuses http;
     private final EtcdMetrics metrics;
     private final ClusterProbe probe;
     private final ReadIndexAttempts attempts;
@@ -46,14 +47,11 @@ public final class EtcdCluster implements AutoCloseable {
         this.view = ClusterView.initial(settings.seeds());
         this.changes = new ViewLog(settings.name());
         TlsContext tls = TlsContext.of(settings.tls());
-        this.lookups = Executors.newSingleThreadExecutor(work -> {
-            Thread thread = new Thread(work, "etcd-http");
-            thread.setDaemon(true);
-            return thread;
-        });
-        this.channels = new Channels(settings.requestTimeout(), tls);
+        this.network = NetworkThread.start(settings.name());
+        this.channels = new Channels(network, settings.requestTimeout(), tls);
+        this.http = new HttpStatuses(network, tls, settings.requestTimeout());
         this.metrics = new EtcdMetrics(meters, settings.name(), this::view);
-        this.attempts = new ReadIndexAttempts(channels, http(settings, tls, lookups), this::view, clock);
+        this.attempts = new ReadIndexAttempts(channels, http, this::view, clock);
         this.probe = new ClusterProbe(settings, channels, metrics, this::publish, this::recovered);
     }
 
@@ -148,8 +146,22 @@ public final class EtcdCluster implements AutoCloseable {
         return readIndexes.submit(deadline);
     }
 
-    private CompletableFuture<ReadIndex> readIndexRound(Duration deadline) {
-        return ReadIndexRound.run(endpointsFor(Duty.READ_INDEX), this::readIndexAttempt, deadline);
+    /**
+     * A round of its own, sent at once, for who gathers those that share it. Otherwise as {@link #readIndex}.
+     *
+     * @param deadline of the round; a short one is not held against those who don't keep it
+     */
+    public CompletableFuture<ReadIndex> readIndexRound(Duration deadline) {
+        return ReadIndexRound.run(
+                () -> endpointsFor(Duty.READ_INDEX), this::readIndexAttempt, deadline, network.loop());
+    }
+
+    /**
+     * The thread on which the answers of this cluster come, for timers around them: what such a timer sends wakes no other
+     * thread. Must not be held up; refuses work once the cluster is closed.
+     */
+    public ScheduledExecutorService thread() {
+        return network.loop();
     }
 
     private CompletableFuture<ReadIndex> readIndexAttempt(Endpoint endpoint, Duration deadline) {
@@ -161,6 +173,9 @@ public final class EtcdCluster implements AutoCloseable {
             if (failure == null) {
                 reportSuccess(endpoint, Duty.READ_INDEX);
                 metrics.readIndex(role, took, EtcdMetrics.OK);
+            } else if (deadline.compareTo(FAIR_DEADLINE) < 0 && took.compareTo(deadline) >= 0) {
+                // It was not given the time that would tell anything of it.
+                metrics.readIndex(role, took, EtcdMetrics.FAILED);
             } else {
                 reportFailure(endpoint, Duty.READ_INDEX, String.valueOf(failure.getMessage()));
                 metrics.readIndex(role, took, EtcdMetrics.FAILED);
@@ -187,22 +202,13 @@ public final class EtcdCluster implements AutoCloseable {
         update(before -> before.forgive(endpoint));
     }
 
-    private static HttpClient http(EtcdSettings settings, TlsContext tls, Executor executor) {
-        HttpClient.Builder builder = HttpClient.newBuilder()
-                .version(HttpClient.Version.HTTP_1_1)
-                .connectTimeout(settings.requestTimeout())
-                .followRedirects(HttpClient.Redirect.NEVER)
-                // Of its own: the client looks names up on it, which must never be done on an event loop.
-                .executor(executor);
-        return tls.applyTo(builder).build();
-    }
-
     /** Ends every call and connection; waits a few seconds at most. Idempotent. */
     @Override
     public void close() {
         probe.close();
         metrics.close();
         channels.close();
-        lookups.shutdown();
+        http.close();
+        network.close();
     }
 }

@@ -7,10 +7,6 @@ import io.etcd.jetcd.api.RangeResponse;
 import io.understudy.vocabulary.ClusterId;
 import io.understudy.vocabulary.MemberId;
 import io.understudy.vocabulary.Revision;
-import java.net.URI;
-import java.net.http.HttpClient;
-import java.net.http.HttpRequest;
-import java.net.http.HttpResponse.BodyHandlers;
 import java.time.Clock;
 import java.time.Duration;
 import java.time.Instant;
@@ -24,7 +20,7 @@ import java.util.function.Supplier;
  * <p>A voter, or a gateway, is asked for a linearizable read of one key. A learner refuses that, but
  * {@code GET /readyz/linearizable_read} on its client port answers only after a read index confirmed by the quorum was
  * applied there; a serializable read on the same learner afterwards is then linearizable, and no voter's client port has
- * seen any of it.
+ * seen any of it. Used on the network thread, on which answers come too.
  */
 final class ReadIndexAttempts {
 
@@ -34,14 +30,18 @@ final class ReadIndexAttempts {
             .setCountOnly(true)
             .build();
 
+    private static final RangeRequest ONE_KEY_HERE =
+            ONE_KEY.toBuilder().setSerializable(true).build();
+    private static final String READY = "/readyz/linearizable_read";
+
     private static final int HTTP_OK = 200;
 
     private final Channels channels;
-    private final HttpClient http;
+    private final HttpStatuses http;
     private final Supplier<ClusterView> view;
     private final Clock clock;
 
-    ReadIndexAttempts(Channels channels, HttpClient http, Supplier<ClusterView> view, Clock clock) {
+    ReadIndexAttempts(Channels channels, HttpStatuses http, Supplier<ClusterView> view, Clock clock) {
         this.channels = channels;
         this.http = http;
         this.view = view;
@@ -72,16 +72,12 @@ final class ReadIndexAttempts {
     }
 
     private CompletableFuture<ReadIndex> atLearner(Endpoint endpoint, MemberId learner, Duration deadline, Sent sent) {
-        HttpRequest ready = HttpRequest.newBuilder(URI.create(endpoint + "/readyz/linearizable_read"))
-                .timeout(deadline)
-                .build();
-        return http.sendAsync(ready, BodyHandlers.discarding()).thenCompose(response -> {
-            if (response.statusCode() != HTTP_OK) {
-                throw new ReadIndexRefusedException(endpoint + " is not ready: HTTP " + response.statusCode());
+        return http.get(endpoint, READY, deadline).thenCompose(status -> {
+            if (status != HTTP_OK) {
+                throw new ReadIndexRefusedException(endpoint + " is not ready: HTTP " + status);
             }
             Duration left = deadline.minusNanos(System.nanoTime() - sent.nanos());
-            RangeRequest local = ONE_KEY.toBuilder().setSerializable(true).build();
-            return range(endpoint, local, left).thenApply(answer -> {
+            return range(endpoint, ONE_KEY_HERE, left).thenApply(answer -> {
                 ReadIndex index = index(answer, sent);
                 if (!index.servedBy().equals(learner)) {
                     throw new ReadIndexRefusedException(endpoint + " leads to member " + index.servedBy()

@@ -66,8 +66,13 @@ final class ReadIndexQueue {
                 return;
             }
         }
-        Duration left = Duration.ofNanos(Math.max(1, round.deadlineNanos - System.nanoTime()));
-        Calls.whenDone(begin(left), (index, failure) -> {
+        long left = round.deadlineNanos - System.nanoTime();
+        if (left <= 0) {
+            // They have all been told already; a round for nobody would only keep others waiting.
+            runNext();
+            return;
+        }
+        Calls.whenDone(begin(Duration.ofNanos(left)), (index, failure) -> {
             runNext();
             if (index != null) {
                 round.result.complete(index);

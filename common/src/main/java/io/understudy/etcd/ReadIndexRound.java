@@ -4,8 +4,13 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Future;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
 import java.util.function.BiFunction;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
 
 /**
  * One round: the candidates are asked one after the other until the first confirms. The next one's turn comes when the
@@ -13,80 +18,87 @@ import java.util.function.BiFunction;
  * Attempts that come too late are left to end by themselves: they have the round's deadline, and how they end counts for
  * the next choice.
  *
- * <p>Callbacks of attempts and timers meet under the round's lock; results are completed outside of it.
+ * <p>All of it happens on one thread, timers included, onto which the ends of attempts hop.
  */
 final class ReadIndexRound {
 
     private static final Duration LONGEST_SILENCE = Duration.ofMillis(500);
 
-    private final List<Endpoint> candidates;
     private final BiFunction<Endpoint, Duration, CompletableFuture<ReadIndex>> attempts;
+    private final Duration deadline;
+    private final ScheduledExecutorService thread;
     private final long deadlineNanos;
-    private final long silenceNanos;
     private final CompletableFuture<ReadIndex> result = new CompletableFuture<>();
     private final List<String> failures = new ArrayList<>();
+    private List<Endpoint> candidates = List.of();
     private int next;
+    private @Nullable Future<?> deadlineTimer;
+    private @Nullable Future<?> silenceTimer;
 
     private ReadIndexRound(
-            List<Endpoint> candidates,
             BiFunction<Endpoint, Duration, CompletableFuture<ReadIndex>> attempts,
-            Duration deadline) {
-        this.candidates = candidates;
+            Duration deadline,
+            ScheduledExecutorService thread) {
         this.attempts = attempts;
+        this.deadline = deadline;
+        this.thread = thread;
         this.deadlineNanos = System.nanoTime() + deadline.toNanos();
-        this.silenceNanos = Math.min(LONGEST_SILENCE.toNanos(), deadline.toNanos() / 4);
     }
 
     /**
      * Begins a round.
      *
-     * @param attempts asks one endpoint within a deadline
+     * @param candidates whom to ask, in this order; called on the thread
+     * @param attempts asks one endpoint within a deadline; called on the thread, and best answers there
      * @return fails with {@link EtcdUnavailableException} when all have failed, or the deadline has passed
      */
     static CompletableFuture<ReadIndex> run(
-            List<Endpoint> candidates,
+            Supplier<List<Endpoint>> candidates,
             BiFunction<Endpoint, Duration, CompletableFuture<ReadIndex>> attempts,
-            Duration deadline) {
-        ReadIndexRound round = new ReadIndexRound(List.copyOf(candidates), attempts, deadline);
-        if (candidates.isEmpty()) {
-            return CompletableFuture.failedFuture(
-                    new EtcdUnavailableException("no read index: there is no endpoint to ask", null));
+            Duration deadline,
+            ScheduledExecutorService thread) {
+        ReadIndexRound round = new ReadIndexRound(attempts, deadline, thread);
+        round.onThread(() -> round.begin(candidates));
+        return round.result;
+    }
+
+    private void begin(Supplier<List<Endpoint>> suppliedCandidates) {
+        try {
+            candidates = suppliedCandidates.get();
+            if (candidates.isEmpty()) {
+                fail("no read index: there is no endpoint to ask", null);
+                return;
+            }
+            deadlineTimer = after(deadlineNanos - System.nanoTime(), this::timedOut);
+            askNext(0);
+        } catch (RuntimeException e) {
+            fail("no read index: " + e, e);
         }
-        round.askNext(0);
-        return round.result.orTimeout(deadline.toNanos(), TimeUnit.NANOSECONDS).exceptionally(failure -> {
-            throw failure instanceof EtcdUnavailableException told ? told : round.timedOut(deadline);
-        });
     }
 
     /** Asks the candidate at {@code turn}, unless that was done already. */
     private void askNext(int turn) {
-        Endpoint endpoint;
-        synchronized (this) {
-            if (turn != next || result.isDone() || turn == candidates.size()) {
-                return;
-            }
-            next++;
-            endpoint = candidates.get(turn);
+        if (turn != next || result.isDone() || turn == candidates.size()) {
+            return;
         }
-        // The others may take over meanwhile; completing it in time, or ending the round, ends the wait.
-        CompletableFuture<Void> silence =
-                new CompletableFuture<Void>().completeOnTimeout(null, silenceNanos, TimeUnit.NANOSECONDS);
-        Calls.whenDone(begin(endpoint), (index, failure) -> {
-            silence.cancel(false);
-            if (index != null) {
-                result.complete(index);
-            } else if (failure != null) {
-                failed(endpoint, turn, failure);
-            }
-        });
-        Calls.whenDone(silence, (nothing, cancelled) -> {
-            if (cancelled == null) {
-                askNext(turn + 1);
-            }
-        });
+        next++;
+        stop(silenceTimer);
+        silenceTimer = next == candidates.size()
+                ? null
+                : after(Math.min(LONGEST_SILENCE.toNanos(), deadline.toNanos() / 4), () -> askNext(turn + 1));
+        Endpoint endpoint = candidates.get(turn);
+        Calls.whenDone(
+                ask(endpoint),
+                (index, failure) -> onThread(() -> {
+                    if (index != null) {
+                        confirmed(index);
+                    } else if (failure != null) {
+                        failed(endpoint, turn, failure);
+                    }
+                }));
     }
 
-    private CompletableFuture<ReadIndex> begin(Endpoint endpoint) {
+    private CompletableFuture<ReadIndex> ask(Endpoint endpoint) {
         try {
             return attempts.apply(endpoint, Duration.ofNanos(Math.max(1, deadlineNanos - System.nanoTime())));
         } catch (RuntimeException e) {
@@ -94,24 +106,53 @@ final class ReadIndexRound {
         }
     }
 
+    private void confirmed(ReadIndex index) {
+        stopTimers();
+        result.complete(index);
+    }
+
     private void failed(Endpoint endpoint, int turn, Throwable failure) {
-        boolean all;
-        synchronized (this) {
-            failures.add(endpoint + ": " + failure.getMessage());
-            all = failures.size() == candidates.size();
-        }
-        if (all) {
-            result.completeExceptionally(new EtcdUnavailableException("no read index: " + told(), failure));
+        failures.add(endpoint + ": " + failure.getMessage());
+        if (failures.size() == candidates.size()) {
+            fail("no read index: " + told(), failure);
         } else {
             askNext(turn + 1);
         }
     }
 
-    private EtcdUnavailableException timedOut(Duration deadline) {
-        return new EtcdUnavailableException("no read index within " + deadline.toMillis() + " ms: " + told(), null);
+    private void timedOut() {
+        fail("no read index within " + deadline.toMillis() + " ms: " + told(), null);
     }
 
-    private synchronized String told() {
+    private void fail(String what, @Nullable Throwable why) {
+        stopTimers();
+        result.completeExceptionally(new EtcdUnavailableException(what, why));
+    }
+
+    private String told() {
         return "asked " + candidates.subList(0, next) + (failures.isEmpty() ? "" : ", failed " + failures);
+    }
+
+    private void onThread(Runnable work) {
+        try {
+            thread.execute(work);
+        } catch (RejectedExecutionException e) {
+            result.completeExceptionally(new EtcdUnavailableException("no read index: closed", e));
+        }
+    }
+
+    private Future<?> after(long nanos, Runnable work) {
+        return thread.schedule(work, nanos, TimeUnit.NANOSECONDS);
+    }
+
+    private void stopTimers() {
+        stop(deadlineTimer);
+        stop(silenceTimer);
+    }
+
+    private static void stop(@Nullable Future<?> timer) {
+        if (timer != null) {
+            boolean unused = timer.cancel(false);
+        }
     }
 }

@@ -15,7 +15,6 @@ import java.util.List;
 import javax.net.ssl.KeyManager;
 import javax.net.ssl.KeyManagerFactory;
 import javax.net.ssl.SSLContext;
-import javax.net.ssl.SSLException;
 import javax.net.ssl.TrustManager;
 import javax.net.ssl.TrustManagerFactory;
 import org.jspecify.annotations.Nullable;
@@ -25,12 +24,20 @@ public final class TlsContext {
 
     private static final char[] NO_PASSWORD = {};
 
-    private final SslContext grpc;
-    private final SSLContext http;
+    private static final ApplicationProtocolConfig HTTP_2 = new ApplicationProtocolConfig(
+            ApplicationProtocolConfig.Protocol.ALPN,
+            ApplicationProtocolConfig.SelectorFailureBehavior.NO_ADVERTISE,
+            ApplicationProtocolConfig.SelectedListenerFailureBehavior.ACCEPT,
+            ApplicationProtocolNames.HTTP_2);
 
-    private TlsContext(SslContext grpc, SSLContext http) {
+    private final SslContext grpc;
+    private final SslContext http;
+    private final SSLContext platform;
+
+    private TlsContext(SslContext grpc, SslContext http, SSLContext platform) {
         this.grpc = grpc;
         this.http = http;
+        this.platform = platform;
     }
 
     /**
@@ -43,12 +50,15 @@ public final class TlsContext {
         try {
             @Nullable KeyManagerFactory keys = keys(files);
             TrustManagerFactory trust = trust(files);
-            SSLContext http = SSLContext.getInstance("TLS");
-            http.init(
+            SSLContext platform = SSLContext.getInstance("TLS");
+            platform.init(
                     keys == null ? new KeyManager[0] : keys.getKeyManagers(),
                     trust.getTrustManagers() == null ? new TrustManager[0] : trust.getTrustManagers(),
                     null);
-            return new TlsContext(grpc(keys, trust), http);
+            return new TlsContext(
+                    client(keys, trust).applicationProtocolConfig(HTTP_2).build(),
+                    client(keys, trust).build(),
+                    platform);
         } catch (GeneralSecurityException | IOException e) {
             throw new IllegalStateException("this Java platform lacks what TLS needs", e);
         }
@@ -59,22 +69,23 @@ public final class TlsContext {
         return grpc;
     }
 
-    /** Gives the JDK's HTTP client the same trust and certificate. */
-    public HttpClient.Builder applyTo(HttpClient.Builder builder) {
-        return builder.sslContext(http);
+    /** For a connection that speaks HTTP/1.1: nothing is negotiated. The other side must be the host it is named as. */
+    public SslContext forHttp() {
+        return http;
     }
 
-    private static SslContext grpc(@Nullable KeyManagerFactory keys, TrustManagerFactory trust) throws SSLException {
+    /** Gives the JDK's HTTP client the same trust and certificate. */
+    public HttpClient.Builder applyTo(HttpClient.Builder builder) {
+        return builder.sslContext(platform);
+    }
+
+    private static SslContextBuilder client(@Nullable KeyManagerFactory keys, TrustManagerFactory trust) {
         SslContextBuilder builder = SslContextBuilder.forClient()
                 .sslProvider(SslProvider.JDK)
                 .protocols("TLSv1.3", "TLSv1.2")
-                .trustManager(trust)
-                .applicationProtocolConfig(new ApplicationProtocolConfig(
-                        ApplicationProtocolConfig.Protocol.ALPN,
-                        ApplicationProtocolConfig.SelectorFailureBehavior.NO_ADVERTISE,
-                        ApplicationProtocolConfig.SelectedListenerFailureBehavior.ACCEPT,
-                        ApplicationProtocolNames.HTTP_2));
-        return (keys == null ? builder : builder.keyManager(keys)).build();
+                .endpointIdentificationAlgorithm("HTTPS")
+                .trustManager(trust);
+        return keys == null ? builder : builder.keyManager(keys);
     }
 
     private static @Nullable KeyManagerFactory keys(@Nullable TlsFiles files)

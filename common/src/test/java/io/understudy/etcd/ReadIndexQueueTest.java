@@ -77,6 +77,20 @@ final class ReadIndexQueueTest {
         assertThat(rounds).hasSize(3);
     }
 
+    @Test
+    void noRoundIsSentForCallersWhoHaveAllLeft() {
+        CompletableFuture<ReadIndex> first = queue.submit(LONG);
+        CompletableFuture<ReadIndex> impatient = queue.submit(Duration.ofMillis(20));
+        assertThatThrownBy(impatient::join).cause().isInstanceOf(EtcdUnavailableException.class);
+
+        rounds.get(0).complete(index(1));
+
+        assertThat(first.join()).isEqualTo(index(1));
+        assertThat(rounds).hasSize(1);
+        assertThat(queue.submit(LONG)).isNotDone();
+        assertThat(rounds).hasSize(2);
+    }
+
     private static ReadIndex index(long revision) {
         return new ReadIndex(new Revision(revision), new ClusterId(1), new MemberId(2), 3, Instant.EPOCH, 0);
     }

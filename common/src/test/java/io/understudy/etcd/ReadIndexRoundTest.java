@@ -13,7 +13,10 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.Executors;
+import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -27,12 +30,18 @@ final class ReadIndexRoundTest {
             new ReadIndex(new Revision(7), new ClusterId(1), new MemberId(2), 3, Instant.EPOCH, 0);
 
     private final Map<Endpoint, CompletableFuture<ReadIndex>> asked = new ConcurrentHashMap<>();
+    private final ScheduledExecutorService thread = Executors.newSingleThreadScheduledExecutor();
+
+    @AfterEach
+    void stop() {
+        thread.shutdownNow();
+    }
 
     @Test
     void asksOnlyTheFirstWhenItAnswers() {
         CompletableFuture<ReadIndex> round = run(LONG);
 
-        asked.get(FIRST).complete(INDEX);
+        asked(FIRST).complete(INDEX);
 
         assertThat(round.join()).isEqualTo(INDEX);
         assertThat(asked).containsOnlyKeys(FIRST);
@@ -42,8 +51,8 @@ final class ReadIndexRoundTest {
     void asksTheNextAtOnceWhenTheFirstFails() {
         CompletableFuture<ReadIndex> round = run(LONG);
 
-        asked.get(FIRST).completeExceptionally(new IllegalStateException("down"));
-        asked.get(SECOND).complete(INDEX);
+        asked(FIRST).completeExceptionally(new IllegalStateException("down"));
+        asked(SECOND).complete(INDEX);
 
         assertThat(round.join()).isEqualTo(INDEX);
     }
@@ -53,7 +62,7 @@ final class ReadIndexRoundTest {
         CompletableFuture<ReadIndex> round = run(LONG);
 
         await().atMost(LONG).until(() -> asked.containsKey(SECOND));
-        asked.get(FIRST).complete(INDEX);
+        asked(FIRST).complete(INDEX);
 
         assertThat(round.join()).isEqualTo(INDEX);
     }
@@ -62,8 +71,8 @@ final class ReadIndexRoundTest {
     void tellsEachFailureWhenAllFail() {
         CompletableFuture<ReadIndex> round = run(LONG);
 
-        asked.get(FIRST).completeExceptionally(new IllegalStateException("down"));
-        asked.get(SECOND).completeExceptionally(new IllegalStateException("confused"));
+        asked(FIRST).completeExceptionally(new IllegalStateException("down"));
+        asked(SECOND).completeExceptionally(new IllegalStateException("confused"));
 
         assertThatThrownBy(round::join)
                 .hasRootCauseMessage("confused")
@@ -83,15 +92,28 @@ final class ReadIndexRoundTest {
     }
 
     @Test
+    void failsWhenItsThreadHasEnded() {
+        thread.shutdownNow();
+
+        assertThatThrownBy(() -> run(LONG).join()).cause().isInstanceOf(EtcdUnavailableException.class);
+    }
+
+    @Test
     void failsAtOnceWhenThereIsNobodyToAsk() {
-        assertThatThrownBy(() -> ReadIndexRound.run(List.of(), this::ask, LONG).join())
+        assertThatThrownBy(() ->
+                        ReadIndexRound.run(List::of, this::ask, LONG, thread).join())
                 .cause()
                 .isInstanceOf(EtcdUnavailableException.class)
                 .hasMessageContaining("no endpoint to ask");
     }
 
     private CompletableFuture<ReadIndex> run(Duration deadline) {
-        return ReadIndexRound.run(List.of(FIRST, SECOND), this::ask, deadline);
+        return ReadIndexRound.run(() -> List.of(FIRST, SECOND), this::ask, deadline, thread);
+    }
+
+    private CompletableFuture<ReadIndex> asked(Endpoint endpoint) {
+        await().atMost(LONG).until(() -> asked.containsKey(endpoint));
+        return asked.get(endpoint);
     }
 
     private CompletableFuture<ReadIndex> ask(Endpoint endpoint, Duration deadline) {

@@ -92,7 +92,8 @@ final class TlsConnectionTest {
     }
 
     private static RangeResponse range(TlsFiles files) {
-        try (Channels channels = new Channels(Duration.ofSeconds(5), TlsContext.of(files))) {
+        try (NetworkThread network = NetworkThread.start("tls");
+                Channels channels = new Channels(network, Duration.ofSeconds(5), TlsContext.of(files))) {
             return KVGrpc.newBlockingStub(channels.get(endpoint))
                     .withDeadlineAfter(30, TimeUnit.SECONDS)
                     .range(RangeRequest.getDefaultInstance());

@@ -48,6 +48,8 @@ final class TlsContextTest {
 
         assertThat(context.forGrpc().applicationProtocolNegotiator().protocols())
                 .containsExactly("h2");
+        assertThat(context.forHttp().applicationProtocolNegotiator().protocols())
+                .isEmpty();
         assertThat(context.applyTo(HttpClient.newBuilder()).build().sslContext().getProtocol())
                 .isEqualTo("TLS");
     }
