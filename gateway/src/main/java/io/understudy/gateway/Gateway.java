@@ -179,7 +179,8 @@ public final class Gateway implements AutoCloseable {
         ProcessMetrics process = new ProcessMetrics("gateway", VERSION);
         // First, since it reads files that may not be there.
         EtcdCluster source = EtcdCluster.connect(settings.source(), process.registry());
-        Gateway gateway = new Gateway(settings, source, readIndexes.apply(source::readIndex), feeds, process, loops);
+        Gateway gateway =
+                new Gateway(settings, source, readIndexes.apply(source::readIndexRound), feeds, process, loops);
         try {
             gateway.listen(loops);
         } catch (IOException | InterruptedException | RuntimeException e) {

@@ -153,6 +153,7 @@ final class LoopWaits {
         } else {
             // Should it be sent this very moment: the read was here before that.
             batch.waits.add(wait);
+            rounds.joined();
         }
     }
 

@@ -1,42 +1,68 @@
 package io.understudy.gateway.read;
 
 import io.understudy.etcd.ReadIndex;
-import io.vertx.core.Vertx;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Future;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
  * Read-index rounds, one under way at a time: whoever comes meanwhile shares the next, since the one under way was sent
  * before. When nobody comes, a round is sent now and then all the same, to keep the as-of clock going. For any thread.
+ *
+ * <p>A round costs its servers the same, whoever shares it, and clients that were just answered tend to come back at once.
+ * So before the next round is sent they are waited for, {@linkplain Patience for a moment}.
  */
 final class ReadIndexRounds {
 
     /** Before the next round after one that failed, so that nobody is pestered who refuses at once. */
     private static final long PAUSE_MILLIS = 50;
 
-    private final Vertx vertx;
     private final ReadIndexSource source;
+    private final ScheduledExecutorService timers;
     private final ReadSettings settings;
     private final AsOfClock clock;
     private final ReadMetrics metrics;
     private final LongSupplier applied;
 
+    /** Reads that the next round is to carry; those that come while it is sent may be counted for the one after. */
+    private final AtomicInteger waiting = new AtomicInteger();
+    /** So many that wait are not kept waiting. */
+    private volatile int enough = 1;
+
     // Under this object's lock.
+    private final Patience patience = new Patience();
     private List<Rider> next = new ArrayList<>();
-    private boolean underWay;
+    private State state = State.IDLE;
     private boolean closed;
     private long sentNanos;
+    private long lastRoundNanos;
+    /** Reads that share the round under way, or were answered by the last one. */
+    private int carried;
+    /** Rounds sent so far, by which a timer knows whether its moment has passed. */
+    private long rounds;
     /** No round sent from now on can honestly confirm less. */
     private long floor;
 
     private volatile long confirmedNanos = System.nanoTime();
     private volatile @Nullable Throwable failure;
-    private long timer;
+    private @Nullable Future<?> clockTimer;
+
+    private enum State {
+        /** Nobody waits. */
+        IDLE,
+        /** For the next round, until there are enough or a timer ends it. */
+        GATHERING,
+        /** Or one has failed, and the next is being put off. */
+        UNDER_WAY
+    }
 
     /** Whoever shares a round. Told on any thread, and must not hold it up. */
     interface Rider {
@@ -49,16 +75,19 @@ final class ReadIndexRounds {
         void failed();
     }
 
-    /** @param applied the replica's revision: what is applied is committed, so no later round can confirm less */
+    /**
+     * @param timers on which the source answers, best of all
+     * @param applied the replica's revision: what is applied is committed, so no later round can confirm less
+     */
     ReadIndexRounds(
-            Vertx vertx,
             ReadIndexSource source,
+            ScheduledExecutorService timers,
             ReadSettings settings,
             AsOfClock clock,
             ReadMetrics metrics,
             LongSupplier applied) {
-        this.vertx = vertx;
         this.source = source;
+        this.timers = timers;
         this.settings = settings;
         this.clock = clock;
         this.metrics = metrics;
@@ -66,23 +95,35 @@ final class ReadIndexRounds {
     }
 
     /** Begins to keep the clock going. */
-    void start() {
-        long interval = settings.asOfInterval().toMillis();
-        timer = vertx.setPeriodic(0, interval, tick -> keepClock());
+    synchronized void start() {
+        long interval = settings.asOfInterval().toNanos();
+        clockTimer = timers.scheduleAtFixedRate(this::keepClock, 0, interval, TimeUnit.NANOSECONDS);
     }
 
     /** Sends nothing any more; riders that wait are left to their own deadlines. */
     synchronized void close() {
         closed = true;
-        boolean unused = vertx.cancelTimer(timer);
+        if (clockTimer != null) {
+            boolean unused = clockTimer.cancel(false);
+        }
     }
 
-    /** Takes the next round. */
+    /** Takes the next round, with one read. */
     void join(Rider rider) {
-        List<Rider> riders;
         synchronized (this) {
             next.add(rider);
-            if (underWay || closed) {
+        }
+        joined();
+    }
+
+    /** A rider that joined, and was not told that its round is sent, has one more read. */
+    void joined() {
+        if (waiting.incrementAndGet() < enough) {
+            return;
+        }
+        List<Rider> riders;
+        synchronized (this) {
+            if (state == State.UNDER_WAY || closed || next.isEmpty() || (state == State.IDLE && gathers())) {
                 return;
             }
             riders = depart();
@@ -105,7 +146,7 @@ final class ReadIndexRounds {
         synchronized (this) {
             boolean recent =
                     System.nanoTime() - sentNanos < settings.asOfInterval().toNanos() / 2;
-            if (underWay || closed || (recent && sentNanos != 0)) {
+            if (state != State.IDLE || closed || (recent && sentNanos != 0)) {
                 return;
             }
             riders = depart();
@@ -116,7 +157,13 @@ final class ReadIndexRounds {
     private List<Rider> depart() {
         List<Rider> riders = next;
         next = new ArrayList<>();
-        underWay = true;
+        carried = waiting.getAndSet(0);
+        if (state == State.GATHERING) {
+            patience.ended(enough - carried);
+        }
+        state = State.UNDER_WAY;
+        enough = Integer.MAX_VALUE;
+        rounds++;
         floor = Math.max(floor, applied.getAsLong());
         sentNanos = System.nanoTime();
         return riders;
@@ -127,9 +174,10 @@ final class ReadIndexRounds {
         riders.forEach(Rider::sent);
         long began = System.nanoTime();
         begin().thenApply(this::requireForward).whenComplete((index, failed) -> {
-            metrics.round(Duration.ofNanos(System.nanoTime() - began), failed == null);
+            Duration took = Duration.ofNanos(System.nanoTime() - began);
+            metrics.round(took, failed == null);
             if (failed == null) {
-                confirmed(riders, index);
+                confirmed(riders, index, took.toNanos());
             } else {
                 failed(riders, failed);
             }
@@ -158,36 +206,73 @@ final class ReadIndexRounds {
         }
     }
 
-    private void confirmed(List<Rider> riders, ReadIndex index) {
+    private void confirmed(List<Rider> riders, ReadIndex index, long tookNanos) {
         clock.confirmed(index.revision().value(), index.sentNanos());
         confirmedNanos = System.nanoTime();
         failure = null;
-        goOn();
+        long confirmed;
+        synchronized (this) {
+            confirmed = rounds;
+            lastRoundNanos = tookNanos;
+        }
+        goOn(confirmed, State.UNDER_WAY);
         riders.forEach(rider -> rider.confirmed(index));
     }
 
     private void failed(List<Rider> riders, Throwable why) {
         failure = Objects.requireNonNullElse(why.getCause(), why);
-        pause();
+        synchronized (this) {
+            long failed = rounds;
+            // They need not be waited for: they are here.
+            carried = 0;
+            later(TimeUnit.MILLISECONDS.toNanos(PAUSE_MILLIS), () -> goOn(failed, State.UNDER_WAY));
+        }
         riders.forEach(Rider::failed);
     }
 
-    private synchronized void pause() {
-        // Once closed, the timers may be too.
-        if (!closed) {
-            long unused = vertx.setTimer(PAUSE_MILLIS, over -> goOn());
+    /**
+     * Those who were answered last may come back, to share the next round with those who wait for it already.
+     *
+     * @return whether they are waited for
+     */
+    private boolean gathers() {
+        int known = waiting.get();
+        int returning = state == State.IDLE ? Math.max(0, carried - known) : carried;
+        long nanos = patience.begin(returning, lastRoundNanos);
+        if (nanos == 0) {
+            return false;
         }
+        state = State.GATHERING;
+        enough = known + returning;
+        long last = rounds;
+        later(nanos, () -> goOn(last, State.GATHERING));
+        return true;
     }
 
-    private void goOn() {
+    /** Sends the next round if anybody waits for it, unless that happened meanwhile. */
+    private void goOn(long after, State expected) {
         List<Rider> riders;
         synchronized (this) {
+            if (rounds != after || state != expected) {
+                return;
+            }
             if (next.isEmpty() || closed) {
-                underWay = false;
+                state = State.IDLE;
+                enough = 1;
+                return;
+            }
+            if (state == State.UNDER_WAY && gathers()) {
                 return;
             }
             riders = depart();
         }
         send(riders);
+    }
+
+    private void later(long nanos, Runnable work) {
+        // Once closed, the timers may be too.
+        if (!closed) {
+            Future<?> unused = timers.schedule(work, nanos, TimeUnit.NANOSECONDS);
+        }
     }
 }

@@ -78,7 +78,7 @@ public final class ReadPath implements Reads {
         this.requestProgress = requestProgress;
         this.metrics = new ReadMetrics(registry);
         this.clock = new AsOfClock(() -> revisionOr(Long.MAX_VALUE));
-        this.rounds = new ReadIndexRounds(vertx, readIndexes, settings, clock, metrics, () -> revisionOr(0));
+        this.rounds = new ReadIndexRounds(readIndexes, cluster.thread(), settings, clock, metrics, () -> revisionOr(0));
         this.waits = new Waits(vertx, rounds, () -> revisionOr(-1), this::askProgress, settings.maxWaiting());
         this.source = new SourceReads(vertx, cluster, headers, settings);
         this.evaluations = new Evaluations(vertx, metrics);

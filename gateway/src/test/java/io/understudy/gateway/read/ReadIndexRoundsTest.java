@@ -1,0 +1,180 @@
+package io.understudy.gateway.read;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
+import io.understudy.etcd.ReadIndex;
+import io.understudy.vocabulary.ClusterId;
+import io.understudy.vocabulary.MemberId;
+import io.understudy.vocabulary.Revision;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Random;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.Executors;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.locks.LockSupport;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** Who shares which round, with a source that does what the test tells it. */
+@Timeout(60)
+final class ReadIndexRoundsTest {
+
+    private static final Duration PATIENCE = Duration.ofSeconds(20);
+    private static final ReadSettings SETTINGS = new ReadSettings(
+            Duration.ofSeconds(7), Duration.ofSeconds(1), Duration.ofSeconds(1), Duration.ofMinutes(1), 1_000, 10);
+
+    private final ScheduledExecutorService timers = Executors.newSingleThreadScheduledExecutor();
+    private final List<CompletableFuture<ReadIndex>> sent = new CopyOnWriteArrayList<>();
+
+    @AfterEach
+    void stop() {
+        timers.shutdownNow();
+    }
+
+    @Test
+    void aLonelyReaderIsNeverKeptWaiting() {
+        ReadIndexRounds rounds = rounds(this::toldByTheTest);
+        for (int read = 1; read <= 100; read++) {
+            rounds.join(new Reader(rounds, 0));
+            // At once, on the reader's own thread.
+            assertThat(sent).hasSize(read);
+            sent.get(read - 1).complete(index(System.nanoTime()));
+        }
+    }
+
+    @Test
+    void readersThatComeBackAtOnceEndUpInOneRoundHoweverTheyBegan() {
+        ReadIndexRounds rounds = rounds(this::afterAMoment);
+        List<Reader> readers = new ArrayList<>();
+        for (int i = 0; i < 10; i++) {
+            readers.add(new Reader(rounds, 30));
+        }
+
+        readers.forEach(rounds::join);
+
+        await().atMost(PATIENCE)
+                .untilAsserted(() -> assertThat(readers).allMatch(reader -> reader.answers.get() == 31));
+        // One of them began alone.
+        assertThat(sent.size()).isBetween(31, 40);
+    }
+
+    @Test
+    void whoComesBackAloneWaitsForTheOthersButAMoment() {
+        ReadIndexRounds rounds = rounds(this::toldByTheTest);
+        rounds.join(new Reader(rounds, 0));
+        for (int i = 0; i < 10; i++) {
+            rounds.join(new Reader(rounds, 0));
+        }
+        sent.get(0).complete(index(System.nanoTime()));
+        await().atMost(PATIENCE).until(() -> sent.size() == 2);
+        sent.get(1).complete(index(System.nanoTime()));
+
+        rounds.join(new Reader(rounds, 0));
+
+        await().atMost(PATIENCE).until(() -> sent.size() == 3);
+    }
+
+    @Test
+    void nobodyRidesARoundThatWasSentBeforeTheyCame() throws Exception {
+        long seed = new Random().nextLong();
+        ReadIndexRounds rounds = rounds(this::afterAMoment);
+        ConcurrentLinkedQueue<String> violations = new ConcurrentLinkedQueue<>();
+        AtomicInteger answered = new AtomicInteger();
+        int threads = 4;
+        int reads = 500;
+        List<Thread> running = new ArrayList<>();
+        for (int i = 0; i < threads; i++) {
+            Random random = new Random(seed + i);
+            Thread thread = new Thread(() -> {
+                for (int read = 0; read < reads; read++) {
+                    long came = System.nanoTime();
+                    rounds.join(new Checked(came, violations, answered));
+                    LockSupport.parkNanos(random.nextInt(300_000));
+                }
+            });
+            thread.start();
+            running.add(thread);
+        }
+        for (Thread thread : running) {
+            thread.join();
+        }
+        await().atMost(PATIENCE).until(() -> answered.get() == threads * reads);
+        assertThat(violations).as("seed %d", seed).isEmpty();
+        assertThat(sent).hasSizeLessThan(threads * reads);
+    }
+
+    private ReadIndexRounds rounds(ReadIndexSource source) {
+        return new ReadIndexRounds(
+                source, timers, SETTINGS, new AsOfClock(() -> 1), new ReadMetrics(new SimpleMeterRegistry()), () -> 1);
+    }
+
+    private CompletableFuture<ReadIndex> toldByTheTest(Duration deadline) {
+        CompletableFuture<ReadIndex> round = new CompletableFuture<>();
+        sent.add(round);
+        return round;
+    }
+
+    private CompletableFuture<ReadIndex> afterAMoment(Duration deadline) {
+        long now = System.nanoTime();
+        CompletableFuture<ReadIndex> round = toldByTheTest(deadline);
+        var unused = timers.schedule(() -> round.complete(index(now)), 3, TimeUnit.MILLISECONDS);
+        return round;
+    }
+
+    private static ReadIndex index(long sentNanos) {
+        return new ReadIndex(new Revision(1), new ClusterId(7), new MemberId(2), 1, Instant.now(), sentNanos);
+    }
+
+    /** Reads again and again, each time at once. */
+    private static final class Reader implements ReadIndexRounds.Rider {
+        private final ReadIndexRounds rounds;
+        private final int again;
+        private final AtomicInteger answers = new AtomicInteger();
+
+        Reader(ReadIndexRounds rounds, int again) {
+            this.rounds = rounds;
+            this.again = again;
+        }
+
+        @Override
+        public void sent() {}
+
+        @Override
+        public void confirmed(ReadIndex index) {
+            if (answers.incrementAndGet() <= again) {
+                rounds.join(this);
+            }
+        }
+
+        @Override
+        public void failed() {}
+    }
+
+    private record Checked(long came, ConcurrentLinkedQueue<String> violations, AtomicInteger answered)
+            implements ReadIndexRounds.Rider {
+
+        @Override
+        public void sent() {}
+
+        @Override
+        public void confirmed(ReadIndex index) {
+            if (index.sentNanos() - came < 0) {
+                violations.add("came " + (came - index.sentNanos()) + " ns after its round was sent");
+            }
+            answered.incrementAndGet();
+        }
+
+        @Override
+        public void failed() {}
+    }
+}
