@@ -278,6 +278,9 @@ final class Lane {
      * @return how far it came; where it stood, if the next commit has to learn something first
      */
     private long pass(Cohort cohort, CommitLog from, long limit, boolean isLive) {
+        if (cohort.size() == 0) {
+            return limit;
+        }
         long at = cohort.told();
         List<Audience> concerned = new ArrayList<>();
         int commits = 0;
