@@ -1,10 +1,13 @@
 package io.understudy.gateway;
 
+import static io.understudy.gateway.GatewayFixture.PATIENCE;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
+import static org.awaitility.Awaitility.await;
 
 import com.google.protobuf.ByteString;
 import io.etcd.jetcd.api.CompactionRequest;
+import io.etcd.jetcd.api.KVGrpc;
 import io.etcd.jetcd.api.KVGrpc.KVBlockingStub;
 import io.etcd.jetcd.api.PutRequest;
 import io.etcd.jetcd.api.RangeRequest;
@@ -12,11 +15,21 @@ import io.etcd.jetcd.api.RangeResponse;
 import io.etcd.jetcd.api.RequestOp;
 import io.etcd.jetcd.api.TxnRequest;
 import io.etcd.jetcd.api.TxnResponse;
+import io.grpc.CallOptions;
+import io.grpc.ClientCall;
 import io.grpc.ManagedChannel;
+import io.grpc.Metadata;
 import io.grpc.StatusRuntimeException;
 import io.understudy.config.HostPort;
+import io.understudy.gateway.read.ReadSettings;
 import io.understudy.local.etcd.EtcdMember;
 import io.understudy.local.junit.EtcdExtension;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpRequest.BodyPublishers;
+import java.net.http.HttpResponse.BodyHandlers;
+import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -26,7 +39,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
-/** Reads that the source has to answer, while it is not known yet, or compacts. The gateway has no replica. */
+/** Reads that the source has to answer, while it is not known yet, compacts, or answers a lot. The gateway has no replica. */
 @Timeout(120)
 final class PassThroughIT {
 
@@ -40,6 +53,7 @@ final class PassThroughIT {
             .addSuccess(RequestOp.newBuilder().setRequestRange(GET))
             .build();
 
+    private final HttpClient http = HttpClient.newHttpClient();
     private ManagedChannel direct;
     private MemberFront front;
     private GatewayFixture fixture;
@@ -50,7 +64,16 @@ final class PassThroughIT {
         direct = GatewayFixture.channel(
                 member.clientUrl().getHost(), member.clientUrl().getPort());
         front = new MemberFront(member);
-        fixture = new GatewayFixture(GatewaySettings.of("test", new HostPort("127.0.0.1", 0), front.source()));
+        ReadSettings usual = ReadSettings.DEFAULTS;
+        fixture = new GatewayFixture(GatewaySettings.of("test", new HostPort("127.0.0.1", 0), front.source())
+                .withReads(new ReadSettings(
+                        Duration.ofSeconds(2),
+                        usual.freshnessTimeout(),
+                        usual.roundTimeout(),
+                        usual.asOfInterval(),
+                        usual.maxWaiting(),
+                        usual.maxPassedThrough(),
+                        4 << 20)));
     }
 
     @AfterEach
@@ -111,6 +134,72 @@ final class PassThroughIT {
                 .isEqualTo("etcdserver: mvcc: required revision has been compacted");
     }
 
+    @Test
+    void anAnswerThatItsClientDoesNotTakeTakesRoomFromOthersUntilTheClientGoes() {
+        front.known();
+        for (int i = 0; i < 5; i++) {
+            put(ByteString.copyFromUtf8("large/" + i), ByteString.copyFrom(new byte[1 << 20]));
+        }
+        ManagedChannel other = GatewayFixture.channel("127.0.0.1", fixture.gateway.apiPort());
+        try {
+            ClientCall<RangeRequest, RangeResponse> slow = other.newCall(KVGrpc.getRangeMethod(), CallOptions.DEFAULT);
+            slow.start(new ClientCall.Listener<>() {}, new Metadata());
+            slow.sendMessage(GatewayFixture.everythingRequest());
+            slow.halfClose();
+            await().atMost(PATIENCE).until(() -> held() > 5 << 20);
+
+            StatusRuntimeException refusal = catchThrowableOfType(
+                    StatusRuntimeException.class, () -> fixture.kv().range(GET));
+            assertThat(refusal.getStatus().getDescription()).isEqualTo("etcdserver: too many requests");
+
+            slow.cancel("tired of it", null);
+            assertThat(fixture.kv().range(GET).hasHeader()).isTrue();
+            assertThat(fixture.etcdctl("get", "large/", "--prefix", "--consistency=s", "--keys-only"))
+                    .contains("large/4");
+            await().atMost(PATIENCE).until(() -> held() == 0);
+        } finally {
+            other.shutdownNow();
+        }
+    }
+
+    @Test
+    void roomIsGivenBackWhateverProtocolCarriedTheAnswer() throws Exception {
+        front.known();
+        put("value");
+        for (int i = 0; i < 20; i++) {
+            assertThat(post("{\"key\":\"a2V5\",\"serializable\":true}")).contains("\"kvs\"");
+            assertThat(fixture.kv().txn(READ).getSucceeded()).isTrue();
+            assertThat(rest()).contains("value");
+        }
+        await().atMost(PATIENCE).until(() -> held() == 0);
+    }
+
+    private String post(String body) throws Exception {
+        return http(HttpRequest.newBuilder(URI.create("http://127.0.0.1:" + fixture.gateway.apiPort() + "/v3/kv/range"))
+                .POST(BodyPublishers.ofString(body)));
+    }
+
+    private String rest() throws Exception {
+        return http(HttpRequest.newBuilder(
+                URI.create("http://127.0.0.1:" + fixture.gateway.restPort() + "/v1/kv/key?consistency=serializable")));
+    }
+
+    private String http(HttpRequest.Builder request) throws Exception {
+        return http.send(request.timeout(PATIENCE).build(), BodyHandlers.ofString())
+                .body();
+    }
+
+    private double held() {
+        String name = "understudy_gateway_passedthrough_bytes{process=\"gateway\"} ";
+        return fixture.page("/metrics")
+                .body()
+                .lines()
+                .filter(line -> line.startsWith(name))
+                .mapToDouble(line -> Double.parseDouble(line.substring(name.length())))
+                .findFirst()
+                .orElseThrow();
+    }
+
     /** So many times, before a range at a pinned revision. Counts those. */
     private AtomicInteger compactUnderWay(int times) {
         AtomicInteger pinned = new AtomicInteger();
@@ -132,9 +221,13 @@ final class PassThroughIT {
     }
 
     private void put(String value) {
+        put(KEY, ByteString.copyFromUtf8(value));
+    }
+
+    private void put(ByteString key, ByteString value) {
         assertThat(etcd().put(PutRequest.newBuilder()
-                                .setKey(KEY)
-                                .setValue(ByteString.copyFromUtf8(value))
+                                .setKey(key)
+                                .setValue(value)
                                 .build())
                         .hasHeader())
                 .isTrue();

@@ -49,7 +49,8 @@ final class SourceDownIT {
                         usual.roundTimeout(),
                         usual.asOfInterval(),
                         usual.maxWaiting(),
-                        usual.maxPassedThrough())));
+                        usual.maxPassedThrough(),
+                        usual.maxPassedThroughBytes())));
         // The test before may have left the cluster without a leader for a moment.
         await().atMost(PATIENCE).ignoreExceptions().until(() -> put(INSIDE) > 0 && put(OUTSIDE) > 0);
         fixture.awaitReady();

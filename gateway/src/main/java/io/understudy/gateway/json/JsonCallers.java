@@ -18,7 +18,8 @@ final class JsonCallers {
     private JsonCallers() {}
 
     static Caller of(WebRequest request, BooleanSupplier gone) throws ApiException {
-        return new Caller(request.principal(), request.session(), freshness(request), deadline(request), gone);
+        return new Caller(
+                request.principal(), request.session(), freshness(request), deadline(request), gone, request::whenOver);
     }
 
     private static Freshness freshness(WebRequest request) throws ApiException {

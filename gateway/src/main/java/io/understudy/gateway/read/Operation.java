@@ -28,6 +28,9 @@ sealed interface Operation<R extends OpResult> permits RangeOperation, TxnOperat
     /** How many entries {@link #at} looks at one by one, at most, with the same arguments; in logarithmic time. */
     long looksAt(ReplicaState now, Function<Revision, @Nullable ReplicaState> past);
 
+    /** What its answer from the source may take, in bytes, as far as can be told before. */
+    long mostBytes();
+
     /** The answer from the source, of a state that includes revision {@code least}. */
     Future<Fetched<R>> from(SourceReads source, Need need);
 
@@ -35,8 +38,9 @@ sealed interface Operation<R extends OpResult> permits RangeOperation, TxnOperat
      * What came from the source.
      *
      * @param revision of the answer's header
+     * @param bytes that it takes, as encoded
      */
-    record Fetched<R extends OpResult>(R result, long revision, Origin origin) {}
+    record Fetched<R extends OpResult>(R result, long revision, Origin origin, long bytes) {}
 
     /**
      * What an answer of the source has to be.

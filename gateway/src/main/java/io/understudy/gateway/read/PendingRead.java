@@ -260,15 +260,26 @@ final class PendingRead<R extends OpResult> implements LoopWaits.Waiting {
     }
 
     private void passThrough() {
+        path.heldOfSource()
+                .take(operation.mostBytes(), deadlineNanos)
+                .onSuccess(this::askSource)
+                .onFailure(this::fail);
+    }
+
+    private void askSource(ByteBudget.Hold hold) {
         operation.from(path.source(), need()).onComplete(fetched -> {
             if (fetched.failed()) {
+                hold.release();
                 fail(fetched.cause());
                 return;
             }
             Operation.Fetched<R> told = fetched.result();
             if (told.revision() < caller.session().lastRevision()) {
+                hold.release();
                 again();
             } else {
+                hold.become(told.bytes());
+                caller.whenOver().accept(hold::release);
                 complete(path.fromSource(caller, told, consistency));
             }
         });

@@ -46,6 +46,11 @@ record RangeOperation(RangeRequest request, @Nullable KeyRange keys, ResponseHea
     }
 
     @Override
+    public long mostBytes() {
+        return SourceReads.mostBytes(request);
+    }
+
+    @Override
     public Future<Fetched<RangeResult>> from(SourceReads source, Need need) {
         return source.range(request, need);
     }

@@ -4,6 +4,7 @@ import io.micrometer.core.instrument.Counter;
 import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.Timer;
+import io.micrometer.core.instrument.binder.BaseUnits;
 import java.time.Duration;
 import java.util.EnumMap;
 import java.util.Locale;
@@ -24,6 +25,7 @@ import java.util.function.Supplier;
  *   <li>{@code understudy.gateway.reads.evaluation.waiting} (gauge): answers that wait for that
  *   <li>{@code understudy.gateway.readindex.rounds} (timer; {@code outcome}): read-index rounds
  *   <li>{@code understudy.gateway.staleness} (gauge, seconds): of the replica; no number while nobody knows
+ *   <li>{@code understudy.gateway.passedthrough} (gauge, bytes): held of the source's answers, or kept free for them
  * </ul>
  */
 final class ReadMetrics {
@@ -87,6 +89,13 @@ final class ReadMetrics {
         Gauge.builder(PREFIX + "staleness", seconds)
                 .description("Time since the replica is known to have been current")
                 .baseUnit("seconds")
+                .register(registry);
+    }
+
+    void observePassedThrough(Supplier<Number> bytes) {
+        Gauge.builder(PREFIX + "passedthrough", bytes)
+                .description("Held of the source's answers, or kept free for them")
+                .baseUnit(BaseUnits.BYTES)
                 .register(registry);
     }
 

@@ -53,6 +53,7 @@ public final class ReadPath implements Reads {
     private final ReadIndexRounds rounds;
     private final Waits waits;
     private final SourceReads source;
+    private final ByteBudget heldOfSource;
     private final Evaluations evaluations;
     private final ReadMetrics metrics;
     private final Runnable requestProgress;
@@ -81,6 +82,8 @@ public final class ReadPath implements Reads {
         this.rounds = new ReadIndexRounds(readIndexes, cluster.thread(), settings, clock, metrics, () -> revisionOr(0));
         this.waits = new Waits(vertx, rounds, () -> revisionOr(-1), this::askProgress, settings.maxWaiting());
         this.source = new SourceReads(vertx, cluster, headers, settings);
+        this.heldOfSource = new ByteBudget(vertx, settings.maxPassedThroughBytes(), settings.maxWaiting());
+        metrics.observePassedThrough(heldOfSource::held);
         this.evaluations = new Evaluations(vertx, metrics);
         metrics.observeStaleness(() -> {
             Duration staleness = staleness();
@@ -253,6 +256,11 @@ public final class ReadPath implements Reads {
 
     SourceReads source() {
         return source;
+    }
+
+    /** For answers of the source, from the request until the client has taken them. */
+    ByteBudget heldOfSource() {
+        return heldOfSource;
     }
 
     @Nullable ReplicaState state() {

@@ -14,6 +14,7 @@ import java.util.List;
  * @param asOfInterval how often a round is sent when no linearizable read asks for one, 10 ms to 1 min
  * @param maxWaiting reads that wait on one event loop, 1 to 2^31-1; more are refused
  * @param maxPassedThrough reads under way at the source at a time, 1 to 100,000
+ * @param maxPassedThroughBytes of their answers, from the request until the client has taken them, at least 1 MiB
  */
 public record ReadSettings(
         Duration timeout,
@@ -21,10 +22,17 @@ public record ReadSettings(
         Duration roundTimeout,
         Duration asOfInterval,
         int maxWaiting,
-        int maxPassedThrough) {
+        int maxPassedThrough,
+        long maxPassedThroughBytes) {
 
     public static final ReadSettings DEFAULTS = new ReadSettings(
-            Duration.ofSeconds(7), Duration.ofSeconds(1), Duration.ofSeconds(1), Duration.ofMillis(200), 100_000, 16);
+            Duration.ofSeconds(7),
+            Duration.ofSeconds(1),
+            Duration.ofSeconds(1),
+            Duration.ofMillis(200),
+            100_000,
+            16,
+            256L << 20);
 
     private static final Setting<Duration> TIMEOUT = Setting.duration(
                     "reads.timeout", "How long a read takes at most; etcd's own is 7 s. A client may give up sooner.")
@@ -50,15 +58,26 @@ public record ReadSettings(
             .defaultsTo(DEFAULTS.maxWaiting)
             .between(1, Integer.MAX_VALUE);
     private static final Setting<Integer> MAX_PASSED_THROUGH = Setting.integer(
-                    "reads.maxPassedThrough",
-                    "Reads that the source is asked for at a time; others wait their turn. Each may hold an answer of up to"
-                            + " 64 MiB.")
+                    "reads.maxPassedThrough", "Reads that the source is asked for at a time; others wait their turn.")
             .defaultsTo(DEFAULTS.maxPassedThrough)
             .between(1, 100_000);
 
+    private static final Setting<Long> MAX_PASSED_THROUGH_BYTES = Setting.bytes(
+                    "reads.maxPassedThroughBytes",
+                    "What the source's answers may take at a time, as encoded, until their clients have taken them; a range"
+                            + " without limit counts as 64 MiB until it is answered. Others wait.")
+            .defaultsTo(DEFAULTS.maxPassedThroughBytes)
+            .between(1L << 20, 1L << 40);
+
     /** The settings as rows. */
-    public static final List<Setting<?>> ROWS =
-            List.of(TIMEOUT, FRESHNESS_TIMEOUT, ROUND_TIMEOUT, AS_OF_INTERVAL, MAX_WAITING, MAX_PASSED_THROUGH);
+    public static final List<Setting<?>> ROWS = List.of(
+            TIMEOUT,
+            FRESHNESS_TIMEOUT,
+            ROUND_TIMEOUT,
+            AS_OF_INTERVAL,
+            MAX_WAITING,
+            MAX_PASSED_THROUGH,
+            MAX_PASSED_THROUGH_BYTES);
 
     /** What {@link #ROWS} say. */
     public static ReadSettings from(Configuration configuration) {
@@ -68,6 +87,7 @@ public record ReadSettings(
                 configuration.get(ROUND_TIMEOUT),
                 configuration.get(AS_OF_INTERVAL),
                 configuration.get(MAX_WAITING),
-                configuration.get(MAX_PASSED_THROUGH));
+                configuration.get(MAX_PASSED_THROUGH),
+                configuration.get(MAX_PASSED_THROUGH_BYTES));
     }
 }

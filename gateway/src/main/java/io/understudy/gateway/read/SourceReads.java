@@ -13,9 +13,11 @@ import io.understudy.gateway.api.RangeResult;
 import io.understudy.gateway.api.ResponseHeaders;
 import io.understudy.gateway.api.TxnPath;
 import io.understudy.gateway.api.TxnPlan;
+import io.understudy.gateway.api.TxnRequests;
 import io.understudy.gateway.api.TxnResult;
 import io.understudy.gateway.read.Operation.Fetched;
 import io.understudy.gateway.read.Operation.Need;
+import io.understudy.vocabulary.KeyRange;
 import io.understudy.vocabulary.Revision;
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;
@@ -27,13 +29,18 @@ import java.util.List;
  * event loop.
  *
  * <p>A range is one range at the source. A transaction, which a learner refuses, is made of many, all pinned to one
- * revision: what is compared, then what is on the path chosen by that. What is held at a time is bounded by how many are
- * under way, and an answer's size by what the connections to the source accept, 64 MiB.
+ * revision: what is compared, then what is on the path chosen by that. How many are under way at a time is bounded here, an
+ * answer's size by what the connections to the source accept, 64 MiB, and what answers take in all by a {@link ByteBudget}.
  */
 final class SourceReads {
 
     /** A transaction begins so often in all, if compaction takes what it has pinned. */
     private static final int MOST_PINS = 3;
+
+    /** Of a message on the connections to the source. */
+    private static final long MOST_BYTES = 64L << 20;
+
+    private static final long ENTRY_BYTES = 3L << 19;
 
     private static final RangeRequest REVISION_ONLY = RangeRequest.newBuilder()
             .setKey(ByteString.copyFrom(new byte[] {0}))
@@ -58,8 +65,11 @@ final class SourceReads {
 
     Future<Fetched<RangeResult>> range(RangeRequest request, Need need) {
         return turns.take(() -> ask(request, need)
-                .map(answer ->
-                        new Fetched<>(result(request, answer, header(answer)), answer.revision(), answer.origin())));
+                .map(answer -> new Fetched<>(
+                        result(request, answer, header(answer)),
+                        answer.revision(),
+                        answer.origin(),
+                        answer.wireBytes())));
     }
 
     Future<Fetched<TxnResult>> txn(TxnRequest request, Need need) {
@@ -119,12 +129,36 @@ final class SourceReads {
                 results.add(result(dated.get(i), answers.get(i), header));
             }
             try {
-                return Future.succeededFuture(
-                        new Fetched<>(path.result(results, header), pin.revision(), pin.origin()));
+                return Future.succeededFuture(new Fetched<>(
+                        path.result(results, header),
+                        pin.revision(),
+                        pin.origin(),
+                        answers.stream().mapToLong(SourceAnswer::wireBytes).sum()));
             } catch (ApiException e) {
                 return Future.failedFuture(e);
             }
         });
+    }
+
+    /** What the answer may take: a limit counts so many entries of the size that etcd takes by default. */
+    static long mostBytes(RangeRequest request) {
+        if (request.getCountOnly()) {
+            return 0;
+        }
+        long entries = request.getRangeEnd().isEmpty() ? 1 : request.getLimit();
+        return entries <= 0 || entries > MOST_BYTES / ENTRY_BYTES ? MOST_BYTES : entries * ENTRY_BYTES;
+    }
+
+    /** Likewise, with what it compares: all together is bounded as one answer is. */
+    static long mostBytes(TxnRequest request) {
+        long entries = 0;
+        for (KeyRange keys : TxnRequests.ranges(request)) {
+            if (!keys.equals(KeyRange.single(keys.from()))) {
+                return MOST_BYTES;
+            }
+            entries++;
+        }
+        return Math.min(MOST_BYTES, entries * ENTRY_BYTES);
     }
 
     /** In order; the first failure is that of all. */

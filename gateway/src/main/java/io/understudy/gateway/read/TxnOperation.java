@@ -53,6 +53,11 @@ record TxnOperation(TxnRequest request, List<KeyRange> keys, ResponseHeaders hea
     }
 
     @Override
+    public long mostBytes() {
+        return SourceReads.mostBytes(request);
+    }
+
+    @Override
     public Future<Fetched<TxnResult>> from(SourceReads source, Need need) {
         return source.txn(request, need);
     }

@@ -183,7 +183,8 @@ final class RestApi {
                 session,
                 freshness,
                 Caller.NO_DEADLINE,
-                exchange::over);
+                exchange::over,
+                exchange::whenOver);
     }
 
     private static Set<String> with(Set<String> some, String... more) {

@@ -39,6 +39,15 @@ final class RestExchange {
         });
     }
 
+    /** Runs {@code task} once the client has taken the answer, or has gone. One task, which may be run twice. */
+    void whenOver(Runnable task) {
+        if (request.response().ended() || request.response().closed()) {
+            task.run();
+        } else {
+            request.response().endHandler(ended -> task.run()).closeHandler(closed -> task.run());
+        }
+    }
+
     HttpServerRequest request() {
         return request;
     }

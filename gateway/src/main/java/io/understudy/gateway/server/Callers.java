@@ -6,6 +6,7 @@ import io.understudy.gateway.caller.Caller;
 import io.understudy.gateway.caller.Freshness;
 import io.understudy.gateway.caller.Principal;
 import java.util.function.BooleanSupplier;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /** Reads from a request's head who asks, and how fresh the answer has to be. */
@@ -28,10 +29,20 @@ final class Callers {
      *
      * @throws ApiException what it says of the freshness makes no sense
      */
-    static Caller of(RequestHead head, ClientConnection connection, long deadlineNanos, BooleanSupplier gone)
+    static Caller of(
+            RequestHead head,
+            ClientConnection connection,
+            long deadlineNanos,
+            BooleanSupplier gone,
+            Consumer<Runnable> whenOver)
             throws ApiException {
         return new Caller(
-                principal(TOKEN, head, connection), connection.session(), freshness(head), deadlineNanos, gone);
+                principal(TOKEN, head, connection),
+                connection.session(),
+                freshness(head),
+                deadlineNanos,
+                gone,
+                whenOver);
     }
 
     /** Who sends a request of plain HTTP, by its headers or by its connection. */

@@ -23,6 +23,7 @@ final class GrpcCall {
     private @Nullable ScheduledFuture<?> timer;
     private boolean headed;
     private boolean over;
+    private Runnable ended = () -> {};
 
     /** {@code overdue} is run when the deadline has passed, after the client was answered so. */
     GrpcCall(Http2Exchange exchange, RequestListener.Outcomes outcomes, Runnable overdue) {
@@ -47,11 +48,23 @@ final class GrpcCall {
         if (deadlineNanos != Caller.NO_DEADLINE) {
             timer = exchange.connection().after(deadlineNanos - beginNanos, this::expire);
         }
-        return Callers.of(exchange.request(), exchange.connection(), deadlineNanos, this::over);
+        return Callers.of(exchange.request(), exchange.connection(), deadlineNanos, this::over, this::whenOver);
     }
 
     boolean over() {
         return over;
+    }
+
+    private void whenOver(Runnable task) {
+        if (over) {
+            task.run();
+        } else {
+            Runnable before = ended;
+            ended = () -> {
+                before.run();
+                task.run();
+            };
+        }
     }
 
     void head(List<Field> fields) {
@@ -138,6 +151,7 @@ final class GrpcCall {
             timer.cancel(false);
         }
         outcomes.answered(code.name(), System.nanoTime() - beginNanos);
+        ended.run();
         return true;
     }
 }

@@ -37,6 +37,7 @@ final class WebCall implements RequestReader, WebRequest {
     private byte[] body = NOTHING;
     private @Nullable ByteBuf arriving;
     private @Nullable Runnable gone;
+    private Runnable ended = () -> {};
     private boolean answered;
     private boolean over;
 
@@ -92,6 +93,7 @@ final class WebCall implements RequestReader, WebRequest {
         if (early && gone != null) {
             gone.run();
         }
+        ended.run();
     }
 
     @Override
@@ -152,6 +154,15 @@ final class WebCall implements RequestReader, WebRequest {
     }
 
     @Override
+    public void whenOver(Runnable task) {
+        if (over) {
+            task.run();
+        } else {
+            ended = task;
+        }
+    }
+
+    @Override
     public void answer(int status, String contentType, List<Field> fields, AnswerBody answer) {
         if (!answered) {
             answered = true;
@@ -175,10 +186,17 @@ final class WebCall implements RequestReader, WebRequest {
                 exchange.head(status, head, answer.length());
                 over = answer.length() == 0;
             }
-            if (!over) {
-                new BodyPump(exchange, answer, true, () -> over = true, this::broken).run();
+            if (over) {
+                ended.run();
+            } else {
+                new BodyPump(exchange, answer, true, this::taken, this::broken).run();
             }
         }
+    }
+
+    private void taken() {
+        over = true;
+        ended.run();
     }
 
     /** Too late for another status: all that is left is to let the client see that there is no end. */

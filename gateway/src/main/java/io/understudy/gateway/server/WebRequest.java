@@ -51,6 +51,12 @@ public interface WebRequest {
     /** Runs {@code task} if the client goes before it is answered. */
     void whenGone(Runnable task);
 
+    /**
+     * Runs {@code task} once the client has taken the answer, or has gone; at once if that is so already. One task, which
+     * may be run twice.
+     */
+    void whenOver(Runnable task);
+
     /** Answers. A large body that doesn't know its length is sent in chunks. */
     void answer(int status, String contentType, List<Field> fields, AnswerBody body);
 

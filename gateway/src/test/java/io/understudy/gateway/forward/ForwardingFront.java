@@ -53,7 +53,7 @@ final class ForwardingFront implements AutoCloseable {
     }
 
     private ServerCall.Listener<byte[]> accept(EtcdMethod method, ServerCall<byte[], byte[]> call, Metadata headers) {
-        Caller caller = new Caller(Principal.ANONYMOUS, session, Freshness.ANY, deadline(), () -> false);
+        Caller caller = new Caller(Principal.ANONYMOUS, session, Freshness.ANY, deadline(), () -> false, Runnable::run);
         return forwarding.start(method, call, headers, caller, loop);
     }
 

@@ -223,7 +223,7 @@ final class LongReadsTest {
     }
 
     private Caller caller() {
-        return new Caller(Principal.ANONYMOUS, session, Freshness.ANY, Caller.NO_DEADLINE, gone::get);
+        return new Caller(Principal.ANONYMOUS, session, Freshness.ANY, Caller.NO_DEADLINE, gone::get, Runnable::run);
     }
 
     private static RangeRequest one() {

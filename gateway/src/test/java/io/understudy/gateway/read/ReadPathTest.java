@@ -58,7 +58,13 @@ final class ReadPathTest {
 
     /** No round by itself, and waits that a test can sit through. */
     private static final ReadSettings SETTINGS = new ReadSettings(
-            Duration.ofSeconds(2), Duration.ofMillis(1_500), Duration.ofSeconds(1), Duration.ofMinutes(1), 4, 10);
+            Duration.ofSeconds(2),
+            Duration.ofMillis(1_500),
+            Duration.ofSeconds(1),
+            Duration.ofMinutes(1),
+            4,
+            10,
+            1 << 20);
 
     private static final ReplicaSettings REPLICA = new ReplicaSettings(100, 1L << 20, 2L << 20, Duration.ofMinutes(1));
 
@@ -288,7 +294,8 @@ final class ReadPathTest {
     }
 
     private CompletableFuture<Answer<RangeResult>> read(boolean serializable, Freshness freshness) throws Exception {
-        Caller caller = new Caller(Principal.ANONYMOUS, session, freshness, Caller.NO_DEADLINE, gone::get);
+        Caller caller =
+                new Caller(Principal.ANONYMOUS, session, freshness, Caller.NO_DEADLINE, gone::get, Runnable::run);
         RangeRequest request = RangeRequest.newBuilder()
                 .setKey(KEY)
                 .setSerializable(serializable)
