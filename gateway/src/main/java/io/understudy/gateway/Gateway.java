@@ -236,6 +236,7 @@ public final class Gateway implements AutoCloseable {
         steps.run("reads", reads::close);
         steps.run("verifier", () -> verifier.close(settings.closeTimeout()));
         steps.run("writer", () -> writer.close(settings.closeTimeout()));
+        steps.run("JSON form", jsonForm::close);
         steps.run("source", source::close);
         steps.run("event loops", () -> steps.await(vertx.close()));
         steps.run("metrics", process::close);
