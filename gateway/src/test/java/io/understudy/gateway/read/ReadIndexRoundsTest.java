@@ -31,7 +31,13 @@ final class ReadIndexRoundsTest {
 
     private static final Duration PATIENCE = Duration.ofSeconds(20);
     private static final ReadSettings SETTINGS = new ReadSettings(
-            Duration.ofSeconds(7), Duration.ofSeconds(1), Duration.ofSeconds(1), Duration.ofMinutes(1), 1_000, 10);
+            Duration.ofSeconds(7),
+            Duration.ofSeconds(1),
+            Duration.ofSeconds(1),
+            Duration.ofMinutes(1),
+            1_000,
+            10,
+            1 << 20);
 
     private final ScheduledExecutorService timers = Executors.newSingleThreadScheduledExecutor();
     private final List<CompletableFuture<ReadIndex>> sent = new CopyOnWriteArrayList<>();
