@@ -1,5 +1,6 @@
 package io.understudy.gateway.server;
 
+import io.netty.util.concurrent.EventExecutor;
 import io.netty.util.concurrent.ScheduledFuture;
 import io.understudy.gateway.caller.Principal;
 import io.understudy.gateway.caller.Session;
@@ -34,6 +35,10 @@ final class ClientConnection {
     /** Its event loop; what runs there may ask Vert.x for the current context. */
     Executor loop() {
         return loop;
+    }
+
+    EventExecutor eventLoop() {
+        return context.nettyEventLoop();
     }
 
     /** Who the connection itself says it is. */

@@ -19,11 +19,15 @@ final class Http2Exchange implements Exchange, RequestHead {
     private final Http2Headers request;
     private @Nullable RequestReader reader;
     private @Nullable Runnable resume;
+    private @Nullable Outflow outflow;
     private final Stall stall = new Stall();
     /** Bytes of the answer that the client has yet to take. */
     private long pending;
     /** Bytes that went either way. */
     private long moved;
+
+    /** What has to be on its way before it goes on by {@link #whenPushable}; negative for {@link #whenWritable}. */
+    private int resumeAt = -1;
 
     private boolean requestEnded;
     private boolean answered;
@@ -49,6 +53,9 @@ final class Http2Exchange implements Exchange, RequestHead {
     void closed() {
         closed = true;
         forgetResume();
+        if (outflow != null) {
+            outflow.drop();
+        }
         if (reader != null) {
             reader.closed();
         }
@@ -114,6 +121,7 @@ final class Http2Exchange implements Exchange, RequestHead {
     @Override
     public void whenWritable(Runnable runnable) {
         if (!closed && !answered) {
+            resumeAt = -1;
             resume = runnable;
             handler.await(this);
         }
@@ -123,11 +131,68 @@ final class Http2Exchange implements Exchange, RequestHead {
     void resume() {
         Runnable waiting = resume;
         if (waiting != null) {
-            if (writable()) {
+            if (resumeAt < 0 ? writable() : pushable(resumeAt)) {
                 resume = null;
                 waiting.run();
             } else {
-                handler.await(this);
+                awaitRoom();
+            }
+        }
+    }
+
+    /**
+     * Writes the next part of a body that has no end to wait for, and takes it over. What the client's window for the
+     * stream has no room for is held, for as long as the client likes.
+     */
+    void push(ByteBuf data) {
+        if (closed || answered) {
+            data.release();
+            return;
+        }
+        if (outflow == null) {
+            outflow = new Outflow(this, handler);
+        }
+        outflow.push(data);
+    }
+
+    /** Whether all that was pushed has gone on its way, and there is room on it for {@code bytes} before. */
+    boolean pushable(int bytes) {
+        return !closed
+                && !answered
+                && handler.pushable()
+                && (outflow == null || (outflow.flows() && outflow.handedBytes() < bytes));
+    }
+
+    /** Runs {@code runnable} once when {@link #pushable} may be true again, unless the stream ends before. */
+    void whenPushable(int bytes, Runnable runnable) {
+        if (!closed && !answered) {
+            resumeAt = bytes;
+            resume = runnable;
+            awaitRoom();
+        }
+    }
+
+    private void awaitRoom() {
+        // Else its own window has to grow, which is told for each stream: thousands may wait so, and for long.
+        if (outflow == null || outflow.flows()) {
+            handler.await(this);
+        }
+    }
+
+    /** Of what was pushed, as many bytes went to the socket, or nowhere. */
+    void pushed(int bytes) {
+        if (outflow != null) {
+            outflow.went(bytes);
+        }
+        handler.pushed(bytes);
+    }
+
+    /** The client's window for the stream is larger now. */
+    void windowGrew() {
+        if (outflow != null && !closed) {
+            outflow.drain();
+            if (resume != null) {
+                awaitRoom();
             }
         }
     }
@@ -156,10 +221,18 @@ final class Http2Exchange implements Exchange, RequestHead {
     void headers(Http2Headers headers, boolean end) {
         if (!closed && !answered) {
             if (end) {
+                writeHeld();
                 answered();
             }
             // What the client still sends is of no use to anybody once it has its answer.
             handler.write(stream, headers, end, end && !requestEnded);
+        }
+    }
+
+    /** So that it comes before what follows. From now on the client has to take it, or loses the stream. */
+    private void writeHeld() {
+        if (outflow != null) {
+            outflow.takeHeld().forEach(data -> body(data, false));
         }
     }
 
@@ -189,7 +262,7 @@ final class Http2Exchange implements Exchange, RequestHead {
     /** Ends the stream if it has been the client's turn for too long. */
     void check() {
         boolean waits = pending > 0
-                || (resume != null && handler.windowIsFull(stream))
+                || (resume != null && resumeAt < 0 && handler.windowIsFull(stream))
                 || (!requestEnded && !answered && reader != null && !reader.lastsOpen());
         if (stall.lasts(waits, moved)) {
             answered();

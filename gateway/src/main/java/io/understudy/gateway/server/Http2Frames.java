@@ -3,8 +3,10 @@ package io.understudy.gateway.server;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
 import io.netty.channel.ChannelHandlerContext;
+import io.netty.handler.codec.http2.Http2CodecUtil;
 import io.netty.handler.codec.http2.Http2FrameAdapter;
 import io.netty.handler.codec.http2.Http2Headers;
+import io.netty.handler.codec.http2.Http2Settings;
 import io.netty.handler.codec.http2.Http2Stream;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -54,6 +56,20 @@ final class Http2Frames extends Http2FrameAdapter {
         // Else these are trailers, of which nobody expects any.
         if (endStream) {
             int unused = exchange.read(Unpooled.EMPTY_BUFFER, true);
+        }
+    }
+
+    @Override
+    public void onWindowUpdateRead(ChannelHandlerContext ctx, int streamId, int increment) {
+        if (streamId != Http2CodecUtil.CONNECTION_STREAM_ID) {
+            handler.windowGrew(handler.exchange(handler.connection().stream(streamId)));
+        }
+    }
+
+    @Override
+    public void onSettingsRead(ChannelHandlerContext ctx, Http2Settings settings) {
+        if (settings.initialWindowSize() != null) {
+            handler.windowsGrew();
         }
     }
 

@@ -4,6 +4,7 @@ import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufAllocator;
 import io.netty.channel.ChannelFuture;
 import io.netty.channel.ChannelHandlerContext;
+import io.netty.channel.ChannelOutboundBuffer;
 import io.netty.channel.ChannelPromise;
 import io.netty.handler.codec.http2.Http2Connection;
 import io.netty.handler.codec.http2.Http2ConnectionAdapter;
@@ -32,6 +33,7 @@ final class Http2Handler extends Http2ConnectionHandler {
     private final Set<Http2Exchange> waiting = new LinkedHashSet<>();
 
     private final ClientConnection client;
+    private final JoinedFrames joined = new JoinedFrames();
     private final int windowBytes;
     private @Nullable ChannelHandlerContext context;
     private final int maxUnreadBytes;
@@ -41,6 +43,10 @@ final class Http2Handler extends Http2ConnectionHandler {
     private long pending;
     /** Bytes of answers that went. */
     private long taken;
+    /** Bytes of pushed data that wait for the connection's window, or the socket. */
+    private long pushing;
+    /** Bytes of pushed data that the socket's queue was given. */
+    private long pushed;
 
     private boolean reading;
     private boolean flushComes;
@@ -91,6 +97,62 @@ final class Http2Handler extends Http2ConnectionHandler {
         return pending < maxUnreadBytes && encoder().flowController().isWritable(stream);
     }
 
+    /** What the client's window for that stream has room for. */
+    int window(Http2Stream stream) {
+        return encoder().flowController().windowSize(stream);
+    }
+
+    /** Whether what was pushed to any stream isn't too much for the connection. */
+    boolean pushable() {
+        return pushing < maxUnreadBytes && context().channel().isWritable();
+    }
+
+    /** Writes data that the stream's window has room for, and takes it over. */
+    void push(Http2Exchange exchange, ByteBuf data) {
+        pushing += data.readableBytes();
+        unwritten += data.readableBytes();
+        encoder()
+                .flowController()
+                .addFlowControlled(
+                        exchange.stream(),
+                        new PushedData(
+                                exchange,
+                                joined,
+                                encoder().configuration().frameSizePolicy().maxFrameSize(),
+                                data));
+        writeMuch();
+        flushSoon();
+    }
+
+    /** As many bytes of what was pushed wait no longer. */
+    void pushed(int bytes) {
+        pushing -= bytes;
+        pushed += bytes;
+        resumeSoon();
+    }
+
+    /** The client has enlarged the window of that stream, if it is still open. */
+    void windowGrew(@Nullable Http2Exchange exchange) {
+        if (exchange != null) {
+            exchange.windowGrew();
+        }
+    }
+
+    /** The client has changed the windows of all streams. */
+    void windowsGrew() {
+        try {
+            Http2Stream unused = connection().forEachActiveStream(stream -> {
+                Http2Exchange each = exchange(stream);
+                if (each != null) {
+                    each.windowGrew();
+                }
+                return true;
+            });
+        } catch (Http2Exception e) {
+            onError(context(), true, e);
+        }
+    }
+
     void await(Http2Exchange exchange) {
         waiting.add(exchange);
     }
@@ -129,7 +191,7 @@ final class Http2Handler extends Http2ConnectionHandler {
     /** Ends what has waited for the client for too long. */
     void check() {
         // Once the socket takes nothing, no stream can be ended by itself.
-        if (stall.lasts(!decoder().prefaceReceived() || !context().channel().isWritable(), taken)) {
+        if (stall.lasts(!decoder().prefaceReceived() || !context().channel().isWritable(), taken + pushed - queued())) {
             ChannelFuture unused = context().close();
             return;
         }
@@ -144,6 +206,11 @@ final class Http2Handler extends Http2ConnectionHandler {
         } catch (Http2Exception e) {
             onError(context(), true, e);
         }
+    }
+
+    private long queued() {
+        ChannelOutboundBuffer queue = context().channel().unsafe().outboundBuffer();
+        return queue == null ? 0 : queue.totalPendingWriteBytes();
     }
 
     /** {@code reset} as with headers. */
@@ -161,6 +228,11 @@ final class Http2Handler extends Http2ConnectionHandler {
             written.addListener(done -> reset(stream, Http2Error.NO_ERROR));
         }
         ChannelFuture unused = encoder().writeData(context(), stream.id(), data, 0, end, written);
+        writeMuch();
+        flushSoon();
+    }
+
+    private void writeMuch() {
         if (unwritten >= Exchange.PIECE_BYTES) {
             // To the socket's queue, so that it is known when that is full.
             unwritten = 0;
@@ -170,7 +242,6 @@ final class Http2Handler extends Http2ConnectionHandler {
                 onError(context(), true, e);
             }
         }
-        flushSoon();
     }
 
     private void taken(int bytes) {
@@ -221,6 +292,7 @@ final class Http2Handler extends Http2ConnectionHandler {
     @Override
     public void handlerAdded(ChannelHandlerContext added) throws Exception {
         context = added;
+        added.pipeline().addBefore(added.name(), "frames", joined);
         super.handlerAdded(added);
         Http2Stream all = connection().connectionStream();
         decoder()

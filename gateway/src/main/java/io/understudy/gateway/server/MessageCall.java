@@ -5,8 +5,10 @@ import io.grpc.MethodDescriptor;
 import io.grpc.ServerCall;
 import io.grpc.Status;
 import io.netty.buffer.ByteBuf;
+import io.netty.buffer.ByteBufAllocator;
 import io.netty.handler.codec.http2.DefaultHttp2Headers;
 import io.netty.handler.codec.http2.Http2Headers;
+import io.netty.util.concurrent.EventExecutor;
 import io.understudy.gateway.api.ApiException;
 import io.understudy.gateway.caller.Caller;
 import java.util.ArrayDeque;
@@ -20,6 +22,9 @@ import org.slf4j.LoggerFactory;
  * arrived and nobody has asked for yet is kept from the client's window.
  */
 public final class MessageCall extends ServerCall<byte[], byte[]> implements RequestReader {
+
+    /** What comes before each message. */
+    public static final int PREFIX_BYTES = Framed.PREFIX_BYTES;
 
     private static final Logger LOG = LoggerFactory.getLogger(MessageCall.class);
 
@@ -208,6 +213,54 @@ public final class MessageCall extends ServerCall<byte[], byte[]> implements Req
             awaitsRoom = true;
             exchange.whenWritable(this::room);
         }
+    }
+
+    /**
+     * Sends messages, each behind its prefix ({@link #prefix}), and takes them over. Parts of one may come one after the
+     * other. Whatever is pushed is kept until the client takes it, without limit of time: ask {@link #pushable} first.
+     */
+    public void push(ByteBuf framed) {
+        if (call.over()) {
+            framed.release();
+            return;
+        }
+        if (!call.headed()) {
+            call.head(List.of());
+        }
+        exchange.push(framed);
+    }
+
+    /**
+     * Whether the client has taken what was pushed, but for less than {@code bytes} that are on their way to it. If not, the
+     * listener's {@code onReady} tells when to ask again.
+     */
+    public boolean pushable(int bytes) {
+        if (call.over()) {
+            return false;
+        }
+        if (exchange.pushable(bytes)) {
+            return true;
+        }
+        if (!awaitsRoom) {
+            awaitsRoom = true;
+            exchange.whenPushable(bytes, this::room);
+        }
+        return false;
+    }
+
+    /** Begins a message of that length in {@code out}. */
+    public static void prefix(ByteBuf out, int length) {
+        out.writeByte(0).writeInt(length);
+    }
+
+    /** Where a buffer for {@link #push} comes from. */
+    public ByteBufAllocator allocator() {
+        return exchange.allocator();
+    }
+
+    /** The event loop of the client's connection. */
+    public EventExecutor eventLoop() {
+        return exchange.connection().eventLoop();
     }
 
     private void room() {
