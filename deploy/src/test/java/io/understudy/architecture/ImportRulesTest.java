@@ -71,6 +71,8 @@ final class ImportRulesTest {
             .gateway.verify     io.grpc org.slf4j
             .gateway.hub        .gateway.replica .vocabulary .config com.google.protobuf io.micrometer io.netty.buffer
             .gateway.hub        io.netty.util org.slf4j
+            .gateway.watch      .gateway.api .gateway.caller .gateway.hub .gateway.server .vocabulary com.google.protobuf
+            .gateway.watch      io.etcd.jetcd.api io.grpc io.micrometer io.netty.buffer io.netty.util io.vertx.core
             .gateway.metrics    .metrics io.micrometer
             .gateway.health
 

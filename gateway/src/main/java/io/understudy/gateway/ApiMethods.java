@@ -6,6 +6,7 @@ import io.etcd.jetcd.api.KVGrpc;
 import io.etcd.jetcd.api.MaintenanceGrpc;
 import io.etcd.jetcd.api.MemberListRequest;
 import io.etcd.jetcd.api.StatusRequest;
+import io.etcd.jetcd.api.WatchGrpc;
 import io.understudy.gateway.api.ApiException;
 import io.understudy.gateway.api.SentRequests;
 import io.understudy.gateway.api.WireForm;
@@ -19,6 +20,8 @@ import io.understudy.gateway.server.CallMethod;
 import io.understudy.gateway.server.GrpcMethod;
 import io.understudy.gateway.server.Reply;
 import io.understudy.gateway.server.UnaryMethod;
+import io.understudy.gateway.watch.GrpcWatch;
+import io.understudy.gateway.watch.Watches;
 import io.vertx.core.Context;
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;
@@ -30,16 +33,19 @@ final class ApiMethods {
 
     private static final String RANGE = KVGrpc.getRangeMethod().getFullMethodName();
     private static final String TXN = KVGrpc.getTxnMethod().getFullMethodName();
+    private static final String WATCH = WatchGrpc.getWatchMethod().getFullMethodName();
     private static final String STATUS = MaintenanceGrpc.getStatusMethod().getFullMethodName();
     private static final String MEMBERS = ClusterGrpc.getMemberListMethod().getFullMethodName();
 
     private final Reads reads;
+    private final Watches watches;
     private final Forwarding forwarding;
     private final MemberAnswers self;
     private final MembersShown shown;
 
-    ApiMethods(Reads reads, Forwarding forwarding, MemberAnswers self, MembersShown shown) {
+    ApiMethods(Reads reads, Watches watches, Forwarding forwarding, MemberAnswers self, MembersShown shown) {
         this.reads = reads;
+        this.watches = watches;
         this.forwarding = forwarding;
         this.self = self;
         this.shown = shown;
@@ -91,6 +97,10 @@ final class ApiMethods {
                     ClusterGrpc.getMemberListMethod(),
                     MemberListRequest::parseFrom,
                     (caller, request) -> answered(self::gateways).map(Reply::of));
+        }
+        if (name.equals(WATCH)) {
+            return new CallMethod(
+                    method.wire(), (call, metadata, caller, loop) -> GrpcWatch.start(watches, call, metadata, caller));
         }
         return new CallMethod(
                 method.wire(),

@@ -9,6 +9,7 @@ import io.understudy.gateway.api.ResponseHeaders;
 import io.understudy.gateway.caller.ReadPermissions;
 import io.understudy.gateway.forward.ForwardMetrics;
 import io.understudy.gateway.forward.Forwarding;
+import io.understudy.gateway.hub.WatchHub;
 import io.understudy.gateway.json.JsonApi;
 import io.understudy.gateway.json.SourceForm;
 import io.understudy.gateway.member.MemberAnswers;
@@ -25,8 +26,10 @@ import io.understudy.gateway.server.ApiServer;
 import io.understudy.gateway.server.RequestListener;
 import io.understudy.gateway.server.WebPages;
 import io.understudy.gateway.verify.Verifier;
+import io.understudy.gateway.watch.Watches;
 import io.understudy.metrics.ProcessMetrics;
 import io.understudy.vocabulary.MemberId;
+import io.understudy.vocabulary.Revision;
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;
 import io.vertx.core.VertxOptions;
@@ -71,6 +74,8 @@ public final class Gateway implements AutoCloseable {
     private final Verifier verifier;
     private final SourceForm jsonForm;
     private final ReadPath reads;
+    private final WatchHub hub;
+    private final Watches watches;
     private final ApiServer server;
     private final RestServer rest;
     private final AtomicBoolean closing = new AtomicBoolean();
@@ -114,10 +119,25 @@ public final class Gateway implements AutoCloseable {
                 source,
                 writer::requestProgress,
                 registry);
+        this.hub = new WatchHub(
+                settings.watches(),
+                replica.log(),
+                (from, previous) -> new NoHistory(replica.log()),
+                commit -> new CompletableFuture<>(),
+                registry);
+        this.watches = new Watches(
+                hub,
+                settings.range(),
+                headers,
+                ReadPermissions.EVERYTHING,
+                new Watches.Source(() -> source.view().clusterId(), reads::unconfirmed, writer::requestProgress),
+                settings.limits().maxRequestBytes(),
+                registry);
         GatewayChecks checks =
                 new GatewayChecks(closing::get, replica, verifier, writer, reads, source::view, settings.maxSilence());
         ApiMethods methods = new ApiMethods(
                 reads,
+                watches,
                 new Forwarding(source, settings.forward(), new ForwardMetrics(registry)),
                 new MemberAnswers(
                         settings.name(),
@@ -231,9 +251,11 @@ public final class Gateway implements AutoCloseable {
             return;
         }
         Closing steps = new Closing(settings.closeTimeout());
+        steps.run("watches", watches::close);
         steps.run("server", () -> steps.await(server.shutdown(settings.closeTimeout())));
         steps.run("REST", () -> steps.await(rest.shutdown(settings.closeTimeout())));
         steps.run("reads", reads::close);
+        steps.run("watch hub", hub::close);
         steps.run("verifier", () -> verifier.close(settings.closeTimeout()));
         steps.run("writer", () -> writer.close(settings.closeTimeout()));
         steps.run("JSON form", jsonForm::close);
@@ -304,6 +326,11 @@ public final class Gateway implements AutoCloseable {
             }
 
             @Override
+            public void advanced(Revision revision) {
+                hub.moved();
+            }
+
+            @Override
             public void dropped(Condition.Dropped why) {
                 announced = false;
                 reads.dropped();
@@ -313,6 +340,7 @@ public final class Gateway implements AutoCloseable {
     }
 
     private void published(ReplicaState state) {
+        hub.moved();
         reads.published(state);
         if (!announced) {
             announced = true;

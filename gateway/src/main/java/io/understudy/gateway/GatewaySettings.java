@@ -8,6 +8,7 @@ import io.understudy.config.Setting;
 import io.understudy.etcd.EtcdSettings;
 import io.understudy.feed.etcd.EtcdFeedOptions;
 import io.understudy.gateway.forward.ForwardSettings;
+import io.understudy.gateway.hub.HubSettings;
 import io.understudy.gateway.member.MemberSettings;
 import io.understudy.gateway.read.ReadSettings;
 import io.understudy.gateway.replica.ReplicaSettings;
@@ -34,6 +35,7 @@ import java.util.stream.Stream;
  * @param range the part of the key space to hold
  * @param reads how long reads wait, and for what
  * @param replica how much of the past, and how much memory, it may have
+ * @param watches what watchers may ask for
  * @param verify how often and how fast the replica is compared with the source
  * @param forward what becomes of requests that the replica can't answer
  * @param members whom clients see as members
@@ -50,6 +52,7 @@ public record GatewaySettings(
         ServerLimits limits,
         ReadSettings reads,
         ReplicaSettings replica,
+        HubSettings watches,
         VerifySettings verify,
         ForwardSettings forward,
         MemberSettings members,
@@ -91,6 +94,7 @@ public record GatewaySettings(
                     ServerLimits.ROWS,
                     ReadSettings.ROWS,
                     ReplicaSettings.ROWS,
+                    HubSettings.ROWS,
                     VerifySettings.ROWS,
                     ForwardSettings.ROWS,
                     MemberSettings.ROWS)
@@ -133,6 +137,7 @@ public record GatewaySettings(
                 ServerLimits.from(configuration),
                 ReadSettings.from(configuration),
                 ReplicaSettings.from(configuration),
+                HubSettings.from(configuration),
                 VerifySettings.from(configuration),
                 ForwardSettings.from(configuration),
                 MemberSettings.from(configuration),
@@ -155,6 +160,7 @@ public record GatewaySettings(
                 ServerLimits.DEFAULTS,
                 ReadSettings.DEFAULTS,
                 ReplicaSettings.DEFAULTS,
+                HubSettings.DEFAULTS,
                 VerifySettings.DEFAULTS,
                 ForwardSettings.DEFAULTS,
                 MemberSettings.DEFAULTS,
@@ -173,6 +179,7 @@ public record GatewaySettings(
                 limits,
                 reads,
                 replica,
+                watches,
                 verify,
                 forward,
                 members,
@@ -191,6 +198,7 @@ public record GatewaySettings(
                 limits,
                 newReads,
                 replica,
+                watches,
                 verify,
                 forward,
                 members,
@@ -209,6 +217,26 @@ public record GatewaySettings(
                 limits,
                 reads,
                 newReplica,
+                watches,
+                verify,
+                forward,
+                members,
+                maxSilence,
+                closeTimeout);
+    }
+
+    public GatewaySettings withWatches(HubSettings newWatches) {
+        return new GatewaySettings(
+                name,
+                listen,
+                rest,
+                source,
+                range,
+                feed,
+                limits,
+                reads,
+                replica,
+                newWatches,
                 verify,
                 forward,
                 members,
@@ -227,6 +255,7 @@ public record GatewaySettings(
                 limits,
                 reads,
                 replica,
+                watches,
                 newVerify,
                 forward,
                 members,
@@ -245,6 +274,7 @@ public record GatewaySettings(
                 limits,
                 reads,
                 replica,
+                watches,
                 verify,
                 newForward,
                 members,
@@ -263,6 +293,7 @@ public record GatewaySettings(
                 limits,
                 reads,
                 replica,
+                watches,
                 verify,
                 forward,
                 newMembers,

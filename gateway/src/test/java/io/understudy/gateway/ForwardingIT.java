@@ -203,7 +203,7 @@ final class ForwardingIT {
     }
 
     @Test
-    void watchesAreForwardedUntilTheyAreServed() throws Exception {
+    void watchesSeeForwardedWrites() throws Exception {
         Process watch = start("watch", "watched");
         BufferedReader events = lines(watch);
         await().atMost(PATIENCE).until(() -> {

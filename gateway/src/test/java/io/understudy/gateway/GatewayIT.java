@@ -57,6 +57,7 @@ final class GatewayIT {
                 defaults.limits(),
                 defaults.reads(),
                 defaults.replica(),
+                defaults.watches(),
                 defaults.verify(),
                 defaults.forward(),
                 defaults.members(),

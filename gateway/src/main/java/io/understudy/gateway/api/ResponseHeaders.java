@@ -22,6 +22,11 @@ public final class ResponseHeaders {
         this.raftTerm = raftTerm;
     }
 
+    /** The last seen; 0 before the first. */
+    public long raftTerm() {
+        return raftTerm.getAsLong();
+    }
+
     public ResponseHeader of(ReplicaState state) {
         return of(state.cluster(), state.revision());
     }

@@ -127,6 +127,11 @@ public final class ReadPath implements Reads {
                 : Optional.of("no revision was confirmed for " + silence.toMillis() + " ms: " + why.getMessage());
     }
 
+    /** How long no revision was confirmed by a quorum, though asked for; zero if one was when last asked. */
+    public Duration unconfirmed() {
+        return rounds.failure() == null ? Duration.ZERO : rounds.silence();
+    }
+
     @Override
     public Future<Answer<RangeResult>> range(Caller caller, RangeRequest request) {
         try {

@@ -1,0 +1,178 @@
+package io.understudy.gateway.watch;
+
+import com.google.protobuf.InvalidProtocolBufferException;
+import io.etcd.jetcd.api.WatchRequest;
+import io.grpc.Metadata;
+import io.grpc.ServerCall;
+import io.grpc.Status;
+import io.netty.buffer.ByteBuf;
+import io.understudy.gateway.api.ApiException;
+import io.understudy.gateway.caller.Caller;
+import io.understudy.gateway.hub.EventBatch;
+import io.understudy.gateway.hub.EventBatch.EncodedEvents;
+import io.understudy.gateway.server.MessageCall;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A call of {@code etcdserverpb.Watch/Watch}. What a client is told in one turn of the hub leaves as one piece; events are
+ * never encoded for it alone.
+ */
+public final class GrpcWatch extends ServerCall.Listener<byte[]> implements WatchOutput {
+
+    /** As etcd compares them, letter by letter (api/v3rpc/rpctypes/md.go). */
+    private static final Metadata.Key<String> REQUIRES_LEADER =
+            Metadata.Key.of("hasleader", Metadata.ASCII_STRING_MARSHALLER);
+
+    private static final String REQUIRES = "true";
+
+    /** Events of more bytes are shared rather than copied. */
+    private static final int LARGE_BYTES = 16 << 10;
+
+    private final MessageCall call;
+    private final int bufferBytes;
+    private final WatchLoop loop;
+    private final WatchStream stream;
+    private @Nullable ByteBuf collected;
+    /** Whether what is collected is one message that belongs to all streams. */
+    private boolean collectedShared;
+
+    private boolean wantsNext;
+
+    private GrpcWatch(Watches watches, MessageCall call, Caller caller, boolean requiresLeader) throws ApiException {
+        this.call = call;
+        this.bufferBytes = watches.settings().bufferBytes();
+        this.loop = watches.on(call.eventLoop());
+        this.stream = watches.open(this, caller, requiresLeader, call.eventLoop());
+    }
+
+    /** Takes a call on. */
+    public static ServerCall.Listener<byte[]> start(
+            Watches watches, MessageCall call, Metadata metadata, Caller caller) {
+        Iterable<String> values = metadata.getAll(REQUIRES_LEADER);
+        boolean requiresLeader = values != null && values.iterator().next().equals(REQUIRES);
+        try {
+            GrpcWatch watch = new GrpcWatch(watches, call, caller, requiresLeader);
+            call.request(1);
+            return watch;
+        } catch (ApiException e) {
+            call.close(e.code().toStatus().withDescription(e.text()), new Metadata());
+            return new ServerCall.Listener<>() {};
+        }
+    }
+
+    @Override
+    public void onMessage(byte[] message) {
+        try {
+            stream.receive(WatchRequest.parseFrom(message), this::next);
+        } catch (InvalidProtocolBufferException e) {
+            stream.end(new ApiException(Status.Code.INTERNAL, "grpc: error unmarshalling request: " + e.getMessage()));
+        }
+    }
+
+    /** Whoever doesn't read its answers may ask for no more. */
+    private void next() {
+        wantsNext = !ready();
+        if (!wantsNext) {
+            call.request(1);
+        }
+    }
+
+    @Override
+    public void onReady() {
+        if (wantsNext) {
+            next();
+        }
+        stream.ready();
+    }
+
+    /** The end of the client's requests is not that of its watchers. */
+    @Override
+    public void onHalfClose() {}
+
+    @Override
+    public void onCancel() {
+        stream.close();
+        dropCollected();
+    }
+
+    @Override
+    public boolean ready() {
+        if (collected != null && collected.readableBytes() >= bufferBytes / 2) {
+            flush();
+        }
+        return call.pushable(bufferBytes);
+    }
+
+    @Override
+    public void control(WatchControl response) {
+        byte[] header = loop.headers().of(response.revision());
+        int size = WatchMessage.size(header, response);
+        ByteBuf out = begin(size, size);
+        WatchMessage.write(out, header, response);
+    }
+
+    @Override
+    public void events(long watchId, EventBatch batch, int first, int end, boolean fragment) {
+        EncodedEvents events = batch.encoded();
+        boolean whole = first == 0 && end == events.ends().length;
+        if (collected == null && watchId == 0 && whole && !fragment) {
+            collected = loop.messageOf(batch, call.allocator()).retainedDuplicate();
+            collectedShared = true;
+            return;
+        }
+        int from = first == 0 ? 0 : events.ends()[first - 1];
+        int length = events.ends()[end - 1] - from;
+        byte[] header = loop.headers().of(batch.revision());
+        int size = WatchMessage.size(header, watchId, fragment);
+        boolean large = length >= LARGE_BYTES;
+        ByteBuf out = begin(size + length, large ? size : size + length);
+        WatchMessage.write(out, header, watchId, fragment);
+        if (large) {
+            flush();
+            call.push(loop.eventsOf(batch, call.allocator()).retainedSlice(from, length));
+        } else {
+            out.writeBytes(events.bytes(), from, length);
+        }
+    }
+
+    @Override
+    public void flush() {
+        if (collected != null) {
+            ByteBuf full = collected;
+            collected = null;
+            collectedShared = false;
+            call.push(full);
+        }
+    }
+
+    @Override
+    public void end(ApiException why) {
+        flush();
+        call.close(why.code().toStatus().withDescription(why.text()), new Metadata());
+    }
+
+    /** A buffer in which a message of {@code size} bytes has begun, with room for {@code room} of them. */
+    private ByteBuf begin(int size, int room) {
+        int bytes = MessageCall.PREFIX_BYTES + room;
+        ByteBuf out = collected;
+        if (out == null) {
+            out = call.allocator().directBuffer(bytes);
+        } else if (collectedShared) {
+            ByteBuf own = call.allocator().directBuffer(out.readableBytes() + bytes);
+            own.writeBytes(out);
+            out.release();
+            out = own;
+        }
+        collected = out;
+        collectedShared = false;
+        MessageCall.prefix(out, size);
+        return out;
+    }
+
+    private void dropCollected() {
+        if (collected != null) {
+            collected.release();
+            collected = null;
+        }
+    }
+}

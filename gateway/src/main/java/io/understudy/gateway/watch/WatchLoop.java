@@ -1,0 +1,110 @@
+package io.understudy.gateway.watch;
+
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.ByteBufAllocator;
+import io.netty.util.concurrent.EventExecutor;
+import io.netty.util.concurrent.ScheduledFuture;
+import io.understudy.gateway.api.ApiException;
+import io.understudy.gateway.hub.EventBatch;
+import io.understudy.gateway.hub.LoopHub;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+
+/** The streams of one event loop. On that loop only. */
+final class WatchLoop {
+
+    private static final long LEADER_CHECK_MILLIS = 1000;
+
+    private final EventExecutor loop;
+    private final Watches watches;
+    private final LoopHub hub;
+    private final WatchHeaders headers;
+    private final Set<WatchStream> streams = new HashSet<>();
+    private final Set<WatchStream> requiringLeader = new HashSet<>();
+    private final List<WatchStream> told = new ArrayList<>();
+    private final SharedEvents shared = new SharedEvents();
+    private @Nullable ScheduledFuture<?> leaderCheck;
+
+    WatchLoop(EventExecutor loop, Watches watches, LoopHub hub, WatchHeaders headers) {
+        this.loop = loop;
+        this.watches = watches;
+        this.hub = hub;
+        this.headers = headers;
+    }
+
+    Watches watches() {
+        return watches;
+    }
+
+    LoopHub hub() {
+        return hub;
+    }
+
+    WatchHeaders headers() {
+        return headers;
+    }
+
+    ScheduledFuture<?> after(long nanos, Runnable task) {
+        return loop.schedule(task, nanos, TimeUnit.NANOSECONDS);
+    }
+
+    void opened(WatchStream stream, boolean requiresLeader) {
+        streams.add(stream);
+        if (requiresLeader) {
+            requiringLeader.add(stream);
+            if (leaderCheck == null) {
+                leaderCheck = loop.scheduleAtFixedRate(
+                        this::checkLeader, LEADER_CHECK_MILLIS, LEADER_CHECK_MILLIS, TimeUnit.MILLISECONDS);
+            }
+        }
+    }
+
+    void closed(WatchStream stream) {
+        streams.remove(stream);
+        requiringLeader.remove(stream);
+        if (requiringLeader.isEmpty() && leaderCheck != null) {
+            leaderCheck.cancel(false);
+            leaderCheck = null;
+        }
+    }
+
+    /** Has what the stream's client was told leave when the hub's turn is over. */
+    void flushLater(WatchStream stream) {
+        told.add(stream);
+        if (told.size() == 1) {
+            hub.afterwards(this::flush);
+        }
+    }
+
+    private void flush() {
+        List<WatchStream> all = List.copyOf(told);
+        told.clear();
+        all.forEach(WatchStream::flush);
+        shared.forget();
+    }
+
+    /** Events as bytes, for all streams of the loop; not to be changed, and until the end of the turn the caller's. */
+    ByteBuf eventsOf(EventBatch batch, ByteBufAllocator allocator) {
+        return shared.eventsOf(batch, allocator);
+    }
+
+    /** As {@link #eventsOf}: the framed message for a watcher of id 0. */
+    ByteBuf messageOf(EventBatch batch, ByteBufAllocator allocator) {
+        return shared.messageOf(batch, headers, allocator);
+    }
+
+    /** Ends all streams. */
+    void end(ApiException why) {
+        List.copyOf(streams).forEach(stream -> stream.end(why));
+    }
+
+    private void checkLeader() {
+        if (watches.isLeaderLost()) {
+            List.copyOf(requiringLeader).forEach(stream -> stream.end(ApiException.noLeader()));
+        }
+    }
+}

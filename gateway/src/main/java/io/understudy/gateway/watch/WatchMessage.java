@@ -1,0 +1,108 @@
+package io.understudy.gateway.watch;
+
+import com.google.protobuf.CodedOutputStream;
+import com.google.protobuf.UnknownFieldSet;
+import io.etcd.jetcd.api.WatchCreateRequest;
+import io.netty.buffer.ByteBuf;
+import java.nio.charset.StandardCharsets;
+import java.util.List;
+
+/**
+ * {@code WatchResponse} on the wire but for its events, and what jetcd's {@code WatchCreateRequest} is too old to know
+ * ({@code api/etcdserverpb/rpc.proto}).
+ */
+final class WatchMessage {
+
+    private static final int WATCH_ID = 2 << 3;
+    private static final int CREATED = 3 << 3;
+    private static final int CANCELED = 4 << 3;
+    private static final int COMPACT_REVISION = 5 << 3;
+    private static final int CANCEL_REASON = 6 << 3 | 2;
+    private static final int FRAGMENT = 7 << 3;
+
+    private static final int CREATE_WATCH_ID_FIELD = 7;
+    private static final int CREATE_FRAGMENT_FIELD = 8;
+
+    private WatchMessage() {}
+
+    /** Which id the client has chosen; 0 if it hasn't. */
+    static long chosenId(WatchCreateRequest create) {
+        return last(create.getUnknownFields(), CREATE_WATCH_ID_FIELD);
+    }
+
+    /** Whether large responses may be split. */
+    static boolean fragments(WatchCreateRequest create) {
+        return last(create.getUnknownFields(), CREATE_FRAGMENT_FIELD) != 0;
+    }
+
+    private static long last(UnknownFieldSet fields, int number) {
+        List<Long> values = fields.getField(number).getVarintList();
+        return values.isEmpty() ? 0 : values.get(values.size() - 1);
+    }
+
+    /** The size of a response without events. */
+    static int size(byte[] header, WatchControl response) {
+        return header.length
+                + numberSize(response.watchId())
+                + (response.created() ? 2 : 0)
+                + (response.canceled() ? 2 : 0)
+                + numberSize(response.compactRevision())
+                + (response.cancelReason().isEmpty() ? 0 : textSize(response.cancelReason()));
+    }
+
+    static void write(ByteBuf out, byte[] header, WatchControl response) {
+        out.writeBytes(header);
+        writeNumber(out, WATCH_ID, response.watchId());
+        writeFlag(out, CREATED, response.created());
+        writeFlag(out, CANCELED, response.canceled());
+        writeNumber(out, COMPACT_REVISION, response.compactRevision());
+        if (!response.cancelReason().isEmpty()) {
+            byte[] text = response.cancelReason().getBytes(StandardCharsets.UTF_8);
+            out.writeByte(CANCEL_REASON);
+            writeVarint(out, text.length);
+            out.writeBytes(text);
+        }
+    }
+
+    /** The size of what comes before the events of a response. */
+    static int size(byte[] header, long watchId, boolean fragment) {
+        return header.length + numberSize(watchId) + (fragment ? 2 : 0);
+    }
+
+    /** Writes what comes before the events of a response. */
+    static void write(ByteBuf out, byte[] header, long watchId, boolean fragment) {
+        out.writeBytes(header);
+        writeNumber(out, WATCH_ID, watchId);
+        writeFlag(out, FRAGMENT, fragment);
+    }
+
+    private static int numberSize(long value) {
+        return value == 0 ? 0 : 1 + CodedOutputStream.computeUInt64SizeNoTag(value);
+    }
+
+    private static int textSize(String text) {
+        return 1 + CodedOutputStream.computeStringSizeNoTag(text);
+    }
+
+    private static void writeFlag(ByteBuf out, int tag, boolean value) {
+        if (value) {
+            out.writeByte(tag).writeByte(1);
+        }
+    }
+
+    private static void writeNumber(ByteBuf out, int tag, long value) {
+        if (value != 0) {
+            out.writeByte(tag);
+            writeVarint(out, value);
+        }
+    }
+
+    private static void writeVarint(ByteBuf out, long value) {
+        long rest = value;
+        while ((rest & ~0x7fL) != 0) {
+            out.writeByte((int) rest | 0x80);
+            rest >>>= 7;
+        }
+        out.writeByte((int) rest);
+    }
+}

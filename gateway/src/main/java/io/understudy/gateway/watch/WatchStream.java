@@ -1,0 +1,335 @@
+package io.understudy.gateway.watch;
+
+import com.google.protobuf.ByteString;
+import io.etcd.jetcd.api.WatchCreateRequest;
+import io.etcd.jetcd.api.WatchCreateRequest.FilterType;
+import io.etcd.jetcd.api.WatchRequest;
+import io.netty.util.concurrent.ScheduledFuture;
+import io.understudy.gateway.api.ApiException;
+import io.understudy.gateway.caller.Caller;
+import io.understudy.gateway.hub.EventBatch;
+import io.understudy.gateway.hub.EventBatch.EncodedEvents;
+import io.understudy.gateway.hub.WatchSpec;
+import io.understudy.gateway.hub.Watcher;
+import io.understudy.gateway.hub.WatcherListener;
+import io.understudy.vocabulary.KeyRange;
+import io.vertx.core.Future;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Objects;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One client's stream of watchers, as etcd serves it ({@code v3rpc/watch.go}, {@code mvcc/watcher.go}): requests are
+ * answered one after the other, in their order, and events come between. On the event loop of the client's connection.
+ */
+public final class WatchStream {
+
+    private static final ByteString ZERO = ByteString.copyFrom(new byte[] {0});
+
+    private static final String COMPACTED = "etcdserver: mvcc: required revision has been compacted";
+    private static final String EMPTY_RANGE = "mvcc: watcher range is empty";
+    private static final String DUPLICATE_ID = "mvcc: duplicate watch ID provided on the WatchStream";
+
+    private final WatchLoop loop;
+    private final WatchOutput output;
+    private final Caller caller;
+    private final long openedNanos = System.nanoTime();
+    private final Map<Long, Served> watchers = new HashMap<>(2);
+    private long nextId;
+    private @Nullable ScheduledFuture<?> ticker;
+    private boolean told;
+    private boolean parked;
+    private boolean over;
+
+    WatchStream(WatchLoop loop, WatchOutput output, Caller caller) {
+        this.loop = loop;
+        this.output = output;
+        this.caller = caller;
+    }
+
+    /**
+     * Takes the client's next request, which must not come before {@code taken} was run for the one before. What isn't a
+     * request is ignored.
+     */
+    public void receive(WatchRequest request, Runnable taken) {
+        switch (request.getRequestUnionCase()) {
+            case CREATE_REQUEST -> create(request.getCreateRequest(), taken);
+            case CANCEL_REQUEST -> {
+                cancel(request.getCancelRequest().getWatchId());
+                taken.run();
+            }
+            case PROGRESS_REQUEST -> {
+                progress();
+                taken.run();
+            }
+            case REQUESTUNION_NOT_SET -> taken.run();
+        }
+    }
+
+    /** The client takes what it is told again. */
+    public void ready() {
+        if (parked && !over) {
+            parked = false;
+            for (Served served : List.copyOf(watchers.values())) {
+                served.resume();
+            }
+        }
+    }
+
+    /** The client is gone. Idempotent. */
+    public void close() {
+        if (!over) {
+            over = true;
+            watchers.values().forEach(Served::stop);
+            watchers.clear();
+            if (ticker != null) {
+                ticker.cancel(false);
+            }
+            loop.closed(this);
+            loop.watches().ended();
+        }
+    }
+
+    /** Ends the stream with an error, unless it is over. */
+    void end(ApiException why) {
+        if (!over) {
+            close();
+            output.end(why);
+        }
+    }
+
+    void flush() {
+        told = false;
+        if (!over) {
+            output.flush();
+        }
+    }
+
+    private void create(WatchCreateRequest request, Runnable taken) {
+        ByteString key = request.getKey().isEmpty() ? ZERO : request.getKey();
+        ByteString end = request.getRangeEnd();
+        // Null if it is empty; "\x00" is no end.
+        KeyRange range = end.isEmpty() || end.equals(ZERO) || KeyRange.KEY_ORDER.compare(key, end) < 0
+                ? KeyRange.ofEtcd(key, end)
+                : null;
+        Future<Void> allowed = range == null
+                ? Future.succeededFuture()
+                : loop.watches().permissions().check(caller.principal(), range);
+        allowed.onComplete(checked -> loop.hub().whenAt(caller.session().lastRevision(), () -> {
+            if (!over) {
+                String refusal = checked.failed() ? longForm(checked.cause()) : null;
+                create(request, range, refusal);
+                taken.run();
+            }
+        }));
+    }
+
+    /** In etcd's order of checks. */
+    private void create(WatchCreateRequest request, @Nullable KeyRange range, @Nullable String forbidden) {
+        long chosen = WatchMessage.chosenId(request);
+        if (request.getStartRevision() < 0) {
+            refuse(COMPACTED);
+        } else if (forbidden != null) {
+            refuse(forbidden);
+        } else if (range == null) {
+            refuse(EMPTY_RANGE);
+        } else if (chosen != 0 && watchers.containsKey(chosen)) {
+            refuse(DUPLICATE_ID);
+        } else {
+            String refusal = refusal(range);
+            if (refusal == null) {
+                add(chosen == 0 ? freeId() : chosen, request, range);
+            } else {
+                refuse(refusal);
+            }
+        }
+    }
+
+    /** What this gateway can't do, though etcd would. */
+    private @Nullable String refusal(KeyRange range) {
+        Watches watches = loop.watches();
+        int most = watches.settings().maxWatchersPerStream();
+        if (!watches.range().covers(range)) {
+            return "understudy: the watch reaches beyond the keys that this gateway holds, see range.prefix";
+        }
+        return watchers.size() < most
+                ? watches.refusal()
+                : "understudy: too many watchers on the stream: " + most + ", see watches.maxWatchersPerStream";
+    }
+
+    private long freeId() {
+        while (watchers.containsKey(nextId)) {
+            nextId++;
+        }
+        return nextId++;
+    }
+
+    private void add(long id, WatchCreateRequest request, KeyRange range) {
+        List<FilterType> filters = request.getFiltersList();
+        WatchSpec spec = new WatchSpec(
+                range,
+                request.getStartRevision(),
+                request.getPrevKv(),
+                filters.contains(FilterType.NOPUT),
+                filters.contains(FilterType.NODELETE));
+        Served served = new Served(id, WatchMessage.fragments(request), request.getProgressNotify());
+        served.watcher = loop.hub().add(spec, served);
+        watchers.put(id, served);
+        if (request.getProgressNotify() && ticker == null) {
+            startTicker();
+        }
+        tell(WatchControl.created(loop.hub().revision(), id));
+    }
+
+    private void refuse(String reason) {
+        tell(WatchControl.refused(newestKnown(), reason));
+    }
+
+    private void cancel(long id) {
+        Served served = watchers.remove(id);
+        if (served != null) {
+            served.stop();
+            tell(WatchControl.canceled(newestKnown(), id));
+        }
+    }
+
+    /** A client that has read newer is not told older, where nothing depends on what the hub has told. */
+    private long newestKnown() {
+        return Math.max(loop.hub().revision(), caller.session().lastRevision());
+    }
+
+    private void progress() {
+        loop.watches().requestProgress();
+        loop.hub().turn();
+        if (!watchers.isEmpty() && watchers.values().stream().allMatch(Served::isSynced)) {
+            tell(WatchControl.progress(loop.hub().revision(), WatchControl.NOBODY));
+        }
+    }
+
+    /** From the stream's beginning on, as etcd's, but only where anybody wants it. */
+    private void startTicker() {
+        long interval = loop.watches().settings().progressInterval().toNanos();
+        long jittered = interval + ThreadLocalRandom.current().nextLong(interval / 10);
+        long first = jittered - (System.nanoTime() - openedNanos) % jittered;
+        ticker = loop.after(first, () -> tick(jittered));
+    }
+
+    private void tick(long nanos) {
+        if (!over) {
+            ticker = loop.after(nanos, () -> tick(nanos));
+            loop.hub().turn();
+            for (Served served : watchers.values()) {
+                served.tick();
+            }
+        }
+    }
+
+    private void tell(WatchControl response) {
+        caller.session().answered(response.revision());
+        output.control(response);
+        flushLater();
+    }
+
+    private void flushLater() {
+        if (!told) {
+            told = true;
+            loop.flushLater(this);
+        }
+    }
+
+    /** An error as etcd's watch server puts it into a text. */
+    private static String longForm(Throwable why) {
+        if (!(why instanceof ApiException refusal)) {
+            return "understudy: " + why;
+        }
+        String code = Stream.of(refusal.code().name().split("_", -1))
+                .map(word -> word.charAt(0) + word.substring(1).toLowerCase(Locale.ROOT))
+                .collect(Collectors.joining());
+        return "rpc error: code = " + code + " desc = " + refusal.text();
+    }
+
+    /** One watcher. */
+    private final class Served implements WatcherListener {
+        private final long id;
+        private final boolean fragments;
+        private final boolean notifies;
+        private @Nullable Watcher watcher;
+        /** Whether nothing was told since the last tick. */
+        private boolean quiet = true;
+
+        Served(long id, boolean fragments, boolean notifies) {
+            this.id = id;
+            this.fragments = fragments;
+            this.notifies = notifies;
+        }
+
+        @Override
+        public boolean ready() {
+            boolean ready = output.ready();
+            parked |= !ready;
+            return ready;
+        }
+
+        @Override
+        public void events(EventBatch batch) {
+            quiet = false;
+            caller.session().answered(batch.revision());
+            if (fragments) {
+                tellInFragments(batch);
+            } else {
+                output.events(id, batch, 0, batch.events().size(), false);
+            }
+            flushLater();
+        }
+
+        @Override
+        public void compacted(long compactRevision) {
+            // It goes on to exist, and so to keep its id and to have no progress, until the client cancels it.
+            tell(WatchControl.compacted(id, compactRevision));
+        }
+
+        private void tellInFragments(EventBatch batch) {
+            EncodedEvents events = batch.encoded();
+            long most = loop.watches().maxMessageBytes();
+            int besides = WatchMessage.size(loop.headers().of(batch.revision()), id, false);
+            int count = events.ends().length;
+            int first = 0;
+            if (Fragments.needed(events, besides, most)) {
+                int end = Fragments.end(events, first, besides, most);
+                while (end < count) {
+                    output.events(id, batch, first, end, true);
+                    first = end;
+                    end = Fragments.end(events, first, besides, most);
+                }
+            }
+            output.events(id, batch, first, count, false);
+        }
+
+        boolean isSynced() {
+            return Objects.requireNonNull(watcher).isSynced();
+        }
+
+        void resume() {
+            Objects.requireNonNull(watcher).resume();
+        }
+
+        void stop() {
+            Objects.requireNonNull(watcher).cancel();
+        }
+
+        void tick() {
+            if (notifies) {
+                if (quiet && isSynced() && output.ready()) {
+                    tell(WatchControl.progress(loop.hub().revision(), id));
+                }
+                quiet = true;
+            }
+        }
+    }
+}

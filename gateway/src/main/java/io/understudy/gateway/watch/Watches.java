@@ -1,0 +1,146 @@
+package io.understudy.gateway.watch;
+
+import io.grpc.Status;
+import io.micrometer.core.instrument.Gauge;
+import io.micrometer.core.instrument.MeterRegistry;
+import io.netty.util.concurrent.EventExecutor;
+import io.understudy.gateway.api.ApiException;
+import io.understudy.gateway.api.ResponseHeaders;
+import io.understudy.gateway.caller.Caller;
+import io.understudy.gateway.caller.ReadPermissions;
+import io.understudy.gateway.hub.HubSettings;
+import io.understudy.gateway.hub.WatchHub;
+import io.understudy.vocabulary.ClusterId;
+import io.understudy.vocabulary.KeyRange;
+import java.time.Duration;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+
+/** The streams of all event loops. For any thread. */
+public final class Watches implements AutoCloseable {
+
+    private final WatchHub hub;
+    private final KeyRange range;
+    private final ResponseHeaders headers;
+    private final ReadPermissions permissions;
+    private final Source source;
+    private final long maxMessageBytes;
+    private final Map<EventExecutor, WatchLoop> loops = new ConcurrentHashMap<>();
+    private final AtomicInteger streams = new AtomicInteger();
+    private volatile boolean closed;
+
+    /**
+     * What streams have to know of the source.
+     *
+     * @param cluster null before the first snapshot
+     * @param leaderless how long no revision was confirmed by a quorum, though asked for; zero if one was when last asked
+     * @param requestProgress has the feed tell how far it is; doesn't wait
+     */
+    public record Source(
+            Supplier<@Nullable ClusterId> cluster, Supplier<Duration> leaderless, Runnable requestProgress) {}
+
+    /**
+     * @param range what can be watched
+     * @param maxMessageBytes from which on a response is split, if the client allows
+     */
+    public Watches(
+            WatchHub hub,
+            KeyRange range,
+            ResponseHeaders headers,
+            ReadPermissions permissions,
+            Source source,
+            long maxMessageBytes,
+            MeterRegistry registry) {
+        this.hub = hub;
+        this.range = range;
+        this.headers = headers;
+        this.permissions = permissions;
+        this.source = source;
+        this.maxMessageBytes = maxMessageBytes;
+        Gauge.builder("understudy.gateway.watch.streams", streams::get)
+                .description("open streams of watchers")
+                .register(registry);
+    }
+
+    /**
+     * Begins a stream. On {@code eventLoop}, the client's connection's.
+     *
+     * @param requiresLeader whether it shall end when the source has no leader
+     * @throws ApiException there is none, or the gateway closes
+     */
+    public WatchStream open(WatchOutput output, Caller caller, boolean requiresLeader, EventExecutor eventLoop)
+            throws ApiException {
+        if (closed) {
+            throw stopped();
+        }
+        if (requiresLeader && isLeaderLost()) {
+            throw ApiException.noLeader();
+        }
+        WatchLoop loop = on(eventLoop);
+        WatchStream stream = new WatchStream(loop, output, caller);
+        streams.incrementAndGet();
+        loop.opened(stream, requiresLeader);
+        return stream;
+    }
+
+    /** Ends all streams, and refuses new ones. Clients go on elsewhere: etcd's know the error as one to retry. */
+    @Override
+    public void close() {
+        closed = true;
+        loops.forEach((eventLoop, loop) -> eventLoop.execute(() -> loop.end(stopped())));
+    }
+
+    WatchLoop on(EventExecutor eventLoop) {
+        WatchLoop known = loops.get(eventLoop);
+        return known == null
+                ? loops.computeIfAbsent(
+                        eventLoop,
+                        made -> new WatchLoop(made, this, hub.on(made), new WatchHeaders(headers, source.cluster())))
+                : known;
+    }
+
+    void ended() {
+        streams.decrementAndGet();
+    }
+
+    boolean isLeaderLost() {
+        return source.leaderless().get().compareTo(settings().noLeaderTimeout()) >= 0;
+    }
+
+    HubSettings settings() {
+        return hub.settings();
+    }
+
+    KeyRange range() {
+        return range;
+    }
+
+    ReadPermissions permissions() {
+        return permissions;
+    }
+
+    long maxMessageBytes() {
+        return maxMessageBytes;
+    }
+
+    /** Null if one watcher more is allowed. */
+    @Nullable String refusal() {
+        return hub.hasRoom()
+                ? null
+                : "understudy: too many watchers: " + settings().maxWatchers() + ", see watches.maxWatchers";
+    }
+
+    /** What is outside of the range moves the source's revision too, and the feed tells of it when it is asked. */
+    void requestProgress() {
+        if (!range.isAll()) {
+            source.requestProgress().run();
+        }
+    }
+
+    private static ApiException stopped() {
+        return new ApiException(Status.Code.UNAVAILABLE, "etcdserver: server stopped");
+    }
+}

@@ -1,0 +1,205 @@
+package io.understudy.gateway;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import io.etcd.jetcd.api.KVGrpc.KVBlockingStub;
+import io.etcd.jetcd.api.WatchRequest;
+import io.etcd.jetcd.api.WatchResponse;
+import io.grpc.ManagedChannel;
+import io.understudy.local.etcd.EtcdMember;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.function.ToLongFunction;
+
+/**
+ * Plays one script to etcd and to a gateway that follows it, and compares what their streams tell. Both see the same
+ * writes, so revisions are the same; what differs by nature ({@link WatchClient#comparable}) is left out.
+ *
+ * <p>After each step both are let come to rest, so that responses have one possible order and form. Steps inside of {@link
+ * #burst} follow each other without that, and their responses are compared by {@linkplain #assertSameEvents events} only.
+ */
+final class WatchPlayer implements AutoCloseable {
+
+    private static final Duration PATIENCE = Duration.ofSeconds(10);
+
+    /** How long nothing more may come for the end to be believed. */
+    private static final Duration QUIET = Duration.ofMillis(300);
+
+    /** Answered at once and in its turn, and changes nothing: shows that all before it was taken. */
+    private static final WatchRequest FENCE = WatchRequests.create("fence", "a", create -> {});
+
+    private final GatewayFixture gateway;
+    private final ManagedChannel direct;
+    private final KVBlockingStub etcd;
+    private final Map<Integer, Pair> streams = new TreeMap<>();
+    private boolean inBurst;
+
+    private static final class Pair {
+        private final WatchClient ofEtcd;
+        private final WatchClient ofGateway;
+        private int fences;
+
+        Pair(WatchClient ofEtcd, WatchClient ofGateway) {
+            this.ofEtcd = ofEtcd;
+            this.ofGateway = ofGateway;
+        }
+
+        void send(WatchRequest request) {
+            ofEtcd.send(request);
+            ofGateway.send(request);
+        }
+
+        boolean isOpen() {
+            return ofEtcd.status() == null && ofGateway.status() == null;
+        }
+
+        void fence() {
+            if (isOpen()) {
+                fences++;
+                send(FENCE);
+            }
+        }
+
+        boolean fencesAreBack() {
+            return !isOpen() || (fences(ofEtcd) == fences && fences(ofGateway) == fences);
+        }
+
+        private static int fences(WatchClient client) {
+            return (int) client.received().stream().filter(WatchPlayer::isFence).count();
+        }
+    }
+
+    WatchPlayer(EtcdMember member, GatewayFixture gateway) {
+        this.gateway = gateway;
+        this.direct = GatewayFixture.channel(
+                member.clientUrl().getHost(), member.clientUrl().getPort());
+        this.etcd = GatewayFixture.kv(direct);
+    }
+
+    /** Sends a request on a stream, which is opened by its first one. */
+    WatchPlayer send(int stream, WatchRequest request) {
+        pair(stream).send(request);
+        return step();
+    }
+
+    /** Writes to the source; {@code write} gives the revision. */
+    WatchPlayer write(ToLongFunction<KVBlockingStub> write) {
+        long revision = write.applyAsLong(etcd);
+        gateway.awaitRevision(revision);
+        return step();
+    }
+
+    /** The client has no further requests. */
+    WatchPlayer halfClose(int stream) {
+        Pair pair = pair(stream);
+        pair.ofEtcd.halfClose();
+        pair.ofGateway.halfClose();
+        return step();
+    }
+
+    /** Steps that nobody waits between. */
+    WatchPlayer burst(Runnable steps) {
+        inBurst = true;
+        steps.run();
+        inBurst = false;
+        return this;
+    }
+
+    /** What etcd told on a stream, comparable; the same as the gateway did, once {@link #assertSame}. */
+    List<String> told(int stream) {
+        return told(pair(stream).ofEtcd);
+    }
+
+    WatchClient ofGateway(int stream) {
+        return pair(stream).ofGateway;
+    }
+
+    /** Both told the same responses, in the same order, and tell no more. */
+    void assertSame() {
+        fence();
+        await().during(QUIET)
+                .atMost(PATIENCE)
+                .untilAsserted(() -> streams.forEach((number, pair) -> assertThat(told(pair.ofGateway))
+                        .as("stream %s of the gateway", number)
+                        .isEqualTo(told(pair.ofEtcd))));
+    }
+
+    /** Each watcher was told the same events, in the same order, in whatever responses. */
+    void assertSameEvents(int stream, long watchId) {
+        Pair pair = pair(stream);
+        await().during(QUIET).atMost(PATIENCE).untilAsserted(() -> assertThat(pair.ofGateway.eventsOf(watchId))
+                .as("watcher %s on stream %s of the gateway", watchId, stream)
+                .isEqualTo(pair.ofEtcd.eventsOf(watchId)));
+    }
+
+    private Pair pair(int stream) {
+        return streams.computeIfAbsent(
+                stream, number -> new Pair(new WatchClient(direct), new WatchClient(gateway.channel())));
+    }
+
+    private WatchPlayer step() {
+        if (!inBurst) {
+            fence();
+            await().atMost(PATIENCE)
+                    .pollInterval(Duration.ofMillis(2))
+                    .untilAsserted(() -> streams.forEach((number, pair) -> assertThat(told(pair.ofGateway))
+                            .as("stream %s of the gateway", number)
+                            .isEqualTo(told(pair.ofEtcd))));
+        }
+        return this;
+    }
+
+    private void fence() {
+        streams.values().forEach(Pair::fence);
+        await().atMost(PATIENCE).pollInterval(Duration.ofMillis(2)).until(() -> streams.values().stream()
+                .allMatch(Pair::fencesAreBack));
+    }
+
+    /** In order, but for watchers told of one commit: who of them is told first is chance. */
+    private static List<String> told(WatchClient client) {
+        List<String> told = new ArrayList<>();
+        List<WatchResponse> together = new ArrayList<>();
+        for (WatchResponse response : client.received()) {
+            if (!isFence(response)) {
+                if (!together.isEmpty() && !areOfOneCommit(together.get(0), response)) {
+                    addSorted(told, together);
+                }
+                together.add(response);
+            }
+        }
+        addSorted(told, together);
+        return told;
+    }
+
+    private static boolean areOfOneCommit(WatchResponse one, WatchResponse other) {
+        return one.getEventsCount() > 0
+                && other.getEventsCount() > 0
+                && one.getHeader().getRevision() == other.getHeader().getRevision();
+    }
+
+    private static void addSorted(List<String> told, List<WatchResponse> together) {
+        together.stream()
+                .sorted(Comparator.comparingLong(WatchResponse::getWatchId))
+                .map(WatchClient::comparable)
+                .forEach(told::add);
+        together.clear();
+    }
+
+    private static boolean isFence(WatchResponse response) {
+        return response.getCancelReason().equals("mvcc: watcher range is empty");
+    }
+
+    @Override
+    public void close() {
+        streams.values().forEach(pair -> {
+            pair.ofEtcd.close();
+            pair.ofGateway.close();
+        });
+        direct.shutdownNow();
+    }
+}
