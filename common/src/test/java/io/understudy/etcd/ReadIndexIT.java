@@ -154,6 +154,17 @@ final class ReadIndexIT {
     }
 
     @Test
+    void aRoundTooShortToBeFairIsNotHeldAgainstTheOneWhoWasLate() {
+        Endpoint learner = Endpoint.of(etcd.cluster().learners().get(0).clientUrl());
+        etcd.cluster().learners().get(0).pause();
+
+        CompletableFuture<ReadIndex> round = cluster.readIndexRound(Duration.ofMillis(100));
+
+        await().atMost(PATIENCE).until(() -> round.isDone() && rounds("learner", "failed") == 1);
+        assertThat(cluster.endpointsFor(Duty.READ_INDEX)).first().isEqualTo(learner);
+    }
+
+    @Test
     void failsByItsDeadlineWithoutAQuorum() {
         etcd.cluster().voters().subList(0, 2).forEach(EtcdMember::kill);
         long began = System.nanoTime();
