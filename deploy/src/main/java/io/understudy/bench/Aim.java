@@ -27,7 +27,7 @@ final class Aim {
      * @throws NotServedException the path doesn't answer such requests
      * @throws BenchException it fails, or answers something else than the learner
      */
-    Shot at(ReadPath path, Work work) {
+    Shot at(ServerPath path, Work work) {
         servers.prepare(path);
         Object expected = expected(work);
         ByteString request = work.api().request(work.range());
@@ -45,12 +45,12 @@ final class Aim {
     /** A learner only answers serializable reads, which nobody's writes make different here. */
     private Object expected(Work work) {
         RangeRequest range = work.range().toBuilder().setSerializable(true).build();
-        try (Caller caller = Caller.open(work.api(), servers.url(ReadPath.LEARNER), 1)) {
-            return work.api().content(answer(caller, work.api().request(range), ReadPath.LEARNER, work));
+        try (Caller caller = Caller.open(work.api(), servers.url(ServerPath.LEARNER), 1)) {
+            return work.api().content(answer(caller, work.api().request(range), ServerPath.LEARNER, work));
         }
     }
 
-    private static byte[] answer(Caller caller, ByteString request, ReadPath path, Work work) {
+    private static byte[] answer(Caller caller, ByteString request, ServerPath path, Work work) {
         try {
             return caller.call(request.toByteArray()).join();
         } catch (CompletionException e) {

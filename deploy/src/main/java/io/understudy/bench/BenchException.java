@@ -1,5 +1,7 @@
 package io.understudy.bench;
 
+import org.jspecify.annotations.Nullable;
+
 /** A benchmark can't go on, or its figures would mean nothing. The message is for the user. */
 public final class BenchException extends RuntimeException {
 
@@ -9,7 +11,7 @@ public final class BenchException extends RuntimeException {
         super(message);
     }
 
-    BenchException(String message, Throwable cause) {
+    BenchException(String message, @Nullable Throwable cause) {
         super(message, cause);
     }
 }

@@ -18,7 +18,7 @@ final class DataSet {
     /** The prefix with its last byte one higher: the first key behind it. */
     private static final String PREFIX_END = "bench/prefix0";
 
-    private static final long SEED = 20_250_101;
+    static final long SEED = 20_250_101;
 
     private DataSet() {}
 

@@ -1,23 +1,19 @@
 package io.understudy.bench;
 
-import io.understudy.lab.part.EtcdPrograms;
 import io.understudy.lab.progress.Progress;
-import java.lang.management.ManagementFactory;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
-import org.jspecify.annotations.Nullable;
 
 /**
  * Measures reads by way of the gateway beside the same reads by way of its peers, in turn, so that whatever else the
  * machine does meets all of them.
  */
-public final class ReadBench implements AutoCloseable {
+public final class ReadBench implements Bench {
 
     private final ReadBenchSettings settings;
     private final Path folder;
-    private final Progress progress;
-    private volatile @Nullable TestBed testBed;
+    private final Stage stage;
 
     /**
      * Starts nothing yet.
@@ -28,7 +24,7 @@ public final class ReadBench implements AutoCloseable {
     public ReadBench(ReadBenchSettings settings, Path folder, Progress progress) {
         this.settings = settings;
         this.folder = folder;
-        this.progress = progress;
+        this.stage = new Stage(folder, settings.schedule().roundTrip(), progress);
     }
 
     /**
@@ -37,29 +33,17 @@ public final class ReadBench implements AutoCloseable {
      * @throws BenchException a path failed, or answers something else than the learner; or there is no such load
      *     generator
      */
+    @Override
     public ReadReport run() throws InterruptedException {
-        double otherLoad = ManagementFactory.getOperatingSystemMXBean().getSystemLoadAverage();
         LoadGenerator generator = generator();
-        EtcdPrograms programs = new EtcdPrograms(progress);
-        programs.find();
-        TestBed servers = new TestBed(programs.found(), folder, settings.roundTrip(), progress);
-        testBed = servers;
-        servers.start();
-        List<Server> processes = servers.servers();
-        progress.close();
-        Measuring measuring = new Measuring(generator, processes, settings);
+        TestBed servers = stage.start();
+        CpuMeter cpu = new CpuMeter(servers.servers(), settings.schedule());
+        Measuring measuring = new Measuring(generator, cpu, settings.schedule());
         List<WorkResult> results = new ArrayList<>();
         for (Work work : settings.works()) {
-            results.add(new WorkMeasuring(work, settings, servers, measuring, progress::note).run());
+            results.add(new WorkMeasuring(work, settings, servers, measuring, stage::note).run());
         }
-        Surroundings surroundings = new Surroundings(
-                Runtime.getRuntime().availableProcessors(),
-                otherLoad,
-                programs.found().version().toString(),
-                System.getProperty("java.version"),
-                Surroundings.jvmOptions(processes.get(0).pid()),
-                generator.description());
-        return new ReadReport(settings, surroundings, results);
+        return new ReadReport(settings, stage.surroundings(servers, generator.description()), results);
     }
 
     private LoadGenerator generator() {
@@ -73,12 +57,8 @@ public final class ReadBench implements AutoCloseable {
         };
     }
 
-    /** Stops all servers; a run under way fails. Idempotent. */
     @Override
     public void close() {
-        TestBed running = testBed;
-        if (running != null) {
-            running.close();
-        }
+        stage.close();
     }
 }

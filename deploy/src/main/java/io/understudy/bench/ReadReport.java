@@ -2,19 +2,20 @@ package io.understudy.bench;
 
 import java.util.List;
 
-/** What the user gets. */
-public record ReadReport(ReadBenchSettings settings, Surroundings surroundings, List<WorkResult> works) {
+/** How reads went. */
+public record ReadReport(ReadBenchSettings settings, Surroundings surroundings, List<WorkResult> works)
+        implements BenchReport {
 
     public ReadReport {
         works = List.copyOf(works);
     }
 
-    /** For people. */
+    @Override
     public String toText() {
         return new ReadReportText(this).write();
     }
 
-    /** For programs: the same facts. */
+    @Override
     public String toJson() {
         return new ReadReportJson(this).write();
     }

@@ -1,12 +1,10 @@
 package io.understudy.bench;
 
-import com.fasterxml.jackson.core.JsonProcessingException;
-import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import java.util.Map;
 import java.util.TreeMap;
 
-/** The report as JSON; names carry the units. */
+/** The report as JSON. */
 final class ReadReportJson {
 
     private final ReadReport report;
@@ -16,24 +14,10 @@ final class ReadReportJson {
     }
 
     String write() {
-        ObjectMapper mapper = new ObjectMapper();
-        ObjectNode root = mapper.createObjectNode();
-        Surroundings surroundings = report.surroundings();
-        root.put("cores", surroundings.cores())
-                .put("loadAverageBefore", surroundings.otherLoad())
-                .put("etcd", surroundings.etcd())
-                .put("java", surroundings.java())
-                .put("loadGenerator", surroundings.loadGenerator());
-        surroundings.gatewayJvm().forEach(root.putArray("gatewayJvm")::add);
-        root.put("warmUpMillis", report.settings().warmUp().toMillis())
-                .put("durationMillis", report.settings().duration().toMillis())
-                .put("roundTripMillis", report.settings().roundTrip().toMillis());
+        ObjectNode root =
+                ReportJson.root(report.surroundings(), report.settings().schedule());
         report.works().forEach(work -> write(work, root.withArray("works").addObject()));
-        try {
-            return mapper.writerWithDefaultPrettyPrinter().writeValueAsString(root);
-        } catch (JsonProcessingException e) {
-            throw new IllegalStateException("a tree of plain values can always be written", e);
-        }
+        return ReportJson.write(root);
     }
 
     private void write(WorkResult result, ObjectNode node) {
@@ -43,9 +27,7 @@ final class ReadReportJson {
                 .put("api", work.api().toString())
                 .put("inFlight", work.inFlight())
                 .put("connections", report.settings().connections(work));
-        ObjectNode warmUps = node.putObject("firstWarmUpMillis");
-        new TreeMap<>(result.warmUps()).forEach((path, time) -> warmUps.put(path.toString(), time.toMillis()));
-        put(node.putObject("idleCpuMicrosPerSecond"), result.idleRates());
+        ReportJson.putBefore(node, result.warmUps(), result.idleRates());
         write(result.paths(), node.putObject("paths"));
         if (!result.equalLoad().isEmpty()) {
             write(result.equalLoad(), node.putObject("equalLoad"));
@@ -64,13 +46,13 @@ final class ReadReportJson {
         }
     }
 
-    private static void write(Map<ReadPath, PathResult> results, ObjectNode node) {
+    private static void write(Map<ServerPath, PathResult<Run>> results, ObjectNode node) {
         new TreeMap<>(results).forEach((path, result) -> {
             ObjectNode its = node.putObject(path.toString());
-            if (result instanceof PathResult.Measured measured) {
+            if (result instanceof PathResult.Measured<Run> measured) {
                 measured.runs().forEach(run -> write(run, its.withArray("runs").addObject()));
                 write(measured.median(), its.putObject("median"));
-            } else if (result instanceof PathResult.NotServed notServed) {
+            } else if (result instanceof PathResult.NotServed<Run> notServed) {
                 its.put("notServed", notServed.reason());
             }
         });
@@ -81,10 +63,6 @@ final class ReadReportJson {
                 .put("p50Millis", run.p50Millis())
                 .put("p99Millis", run.p99Millis())
                 .put("cpuMicrosPerRequest", run.cpuMicros());
-        put(node.putObject("cpuMicrosPerRequestByRole"), run.cpuMicrosByRole());
-    }
-
-    private static void put(ObjectNode node, Map<Role, Double> figures) {
-        new TreeMap<>(figures).forEach((role, figure) -> node.put(role.toString(), figure));
+        ReportJson.put(node.putObject("cpuMicrosPerRequestByRole"), run.cpuMicrosByRole());
     }
 }

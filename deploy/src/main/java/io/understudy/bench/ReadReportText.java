@@ -1,13 +1,15 @@
 package io.understudy.bench;
 
+import static io.understudy.bench.ReportText.byRole;
+import static io.understudy.bench.ReportText.format;
+import static io.understudy.bench.ReportText.seconds;
+import static io.understudy.bench.ReportText.verdict;
+
 import io.understudy.report.TextTable;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
-import java.util.TreeMap;
-import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /** The report as tables. */
@@ -20,16 +22,16 @@ final class ReadReportText {
     }
 
     String write() {
-        ReadBenchSettings settings = report.settings();
+        Schedule schedule = report.settings().schedule();
         List<String> lines = new ArrayList<>();
         lines.add(report.surroundings().toText());
-        lines.add("Paths in turn; each run has " + seconds(settings.warmUp()) + " of warm-up and about "
-                + seconds(settings.duration())
+        lines.add("Paths in turn; each run has " + seconds(schedule.warmUp()) + " of warm-up and about "
+                + seconds(schedule.duration())
                 + " measured; at equal load there is no more warm-up. Each figure of a median is its own.");
         lines.add("CPU: user and system time of all server processes of the path, less what they use when idle.");
-        if (!settings.roundTrip().isZero()) {
+        if (!schedule.roundTrip().isZero()) {
             lines.add(
-                    "The voters are " + settings.roundTrip().toMillis() + " ms (round trip) away from gateway, learner,"
+                    "The voters are " + schedule.roundTrip().toMillis() + " ms (round trip) away from gateway, learner,"
                             + " grpc-proxy and load, except for gateway-near.");
         }
         report.works().forEach(work -> {
@@ -45,8 +47,7 @@ final class ReadReportText {
         lines.add(work + ": " + work.description() + ", " + work.api() + ", " + work.inFlight() + " in flight on "
                 + report.settings().connections(work) + " connections");
         lines.addAll(table(work, result.paths()));
-        lines.add("before: warm-up " + warmUps(result) + "; idle, ms of CPU per second: "
-                + byRole(result.idleRates(), 1e-3));
+        lines.add(ReportText.before(result.warmUps(), result.idleRates()));
         if (!result.equalLoad().isEmpty()) {
             lines.add("at equal load:");
             lines.addAll(table(work, result.equalLoad()));
@@ -57,7 +58,7 @@ final class ReadReportText {
     }
 
     private String of(Work work, WorkResult.Distance distance) {
-        double roundTrip = report.settings().roundTrip().toMillis();
+        double roundTrip = report.settings().schedule().roundTrip().toMillis();
         String figures = String.format(
                 Locale.ROOT,
                 "far voters add at equal load: p50 %.2f ms, p99 %.2f ms (%.2f and %.2f round trips)",
@@ -67,20 +68,21 @@ final class ReadReportText {
                 distance.p99Millis() / roundTrip);
         return work.isLinearizable()
                 ? figures + ", p99 at most 2: "
-                        + verdict(distance.isShortEnough(report.settings().roundTrip()))
+                        + verdict(distance.isShortEnough(
+                                report.settings().schedule().roundTrip()))
                 : figures;
     }
 
-    private List<String> table(Work work, Map<ReadPath, PathResult> paths) {
+    private List<String> table(Work work, Map<ServerPath, PathResult<Run>> paths) {
         TextTable table = new TextTable("path", "run", "requests/s", "p50 ms", "p99 ms", "CPU us/request", "of which");
         report.settings().paths(work).forEach(path -> addTo(table, path, paths.get(path)));
         return table.lines();
     }
 
-    private static void addTo(TextTable table, ReadPath path, @Nullable PathResult result) {
-        if (result instanceof PathResult.NotServed notServed) {
+    private static void addTo(TextTable table, ServerPath path, @Nullable PathResult<Run> result) {
+        if (result instanceof PathResult.NotServed<Run> notServed) {
             table.row(path.toString(), "not served", "", "", "", "", notServed.reason());
-        } else if (result instanceof PathResult.Measured measured) {
+        } else if (result instanceof PathResult.Measured<Run> measured) {
             int number = 1;
             for (Run run : measured.runs()) {
                 row(table, path, Integer.toString(number++), run);
@@ -89,7 +91,7 @@ final class ReadReportText {
         }
     }
 
-    private static void row(TextTable table, ReadPath path, String name, Run run) {
+    private static void row(TextTable table, ServerPath path, String name, Run run) {
         table.row(
                 path.toString(),
                 name,
@@ -98,13 +100,6 @@ final class ReadReportText {
                 format("%.2f", run.p99Millis()),
                 format("%.1f", run.cpuMicros()),
                 byRole(run.cpuMicrosByRole(), 1));
-    }
-
-    private static String warmUps(WorkResult result) {
-        return new TreeMap<>(result.warmUps())
-                .entrySet().stream()
-                        .map(each -> each.getKey() + " " + seconds(each.getValue()))
-                        .collect(Collectors.joining(", "));
     }
 
     private static String of(WorkResult.Comparison comparison) {
@@ -121,24 +116,5 @@ final class ReadReportText {
                 .append(" of it")
                 .append(comparison.atMost().isEmpty() ? "" : ", at most 1: " + verdict(comparison.isFastEnough())));
         return line.toString();
-    }
-
-    private static String verdict(boolean met) {
-        return met ? "met" : "missed";
-    }
-
-    private static String byRole(Map<Role, Double> figures, double scale) {
-        return new TreeMap<>(figures)
-                .entrySet().stream()
-                        .map(each -> each.getKey() + " " + format("%.1f", each.getValue() * scale))
-                        .collect(Collectors.joining(", "));
-    }
-
-    private static String seconds(Duration duration) {
-        return format("%.1f s", duration.toMillis() / 1e3);
-    }
-
-    private static String format(String form, double figure) {
-        return String.format(Locale.ROOT, form, figure);
     }
 }

@@ -1,5 +1,6 @@
 package io.understudy.bench;
 
+import java.util.List;
 import java.util.Map;
 
 /**
@@ -15,5 +16,17 @@ record Run(double perSecond, double p50Millis, double p99Millis, double cpuMicro
 
     Run {
         cpuMicrosByRole = Map.copyOf(cpuMicrosByRole);
+    }
+
+    /** At least one, and the median of each figure. */
+    static PathResult.Measured<Run> all(List<Run> runs) {
+        return new PathResult.Measured<>(
+                runs,
+                new Run(
+                        Medians.of(runs, Run::perSecond),
+                        Medians.of(runs, Run::p50Millis),
+                        Medians.of(runs, Run::p99Millis),
+                        Medians.of(runs, Run::cpuMicros),
+                        Medians.each(runs, Run::cpuMicrosByRole)));
     }
 }

@@ -8,13 +8,13 @@ import java.util.OptionalDouble;
  * @param atMost CPU per request at the gateway as a share of the peer's that is to be reached; empty where the peer is
  *     only shown
  */
-record Target(ReadPath peer, OptionalDouble atMost) {
+record Target(ServerPath peer, OptionalDouble atMost) {
 
-    static Target of(ReadPath peer, double atMost) {
+    static Target of(ServerPath peer, double atMost) {
         return new Target(peer, OptionalDouble.of(atMost));
     }
 
-    static Target shown(ReadPath peer) {
+    static Target shown(ServerPath peer) {
         return new Target(peer, OptionalDouble.empty());
     }
 }

@@ -79,9 +79,9 @@ final class TestBed implements AutoCloseable {
     }
 
     /** Keeps the voters as far as that path is to find them. */
-    void prepare(ReadPath path) {
+    void prepare(ServerPath path) {
         if (!roundTrip.isZero()) {
-            keepVoters(path == ReadPath.GATEWAY_NEAR ? Duration.ZERO : roundTrip.dividedBy(2));
+            keepVoters(path == ServerPath.GATEWAY_NEAR ? Duration.ZERO : roundTrip.dividedBy(2));
         }
     }
 
@@ -93,13 +93,44 @@ final class TestBed implements AutoCloseable {
         }
     }
 
-    URI url(ReadPath path) {
+    URI url(ServerPath path) {
         return switch (path) {
             case GATEWAY, GATEWAY_NEAR -> gatewayUrl();
             case LEARNER -> learner().directClientUrl();
+            case LEADER -> cluster.leader().clientUrl();
             case FOLLOWER -> cluster.followers().get(0).clientUrl();
             case GRPC_PROXY -> proxy.url();
         };
+    }
+
+    /** Where to put, past anything that keeps voters far. */
+    URI leader() {
+        return cluster.leader().directClientUrl();
+    }
+
+    /** The process that a path's clients are connected to. */
+    Server serving(ServerPath path) {
+        return switch (path) {
+            case GATEWAY, GATEWAY_NEAR -> server(Role.GATEWAY, gatewayProcess());
+            case LEARNER -> server(Role.LEARNER, learner().process());
+            case LEADER -> server(Role.VOTERS, cluster.leader().process());
+            case FOLLOWER -> server(Role.VOTERS, cluster.followers().get(0).process());
+            case GRPC_PROXY -> server(Role.GRPC_PROXY, proxy.process());
+        };
+    }
+
+    /** Bytes that went between voters and their clients so far, both ways; zero if the voters are near. */
+    long voterTraffic() {
+        return roundTrip.isZero()
+                ? 0
+                : cluster.voters().stream()
+                        .map(EtcdMember::clientProxy)
+                        .mapToLong(each -> each.bytesToTarget() + each.bytesFromTarget())
+                        .sum();
+    }
+
+    private ServerProcess gatewayProcess() {
+        return gateway.children().get(0).process().get();
     }
 
     private URI gatewayUrl() {
@@ -117,7 +148,7 @@ final class TestBed implements AutoCloseable {
     /** All processes. */
     List<Server> servers() {
         List<Server> servers = new ArrayList<>();
-        servers.add(server(Role.GATEWAY, gateway.children().get(0).process().get()));
+        servers.add(server(Role.GATEWAY, gatewayProcess()));
         servers.add(server(Role.GRPC_PROXY, proxy.process()));
         servers.add(server(Role.LEARNER, learner().process()));
         cluster.voters().forEach(voter -> servers.add(server(Role.VOTERS, voter.process())));

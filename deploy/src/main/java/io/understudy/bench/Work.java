@@ -12,25 +12,33 @@ public enum Work {
             Api.GRPC,
             DataSet.oneKey(true),
             128,
-            Target.of(ReadPath.LEARNER, 1 / 2.5),
-            Target.shown(ReadPath.GRPC_PROXY)),
+            Target.of(ServerPath.LEARNER, 1 / 2.5),
+            Target.shown(ServerPath.GRPC_PROXY)),
     POINT_LINEARIZABLE(
             "one key of 256 B, linearizable",
             Api.GRPC,
             DataSet.oneKey(false),
             128,
-            Target.of(ReadPath.FOLLOWER, 1 / 3.0)),
+            Target.of(ServerPath.FOLLOWER, 1 / 3.0)),
     PREFIX(
             "1,000 keys of 256 B, serializable",
             Api.GRPC,
             DataSet.prefix(),
             32,
-            Target.of(ReadPath.LEARNER, 1 / 6.0),
-            Target.of(ReadPath.GRPC_PROXY, 1)),
+            Target.of(ServerPath.LEARNER, 1 / 6.0),
+            Target.of(ServerPath.GRPC_PROXY, 1)),
     JSON_POINT(
-            "one key of 256 B, serializable", Api.JSON, DataSet.oneKey(true), 32, Target.of(ReadPath.LEARNER, 1 / 4.0)),
+            "one key of 256 B, serializable",
+            Api.JSON,
+            DataSet.oneKey(true),
+            32,
+            Target.of(ServerPath.LEARNER, 1 / 4.0)),
     JSON_PREFIX(
-            "1,000 keys of 256 B, serializable", Api.JSON, DataSet.prefix(), 32, Target.of(ReadPath.LEARNER, 1 / 8.0));
+            "1,000 keys of 256 B, serializable",
+            Api.JSON,
+            DataSet.prefix(),
+            32,
+            Target.of(ServerPath.LEARNER, 1 / 8.0));
 
     private final String description;
     private final Api api;
@@ -74,10 +82,10 @@ public enum Work {
     }
 
     /** By which ways it is measured, in turn: the peer that counts, the gateway, other peers. */
-    List<ReadPath> paths() {
-        List<ReadPath> peers = targets.stream().map(Target::peer).toList();
+    List<ServerPath> paths() {
+        List<ServerPath> peers = targets.stream().map(Target::peer).toList();
         return Stream.concat(
-                        Stream.of(peers.get(0), ReadPath.GATEWAY),
+                        Stream.of(peers.get(0), ServerPath.GATEWAY),
                         peers.stream().skip(1))
                 .toList();
     }

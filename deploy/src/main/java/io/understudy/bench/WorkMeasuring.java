@@ -9,6 +9,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.function.Consumer;
+import java.util.stream.Stream;
 
 /** Takes one work through all its runs, the paths in turn. */
 final class WorkMeasuring {
@@ -30,22 +31,22 @@ final class WorkMeasuring {
 
     /** @throws BenchException a path failed, or answers something else than the learner */
     WorkResult run() throws InterruptedException {
-        Map<ReadPath, PathResult> notServed = new EnumMap<>(ReadPath.class);
-        Map<ReadPath, Shot> shots = new EnumMap<>(ReadPath.class);
+        Map<ServerPath, PathResult<Run>> notServed = new EnumMap<>(ServerPath.class);
+        Map<ServerPath, Shot> shots = new EnumMap<>(ServerPath.class);
         Aim aim = new Aim(servers, settings);
-        for (ReadPath path : settings.paths(work)) {
+        for (ServerPath path : settings.paths(work)) {
             try {
                 shots.put(path, aim.at(path, work));
             } catch (NotServedException e) {
                 notes.accept(work + ", " + path + ": not served");
-                notServed.put(path, new NotServed(String.valueOf(e.getMessage())));
+                notServed.put(path, new NotServed<>(String.valueOf(e.getMessage())));
             }
         }
-        Map<ReadPath, Duration> warmUps = warmUps(shots);
+        Map<ServerPath, Duration> warmUps = warmUps(shots);
         notes.accept(work + ", idle");
         Map<Role, Double> idle = measuring.idleRates();
-        Map<ReadPath, PathResult> full = runs(shots, Pace.FULL, idle);
-        Map<ReadPath, PathResult> equal = new EnumMap<>(ReadPath.class);
+        Map<ServerPath, PathResult<Run>> full = runs(shots, Pace.FULL, idle);
+        Map<ServerPath, PathResult<Run>> equal = new EnumMap<>(ServerPath.class);
         if (!settings.equalLoad().isNone() && !full.isEmpty()) {
             equal.putAll(runs(shots, settings.equalLoad().pace(slowest(full)), idle));
         }
@@ -53,16 +54,17 @@ final class WorkMeasuring {
         return new WorkResult(work, warmUps, idle, full, equal);
     }
 
-    private static double slowest(Map<ReadPath, PathResult> results) {
+    private static double slowest(Map<ServerPath, PathResult<Run>> results) {
         return results.values().stream()
-                .filter(Measured.class::isInstance)
-                .mapToDouble(result -> ((Measured) result).median().perSecond())
+                .flatMap(
+                        result -> result instanceof Measured<Run> measured ? Stream.of(measured.median()) : Stream.of())
+                .mapToDouble(Run::perSecond)
                 .min()
                 .orElseThrow();
     }
 
-    private Map<ReadPath, Duration> warmUps(Map<ReadPath, Shot> shots) {
-        Map<ReadPath, Duration> lasted = new EnumMap<>(ReadPath.class);
+    private Map<ServerPath, Duration> warmUps(Map<ServerPath, Shot> shots) {
+        Map<ServerPath, Duration> lasted = new EnumMap<>(ServerPath.class);
         shots.forEach((path, shot) -> {
             notes.accept(work + ", " + path + ", warm-up");
             servers.prepare(path);
@@ -75,20 +77,20 @@ final class WorkMeasuring {
         return lasted;
     }
 
-    private Map<ReadPath, PathResult> runs(Map<ReadPath, Shot> shots, Pace pace, Map<Role, Double> idle) {
-        Map<ReadPath, List<Run>> runs = new EnumMap<>(ReadPath.class);
-        for (int number = 1; number <= settings.runs(); number++) {
-            for (Map.Entry<ReadPath, Shot> each : shots.entrySet()) {
+    private Map<ServerPath, PathResult<Run>> runs(Map<ServerPath, Shot> shots, Pace pace, Map<Role, Double> idle) {
+        Map<ServerPath, List<Run>> runs = new EnumMap<>(ServerPath.class);
+        for (int number = 1; number <= settings.schedule().runs(); number++) {
+            for (Map.Entry<ServerPath, Shot> each : shots.entrySet()) {
                 runs.computeIfAbsent(each.getKey(), path -> new ArrayList<>())
                         .add(run(each.getKey(), each.getValue(), pace, idle, number));
             }
         }
-        Map<ReadPath, PathResult> results = new EnumMap<>(ReadPath.class);
-        runs.forEach((path, its) -> results.put(path, new Measured(its)));
+        Map<ServerPath, PathResult<Run>> results = new EnumMap<>(ServerPath.class);
+        runs.forEach((path, its) -> results.put(path, Run.all(its)));
         return results;
     }
 
-    private Run run(ReadPath path, Shot shot, Pace pace, Map<Role, Double> idle, int number) {
+    private Run run(ServerPath path, Shot shot, Pace pace, Map<Role, Double> idle, int number) {
         servers.prepare(path);
         try {
             Run run = measuring.run(path, shot, pace, idle);
@@ -99,7 +101,7 @@ final class WorkMeasuring {
                     path,
                     pace.isFull() ? "" : ", equal load",
                     number,
-                    settings.runs(),
+                    settings.schedule().runs(),
                     run.perSecond(),
                     run.p99Millis(),
                     run.cpuMicros()));
@@ -109,7 +111,7 @@ final class WorkMeasuring {
         }
     }
 
-    private BenchException failed(ReadPath path, BenchException why) {
+    private BenchException failed(ServerPath path, BenchException why) {
         return new BenchException(work + " at " + path + ": there are no figures, since not all went well", why);
     }
 }

@@ -17,10 +17,10 @@ import java.util.stream.Stream;
  */
 record WorkResult(
         Work work,
-        Map<ReadPath, Duration> warmUps,
+        Map<ServerPath, Duration> warmUps,
         Map<Role, Double> idleRates,
-        Map<ReadPath, PathResult> paths,
-        Map<ReadPath, PathResult> equalLoad) {
+        Map<ServerPath, PathResult<Run>> paths,
+        Map<ServerPath, PathResult<Run>> equalLoad) {
 
     WorkResult {
         warmUps = Map.copyOf(warmUps);
@@ -37,7 +37,7 @@ record WorkResult(
      * @param p99Share the gateway's p99 as a share of the peer's, at equal load, to be at most 1 if {@code atMost} is
      *     given; empty if that was not measured
      */
-    record Comparison(ReadPath peer, double cpuShare, OptionalDouble atMost, OptionalDouble p99Share) {
+    record Comparison(ServerPath peer, double cpuShare, OptionalDouble atMost, OptionalDouble p99Share) {
 
         /** Whether the target is reached; only for one that has one. */
         boolean isCheapEnough() {
@@ -69,8 +69,8 @@ record WorkResult(
 
     /** Empty if the voters were near. */
     Optional<Distance> distance() {
-        if (equalLoad.get(ReadPath.GATEWAY) instanceof PathResult.Measured far
-                && equalLoad.get(ReadPath.GATEWAY_NEAR) instanceof PathResult.Measured near) {
+        if (equalLoad.get(ServerPath.GATEWAY) instanceof PathResult.Measured<Run> far
+                && equalLoad.get(ServerPath.GATEWAY_NEAR) instanceof PathResult.Measured<Run> near) {
             return Optional.of(new Distance(
                     far.median().p50Millis() - near.median().p50Millis(),
                     far.median().p99Millis() - near.median().p99Millis()));
@@ -84,8 +84,8 @@ record WorkResult(
     }
 
     private Stream<Comparison> comparison(Target target) {
-        if (paths.get(ReadPath.GATEWAY) instanceof PathResult.Measured gateway
-                && paths.get(target.peer()) instanceof PathResult.Measured peer) {
+        if (paths.get(ServerPath.GATEWAY) instanceof PathResult.Measured<Run> gateway
+                && paths.get(target.peer()) instanceof PathResult.Measured<Run> peer) {
             return Stream.of(new Comparison(
                     target.peer(),
                     gateway.median().cpuMicros() / peer.median().cpuMicros(),
@@ -95,9 +95,9 @@ record WorkResult(
         return Stream.empty();
     }
 
-    private OptionalDouble p99Share(ReadPath path) {
-        return equalLoad.get(ReadPath.GATEWAY) instanceof PathResult.Measured gateway
-                        && equalLoad.get(path) instanceof PathResult.Measured peer
+    private OptionalDouble p99Share(ServerPath path) {
+        return equalLoad.get(ServerPath.GATEWAY) instanceof PathResult.Measured<Run> gateway
+                        && equalLoad.get(path) instanceof PathResult.Measured<Run> peer
                 ? OptionalDouble.of(gateway.median().p99Millis() / peer.median().p99Millis())
                 : OptionalDouble.empty();
     }

@@ -1,14 +1,15 @@
 package io.understudy.cli;
 
-import io.understudy.bench.ReadBench;
-import io.understudy.bench.ReadBenchSettings;
-import io.understudy.bench.ReadReport;
+import io.understudy.bench.Bench;
+import io.understudy.bench.BenchReport;
 import io.understudy.lab.progress.Progress;
 import io.understudy.local.process.Folders;
 import java.io.PrintWriter;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.function.BiFunction;
+import picocli.CommandLine;
 import picocli.CommandLine.ExitCode;
 
 /** A benchmark between the terminal and the signals. */
@@ -18,14 +19,20 @@ final class BenchRun {
 
     private BenchRun() {}
 
-    /** Measures, or stops all servers on SIGINT or SIGTERM. The folder with their logs is kept if it fails. */
-    static int run(ReadBenchSettings settings, boolean json, PrintWriter out, PrintWriter err) throws Exception {
+    /**
+     * Measures, or stops all servers on SIGINT or SIGTERM. The folder with their logs is kept if it fails.
+     *
+     * @param described makes the benchmark, given an empty folder and where to show how far it is
+     */
+    static int run(BiFunction<Path, Progress, Bench> described, boolean json, CommandLine terminal) throws Exception {
+        PrintWriter out = terminal.getOut();
+        PrintWriter err = terminal.getErr();
         Path folder = Files.createTempDirectory("understudy-bench-");
         LogFile.use(folder.resolve("bench.log"));
-        ReadBench bench = new ReadBench(settings, folder, Progress.onStandardError(err, System.getenv()));
+        Bench bench = described.apply(folder, Progress.onStandardError(err, System.getenv()));
         return Foreground.during(bench, STOP_DEADLINE, () -> {
             try (bench) {
-                ReadReport report = bench.run();
+                BenchReport report = bench.run();
                 out.println(json ? report.toJson() : report.toText());
                 out.flush();
             } catch (RuntimeException e) {

@@ -38,7 +38,7 @@ final class ReadReportTest {
 
     @Test
     void whatIsNotServedHasNoFiguresButAReason() {
-        String text = report(Duration.ZERO, pointWith(new NotServed("UNIMPLEMENTED, not yet"), measured(30, 2)))
+        String text = report(Duration.ZERO, pointWith(new NotServed<>("UNIMPLEMENTED, not yet"), measured(30, 2)))
                 .toText();
 
         assertThat(text)
@@ -48,7 +48,7 @@ final class ReadReportTest {
 
     @Test
     void whatFarVotersAddIsToldInRoundTrips() {
-        WorkResult far = result(Map.of(ReadPath.GATEWAY, measured(9, 121), ReadPath.GATEWAY_NEAR, measured(9, 1)));
+        WorkResult far = result(Map.of(ServerPath.GATEWAY, measured(9, 121), ServerPath.GATEWAY_NEAR, measured(9, 1)));
 
         assertThat(report(Duration.ofMillis(80), far).toText())
                 .contains("p99 120.00 ms (1.50 and 1.50 round trips)", "The voters are 80 ms (round trip) away");
@@ -74,32 +74,28 @@ final class ReadReportTest {
     private static ReadReport report(Duration roundTrip, WorkResult result) {
         ReadBenchSettings settings = new ReadBenchSettings(
                 List.of(Work.POINT),
-                1,
-                Duration.ofSeconds(8),
-                Duration.ofSeconds(3),
-                Duration.ofSeconds(5),
+                new Schedule(1, Duration.ofSeconds(8), Duration.ofSeconds(3), Duration.ofSeconds(5), roundTrip),
                 8,
                 EqualLoad.parse("50%"),
-                roundTrip,
                 Generator.AUTO);
         return new ReadReport(
                 settings, new Surroundings(2, 0.3, "3.5.30", "17", List.of("-XX:+UseG1GC"), "h2load"), List.of(result));
     }
 
-    private static WorkResult pointWith(PathResult gateway, PathResult learner) {
-        return result(Map.of(ReadPath.GATEWAY, gateway, ReadPath.LEARNER, learner));
+    private static WorkResult pointWith(PathResult<Run> gateway, PathResult<Run> learner) {
+        return result(Map.of(ServerPath.GATEWAY, gateway, ServerPath.LEARNER, learner));
     }
 
-    private static WorkResult result(Map<ReadPath, PathResult> paths) {
+    private static WorkResult result(Map<ServerPath, PathResult<Run>> paths) {
         return new WorkResult(
                 Work.POINT,
-                Map.of(ReadPath.GATEWAY, Duration.ofSeconds(6)),
+                Map.of(ServerPath.GATEWAY, Duration.ofSeconds(6)),
                 Map.of(Role.LEARNER, 12_000.0),
                 paths,
                 paths);
     }
 
-    private static Measured measured(double cpuMicros, double millis) {
-        return new Measured(List.of(new Run(1_000, millis, millis, cpuMicros, Map.of(Role.LEARNER, cpuMicros))));
+    private static Measured<Run> measured(double cpuMicros, double millis) {
+        return Run.all(List.of(new Run(1_000, millis, millis, cpuMicros, Map.of(Role.LEARNER, cpuMicros))));
     }
 }

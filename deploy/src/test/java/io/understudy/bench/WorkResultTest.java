@@ -13,7 +13,7 @@ final class WorkResultTest {
 
     @Test
     void eachFigureOfTheMedianIsItsOwn() {
-        Measured measured = new Measured(List.of(
+        Measured<Run> measured = Run.all(List.of(
                 new Run(100, 1, 9, 30, Map.of(Role.LEARNER, 30.0)),
                 new Run(300, 3, 7, 10, Map.of(Role.LEARNER, 10.0)),
                 new Run(200, 2, 8, 20, Map.of(Role.LEARNER, 20.0))));
@@ -41,16 +41,16 @@ final class WorkResultTest {
 
     @Test
     void whatIsNotServedIsComparedWithNothing() {
-        assertThat(point(new NotServed("not yet"), cpu(10)).comparisons()).isEmpty();
+        assertThat(point(new NotServed<>("not yet"), cpu(10)).comparisons()).isEmpty();
     }
 
-    private static WorkResult point(PathResult gateway, PathResult learner) {
-        Map<ReadPath, PathResult> paths = Map.of(ReadPath.GATEWAY, gateway, ReadPath.LEARNER, learner);
+    private static WorkResult point(PathResult<Run> gateway, PathResult<Run> learner) {
+        Map<ServerPath, PathResult<Run>> paths = Map.of(ServerPath.GATEWAY, gateway, ServerPath.LEARNER, learner);
         return new WorkResult(Work.POINT, Map.of(), Map.of(), paths, paths);
     }
 
-    private static Measured cpu(double... micros) {
-        return new Measured(DoubleStream.of(micros)
+    private static Measured<Run> cpu(double... micros) {
+        return Run.all(DoubleStream.of(micros)
                 .mapToObj(each -> new Run(1, 1, 1, each, Map.of()))
                 .toList());
     }

@@ -2,8 +2,8 @@ package io.understudy.bench;
 
 import java.util.Set;
 
-/** A way by which reads can be answered. */
-public enum ReadPath {
+/** A way by which what a cluster holds can be read or watched. */
+public enum ServerPath {
     GATEWAY("gateway", Set.of(Role.GATEWAY, Role.LEARNER, Role.VOTERS)),
     /** The gateway while the voters are near, where they are far otherwise. */
     GATEWAY_NEAR("gateway-near", Set.of(Role.GATEWAY, Role.LEARNER, Role.VOTERS)),
@@ -11,20 +11,22 @@ public enum ReadPath {
     LEARNER("learner", Set.of(Role.LEARNER, Role.VOTERS)),
     /** A voter that doesn't lead, asked directly. */
     FOLLOWER("follower", Set.of(Role.LEARNER, Role.VOTERS)),
-    /** etcd's own proxy before the voters, which answers what it has answered before from its cache. */
-    GRPC_PROXY("grpc-proxy", Set.of(Role.GRPC_PROXY, Role.LEARNER, Role.VOTERS));
+    /** The voter that leads, asked directly: it needs no learner. */
+    LEADER("leader", Set.of(Role.VOTERS)),
+    /** etcd's own proxy before the voters: answers what it has answered before from its cache, and joins watches. */
+    GRPC_PROXY("grpc-proxy", Set.of(Role.GRPC_PROXY, Role.VOTERS));
 
     private final String title;
 
     @SuppressWarnings("ImmutableEnumChecker") // Set.of is
     private final Set<Role> roles;
 
-    ReadPath(String title, Set<Role> roles) {
+    ServerPath(String title, Set<Role> roles) {
         this.title = title;
         this.roles = roles;
     }
 
-    /** The processes that may work for a read by this way. */
+    /** The processes that may work for a client by this way. */
     Set<Role> roles() {
         return roles;
     }

@@ -1,0 +1,75 @@
+package io.understudy.bench;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.TimeUnit;
+import java.util.function.LongSupplier;
+
+/** Tells what the servers' work costs, and when they are warm. */
+final class CpuMeter {
+
+    /** By less than this work got cheaper when a server is warm: a JVM has compiled what is used. */
+    private static final double CHEAPER = 0.95;
+
+    private static final int NO_CHEAPER_IN_A_ROW = 2;
+
+    /** On a busy machine time alone tells nothing of how much was compiled. */
+    private static final double LEAST_CPU_MICROS = 15e6;
+
+    private static final int MAX_FIRST_WARM_UPS = 15;
+
+    private final List<Server> servers;
+    private final Schedule schedule;
+
+    CpuMeter(List<Server> servers, Schedule schedule) {
+        this.servers = List.copyOf(servers);
+        this.schedule = schedule;
+    }
+
+    /** CPU microseconds that the servers use per second now that nobody asks them. */
+    Map<Role, Double> idleRates() throws InterruptedException {
+        CpuReading before = now();
+        TimeUnit.MILLISECONDS.sleep(schedule.idle().toMillis());
+        return now().rateSince(before);
+    }
+
+    CpuReading now() {
+        return CpuReading.of(servers);
+    }
+
+    /** CPU microseconds of the path's servers since then, less what they use when idle; may be changed. */
+    Map<Role, Double> used(ServerPath path, CpuReading before, Map<Role, Double> idle) {
+        Map<Role, Double> used = now().usedSince(before, idle);
+        used.keySet().retainAll(path.roles());
+        return used;
+    }
+
+    /**
+     * Loads a path until that gets no cheaper and its servers have worked for a while.
+     *
+     * @param load loads it for about the schedule's warm-up and says with how much: requests, or events
+     * @return for how long
+     */
+    Duration warmUp(ServerPath path, LongSupplier load) {
+        double least = Double.POSITIVE_INFINITY;
+        double spent = 0;
+        int noCheaper = 0;
+        int times = 0;
+        while (times < MAX_FIRST_WARM_UPS && (noCheaper < NO_CHEAPER_IN_A_ROW || spent < LEAST_CPU_MICROS)) {
+            CpuReading before = now();
+            long amount = load.getAsLong();
+            double used = sum(used(path, before, Map.of()));
+            double cost = amount == 0 ? Double.POSITIVE_INFINITY : used / amount;
+            noCheaper = cost > least * CHEAPER ? noCheaper + 1 : 0;
+            least = Math.min(least, cost);
+            spent += used;
+            times++;
+        }
+        return schedule.warmUp().multipliedBy(times);
+    }
+
+    static double sum(Map<Role, Double> figures) {
+        return figures.values().stream().mapToDouble(Double::doubleValue).sum();
+    }
+}

@@ -1,0 +1,68 @@
+package io.understudy.cli;
+
+import io.understudy.bench.Schedule;
+import java.time.Duration;
+import picocli.CommandLine.Option;
+
+/** What every benchmark can be told. */
+final class BenchFlags {
+
+    private enum Output {
+        TABLE,
+        JSON
+    }
+
+    @Option(names = "--runs", defaultValue = "3", paramLabel = "N", description = "Runs of each path; 3 by default.")
+    private int runs;
+
+    @Option(
+            names = "--duration",
+            converter = DurationFlag.class,
+            defaultValue = "8s",
+            paramLabel = "TIME",
+            description = "About how long a run lasts; 8s by default.")
+    private Duration duration;
+
+    @Option(
+            names = "--warm-up",
+            converter = DurationFlag.class,
+            defaultValue = "4s",
+            paramLabel = "TIME",
+            description =
+                    "How long servers are loaded at a time without counting, 4s by default; before the first run of "
+                            + "each path again and again until that gets no cheaper.")
+    private Duration warmUp;
+
+    @Option(
+            names = "--idle",
+            converter = DurationFlag.class,
+            defaultValue = "5s",
+            paramLabel = "TIME",
+            description =
+                    "How long the servers are watched before each work, for what they use when idle; 5s by default.")
+    private Duration idle;
+
+    @Option(
+            names = "--round-trip",
+            converter = DurationFlag.class,
+            defaultValue = "0s",
+            paramLabel = "TIME",
+            description = "Keep the voters that far from gateway, learner, grpc-proxy and load; none by default.")
+    private Duration roundTrip;
+
+    @Option(
+            names = "--output",
+            paramLabel = "table|json",
+            defaultValue = "table",
+            description = "Form of the results; progress goes to standard error.")
+    private Output output;
+
+    /** @throws IllegalArgumentException a value makes no sense; the message says which */
+    Schedule schedule() {
+        return new Schedule(runs, duration, warmUp, idle, roundTrip);
+    }
+
+    boolean wantJson() {
+        return output == Output.JSON;
+    }
+}
