@@ -1,8 +1,10 @@
 /**
- * Benchmarks against the peers, all real and on one machine. In reading order: {@link io.understudy.bench.Work} says what
- * is read and what is to be reached, {@link io.understudy.bench.ReadPath} by which ways; {@code TestBed} runs the servers,
- * a {@code LoadGenerator} sends the requests, {@code CpuMeter} tells what they cost; {@link
- * io.understudy.bench.ReadBench} puts them in order, and {@link io.understudy.bench.ReadReport} says how it went.
+ * Benchmarks against the peers, all real and on one machine. In reading order: {@code Stage} starts the servers of a
+ * {@code TestBed}, {@link io.understudy.bench.ServerPath} names the ways to them, {@code CpuMeter} tells what they cost.
+ * Reads: {@link io.understudy.bench.Work} says what is read and what is to be reached, a {@code LoadGenerator} sends the
+ * requests, {@link io.understudy.bench.ReadBench} puts them in order, {@link io.understudy.bench.ReadReport} says how it
+ * went. Watches: {@link io.understudy.bench.WatchWork}, {@code WatchClient} with its {@code WatchConnection}s, {@code
+ * WatchDrive} which puts, {@code WatchProbe}s, {@link io.understudy.bench.WatchBench}, {@code WatchReport}.
  */
 @NullMarked
 package io.understudy.bench;

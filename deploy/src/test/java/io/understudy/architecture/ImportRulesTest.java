@@ -92,7 +92,7 @@ final class ImportRulesTest {
             .lab.check          .lab.failure .lab.plan com.google.protobuf io.etcd.jetcd.api io.grpc
             .lab.check          org.apache.kafka.clients org.apache.kafka.common org.slf4j
             .bench              .lab.part .lab.progress .report .local com.fasterxml.jackson com.google.protobuf
-            .bench              io.etcd.jetcd.api io.grpc
+            .bench              io.etcd.jetcd.api io.grpc io.netty
             .cli                .lab .bench .gateway .mirror .config .local.binary .local.process picocli
             """);
 

@@ -30,7 +30,8 @@ final class UnderstudyTest {
                 "etcd path --help",
                 "lab --help",
                 "bench --help",
-                "bench reads --help"
+                "bench reads --help",
+                "bench watch --help"
             })
     void everyCommandPrintsHelp(String arguments) {
         assertThat(run(arguments.split(" "))).isZero();
@@ -50,6 +51,8 @@ final class UnderstudyTest {
                 "lab --output=xml",
                 "bench",
                 "bench reads --work=nothing",
+                "bench watch --work=point",
+                "bench watch --in-flight=16,0",
                 "bench reads --duration=long",
                 "bench reads --connections=7",
                 "bench reads --equal-load=half",

@@ -1,0 +1,30 @@
+package io.understudy.bench;
+
+import static io.understudy.bench.Schedule.require;
+
+import java.util.List;
+
+/**
+ * What the user asked for.
+ *
+ * @param putsPerSecond in the works with a steady rate
+ * @param inFlight in the works without one, how many puts may be under way, sent, but not yet with all watchers: each is
+ *     tried, in this order
+ */
+public record WatchBenchSettings(List<WatchWork> works, Schedule schedule, int putsPerSecond, List<Integer> inFlight) {
+
+    /**
+     * Checks the values.
+     *
+     * @throws IllegalArgumentException one makes no sense; the message says which
+     */
+    public WatchBenchSettings {
+        works = works.stream().distinct().sorted().toList();
+        require(!works.isEmpty(), "no work");
+        require(putsPerSecond > 0, "at least one put per second is needed, asked for " + putsPerSecond);
+        inFlight = List.copyOf(inFlight);
+        require(
+                !inFlight.isEmpty() && inFlight.stream().allMatch(each -> each > 0),
+                "at least one put must be under way, asked for " + inFlight);
+    }
+}

@@ -1,0 +1,102 @@
+package io.understudy.bench;
+
+import io.understudy.bench.WatchWork.Demand;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Map;
+
+/** Puts, and measures what their delivery takes. */
+final class WatchLoadProbe implements WatchProbe {
+
+    /** How fast puts that reach one watcher are repeated in a warm-up: the history that they make has to be kept. */
+    private static final Pace SINGLE_WARM_UP = new Pace(2_000);
+
+    /** So few that no peer takes a watcher for a slow one, and drops it. */
+    private static final int WARM_UP_IN_FLIGHT = 8;
+
+    private final WatchWork work;
+    private final WatchBenchSettings settings;
+    private final TestBed servers;
+    private final CpuMeter cpu;
+
+    WatchLoadProbe(WatchWork work, WatchBenchSettings settings, TestBed servers, CpuMeter cpu) {
+        this.work = work;
+        this.settings = settings;
+        this.servers = servers;
+        this.cpu = cpu;
+    }
+
+    @Override
+    public int runs() {
+        return settings.schedule().runs();
+    }
+
+    /** At full pace, until delivery gets no cheaper. */
+    @Override
+    public Duration warmUp(ServerPath path) {
+        Pace pace = work.watchers().reachedByEachPut() > 1 ? Pace.FULL : SINGLE_WARM_UP;
+        return cpu.warmUp(path, () -> {
+            try (WatchClient client = WatchClient.open(servers.url(path), work.watchers())) {
+                WatchDrive drive = new WatchDrive(servers.leader());
+                return drive.run(
+                                client,
+                                work.watchers(),
+                                pace,
+                                WARM_UP_IN_FLIGHT,
+                                settings.schedule().warmUp())
+                        .events()
+                        .requests();
+            }
+        });
+    }
+
+    @Override
+    public WatchRun run(ServerPath path, Map<Role, Double> idle) {
+        return work.demand() == Demand.FULL ? fastest(path, idle) : paced(path, idle);
+    }
+
+    /** One watcher is measured first, for comparison. */
+    private WatchRun paced(ServerPath path, Map<Role, Double> idle) {
+        Pace pace = new Pace(settings.putsPerSecond());
+        WatchCost one = measure(path, Watchers.one(), pace, Integer.MAX_VALUE, idle);
+        return WatchRun.of(measure(path, work.watchers(), pace, Integer.MAX_VALUE, idle), one);
+    }
+
+    /** With ever more puts under way; a peer may fail with many, not the gateway. */
+    private WatchRun fastest(ServerPath path, Map<Role, Double> idle) {
+        List<WatchRun> runs = new ArrayList<>();
+        for (int inFlight : settings.inFlight()) {
+            try {
+                runs.add(WatchRun.of(measure(path, work.watchers(), Pace.FULL, inFlight, idle), inFlight));
+            } catch (BenchException e) {
+                if (path == ServerPath.GATEWAY || runs.isEmpty()) {
+                    throw e;
+                }
+                break;
+            }
+        }
+        return Collections.max(runs, Comparator.comparing(run -> run.figure(WatchFigure.EVENTS_PER_SECOND)));
+    }
+
+    private WatchCost measure(ServerPath path, Watchers watchers, Pace pace, int inFlight, Map<Role, Double> idle) {
+        try (WatchClient client = WatchClient.open(servers.url(path), watchers)) {
+            long traffic = servers.voterTraffic();
+            long own = ownMicros();
+            CpuReading before = cpu.now();
+            WatchLoad load = new WatchDrive(servers.leader())
+                    .run(client, watchers, pace, inFlight, settings.schedule().duration());
+            return new WatchCost(
+                    load,
+                    cpu.used(path, before, idle),
+                    (ownMicros() - own) * 1e3 / load.events().elapsed().toNanos(),
+                    servers.voterTraffic() - traffic);
+        }
+    }
+
+    private static long ownMicros() {
+        return ProcessCpu.micros(ProcessHandle.current().pid());
+    }
+}

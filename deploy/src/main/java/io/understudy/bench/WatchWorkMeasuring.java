@@ -1,0 +1,95 @@
+package io.understudy.bench;
+
+import io.understudy.bench.PathResult.Failed;
+import io.understudy.bench.PathResult.NotServed;
+import io.understudy.bench.WatchWork.Demand;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.EnumMap;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.function.Consumer;
+import java.util.stream.Collectors;
+
+/** Takes one work through all its runs, the paths in turn. */
+final class WatchWorkMeasuring {
+
+    private final WatchWork work;
+    private final TestBed servers;
+    private final CpuMeter cpu;
+    private final WatchProbe probe;
+    private final Consumer<String> notes;
+    private final Map<ServerPath, PathResult<WatchRun>> results = new EnumMap<>(ServerPath.class);
+
+    /** @param notes told how far it is */
+    WatchWorkMeasuring(
+            WatchWork work, WatchBenchSettings settings, TestBed servers, CpuMeter cpu, Consumer<String> notes) {
+        this.work = work;
+        this.servers = servers;
+        this.cpu = cpu;
+        this.probe = work.demand() == Demand.NONE
+                ? new WatchMemoryProbe(work.watchers(), servers)
+                : new WatchLoadProbe(work, settings, servers, cpu);
+        this.notes = notes;
+    }
+
+    /** @throws BenchException something was lost at the gateway */
+    WatchResult run() throws InterruptedException {
+        Map<ServerPath, Duration> warmUps = new EnumMap<>(ServerPath.class);
+        for (ServerPath path : work.paths()) {
+            on(path, () -> {
+                WatchClient.open(servers.url(path), Watchers.one()).close();
+                notes.accept(work + ", " + path + ", warm-up");
+                warmUps.put(path, probe.warmUp(path));
+            });
+        }
+        notes.accept(work + ", idle");
+        Map<Role, Double> idle = cpu.idleRates();
+        Map<ServerPath, List<WatchRun>> runs = new EnumMap<>(ServerPath.class);
+        for (int number = 1; number <= probe.runs(); number++) {
+            String count = ", run " + number + " of " + probe.runs() + ": ";
+            for (ServerPath path : work.paths()) {
+                on(path, () -> {
+                    WatchRun run = probe.run(path, idle);
+                    runs.computeIfAbsent(path, key -> new ArrayList<>()).add(run);
+                    notes.accept(work + ", " + path + count + inShort(run));
+                });
+            }
+        }
+        runs.forEach((path, its) -> results.putIfAbsent(path, WatchRun.all(its)));
+        return new WatchResult(work, warmUps, idle, results);
+    }
+
+    private static String inShort(WatchRun run) {
+        return new TreeMap<>(run.figures())
+                .entrySet().stream()
+                        .map(each -> each.getKey().title() + " " + each.getKey().format(each.getValue()))
+                        .collect(Collectors.joining(", "));
+    }
+
+    /** What is done with a path. */
+    private interface Step {
+        void take() throws InterruptedException;
+    }
+
+    /** Unless the path has failed before. A peer's failure is a result, the gateway's is none. */
+    private void on(ServerPath path, Step step) throws InterruptedException {
+        if (results.containsKey(path)) {
+            return;
+        }
+        servers.prepare(path);
+        try {
+            step.take();
+        } catch (NotServedException e) {
+            notes.accept(work + ", " + path + ": not served");
+            results.put(path, new NotServed<>(String.valueOf(e.getMessage())));
+        } catch (BenchException e) {
+            if (path == ServerPath.GATEWAY) {
+                throw new BenchException(work + ": there are no figures, since not all went well", e);
+            }
+            notes.accept(work + ", " + path + ": " + e.getMessage());
+            results.put(path, new Failed<>(String.valueOf(e.getMessage())));
+        }
+    }
+}

@@ -1,0 +1,83 @@
+package io.understudy.cli;
+
+import io.understudy.bench.WatchBench;
+import io.understudy.bench.WatchBenchSettings;
+import io.understudy.bench.WatchWork;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.Callable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.ITypeConverter;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Spec;
+
+/** {@code understudy bench watch}: what watchers cost at the gateway and at its peers. */
+@Command(
+        name = "watch",
+        sortOptions = false,
+        description = {
+            "Measure watchers at the leader, the gateway and etcd's grpc-proxy, in turn.",
+            "Starts three voters, a learner, grpc-proxy and a gateway on this machine, measures, checks that every watcher "
+                    + "got every event once, and stops all."
+        })
+final class BenchWatchCommand implements Callable<Integer> {
+
+    @Option(
+            names = "--work",
+            split = ",",
+            converter = WorkConverter.class,
+            paramLabel = "WORK",
+            description = "Whom to give what to see: idle, shared-100, each-100, shared-1000, each-1000, keys-10000, "
+                    + "full-shared-1000, full-each-1000; several separated by commas. All by default.")
+    private final List<WatchWork> works = new ArrayList<>();
+
+    @Mixin
+    private BenchFlags flags;
+
+    @Option(
+            names = "--puts",
+            defaultValue = "100",
+            paramLabel = "RATE",
+            description = "Puts per second where they have a steady rate; 100 by default.")
+    private int puts;
+
+    @Option(
+            names = "--in-flight",
+            split = ",",
+            defaultValue = "16,64,256",
+            paramLabel = "N",
+            description =
+                    "With full-…, how many puts may be under way: sent, but not yet with every watcher; 16, 64 and "
+                            + "256 by default, of which the fastest counts.")
+    private final List<Integer> inFlight = new ArrayList<>();
+
+    @Spec
+    private CommandSpec spec;
+
+    @Override
+    public Integer call() throws Exception {
+        WatchBenchSettings settings = settings();
+        return BenchRun.run(
+                (folder, progress) -> new WatchBench(settings, folder, progress), flags.wantJson(), spec.commandLine());
+    }
+
+    private WatchBenchSettings settings() {
+        try {
+            return new WatchBenchSettings(
+                    works.isEmpty() ? List.of(WatchWork.values()) : works, flags.schedule(), puts, inFlight);
+        } catch (IllegalArgumentException e) {
+            throw new ParameterException(spec.commandLine(), String.valueOf(e.getMessage()), e);
+        }
+    }
+
+    private static final class WorkConverter implements ITypeConverter<WatchWork> {
+
+        @Override
+        public WatchWork convert(String text) {
+            return WorkName.find(text, List.of(WatchWork.values()));
+        }
+    }
+}

@@ -1,0 +1,45 @@
+package io.understudy.bench;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import io.understudy.local.process.Command;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** {@code understudy bench watch} of the distribution, run as a user would, on the smallest schedule. */
+@Timeout(180)
+final class WatchBenchIT {
+
+    private static final Path HOME = Path.of(System.getProperty("understudy.distribution"));
+
+    @Test
+    void watchersAreMeasuredAtTheLeaderAndItsPeers() throws Exception {
+        JsonNode report = new ObjectMapper()
+                .readTree(Command.of(List.of(
+                                HOME.resolve("bin/understudy").toString(),
+                                "bench",
+                                "watch",
+                                "--work=shared-100",
+                                "--output=json",
+                                "--runs=1",
+                                "--duration=300ms",
+                                "--warm-up=50ms",
+                                "--idle=100ms"))
+                        .run(Duration.ofMinutes(3)));
+
+        JsonNode work = report.path("works").path(0);
+        assertThat(work.path("work").asText()).isEqualTo("shared-100");
+        for (String path : List.of("leader", "grpc-proxy")) {
+            JsonNode median = work.path("paths").path(path).path("median");
+            assertThat(median.path("eventsPerSecond").asDouble()).as(path).isPositive();
+            assertThat(median.path("p99Millis").asDouble())
+                    .as(path)
+                    .isGreaterThanOrEqualTo(median.path("p50Millis").asDouble());
+        }
+    }
+}
