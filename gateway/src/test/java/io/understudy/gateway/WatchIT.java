@@ -189,6 +189,30 @@ final class WatchIT {
     }
 
     @Test
+    void largeResponsesAreSplitForThoseWhoAllowIt() {
+        String large = "x".repeat(350_000);
+        ToLongFunction<KVBlockingStub> four = etcd -> {
+            TxnRequest.Builder txn = TxnRequest.newBuilder();
+            for (int i = 0; i < 4; i++) {
+                txn.addSuccess(RequestOp.newBuilder().setRequestPut(request("l/" + i, large)));
+            }
+            return etcd.txn(txn.build()).getHeader().getRevision();
+        };
+        try (WatchPlayer both = player()) {
+            both.send(0, WatchRequests.createPrefix("l/", create -> {
+                        WatchRequests.fragment(create);
+                        create.setPrevKv(true);
+                    }))
+                    .send(1, WatchRequests.createPrefix("l/", create -> create.setPrevKv(true)))
+                    .write(four)
+                    .write(four)
+                    .assertSame();
+            assertThat(both.told(0)).hasSize(4);
+            assertThat(both.told(1)).hasSize(3);
+        }
+    }
+
+    @Test
     void aStreamGoesOnWhenItsClientHasNoFurtherRequests() {
         try (WatchClient watch = new WatchClient(fixture.channel())) {
             watch.send(WatchRequests.create("h"));

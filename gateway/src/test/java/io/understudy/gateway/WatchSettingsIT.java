@@ -1,0 +1,163 @@
+package io.understudy.gateway;
+
+import static io.understudy.gateway.GatewayFixture.PATIENCE;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import com.google.protobuf.ByteString;
+import io.etcd.jetcd.api.WatchResponse;
+import io.grpc.Status;
+import io.understudy.gateway.hub.HubSettings;
+import io.understudy.local.etcd.EtcdMember;
+import io.understudy.local.junit.EtcdExtension;
+import io.understudy.vocabulary.KeyRange;
+import java.time.Duration;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.extension.RegisterExtension;
+
+/** Watches over gRPC, as far as they depend on what a gateway is set to, on its source, and on its end. */
+@Timeout(120)
+final class WatchSettingsIT {
+
+    @RegisterExtension
+    static final EtcdExtension SOURCE = EtcdExtension.voters(1).named("source");
+
+    private static final Duration INTERVAL = Duration.ofMillis(200);
+    private static final HubSettings TIGHT = new HubSettings(3, 2, 1, INTERVAL, Duration.ofMillis(500), 64 << 10);
+
+    private static GatewaySettings settings() {
+        return GatewayFixture.settings(SOURCE.cluster()).withWatches(TIGHT);
+    }
+
+    @Test
+    void aQuietWatcherThatWantsItIsToldHowFarItIs() throws Exception {
+        try (GatewayFixture fixture = ready(settings());
+                WatchClient watch = new WatchClient(fixture.channel())) {
+            watch.send(WatchRequests.create("quiet", create -> create.setProgressNotify(true)));
+            watch.send(WatchRequests.create("silent"));
+            SOURCE.cluster().etcdctl("put", "elsewhere", "1");
+            long revision = fixture.everything().getHeader().getRevision();
+            await().atMost(PATIENCE).untilAsserted(() -> assertThat(watch.received())
+                    .filteredOn(response -> !response.getCreated())
+                    .hasSizeGreaterThan(2)
+                    .allSatisfy(response -> {
+                        assertThat(response.getWatchId()).isZero();
+                        assertThat(response.getEventsList()).isEmpty();
+                    })
+                    .last()
+                    .satisfies(response ->
+                            assertThat(response.getHeader().getRevision()).isGreaterThanOrEqualTo(revision)));
+        }
+    }
+
+    @Test
+    void aWatcherThatIsAheadOfTheSourceIsToldOfNoProgress() throws Exception {
+        try (GatewayFixture fixture = ready(settings());
+                WatchClient watch = new WatchClient(fixture.channel())) {
+            watch.send(WatchRequests.create(
+                    "ahead", create -> create.setProgressNotify(true).setStartRevision(1 << 30)));
+            watch.send(WatchRequests.create("here", create -> create.setProgressNotify(true)));
+            await().atMost(PATIENCE).until(() -> watch.received().size() > 4);
+            assertThat(watch.received())
+                    .filteredOn(response -> !response.getCreated())
+                    .extracting(WatchResponse::getWatchId)
+                    .containsOnly(1L);
+        }
+    }
+
+    @Test
+    void moreWatchersThanAllowedAreRefused() throws Exception {
+        try (GatewayFixture fixture = ready(settings());
+                WatchClient one = new WatchClient(fixture.channel());
+                WatchClient other = new WatchClient(fixture.channel())) {
+            for (int i = 0; i < 3; i++) {
+                one.send(WatchRequests.create("a"));
+            }
+            WatchIT.awaitResponses(one, 3);
+            refused(
+                    WatchIT.last(one),
+                    "understudy: too many watchers on the stream: 2, see watches.maxWatchersPerStream");
+            other.send(WatchRequests.create("a"));
+            other.send(WatchRequests.create("a"));
+            WatchIT.awaitResponses(other, 2);
+            refused(WatchIT.last(other), "understudy: too many watchers: 3, see watches.maxWatchers");
+            one.cancel();
+            await().atMost(PATIENCE).until(() -> {
+                other.send(WatchRequests.create("a"));
+                return !WatchIT.last(other).getCanceled();
+            });
+        }
+    }
+
+    @Test
+    void whatTheGatewayDoesNotHoldCannotBeWatched() throws Exception {
+        GatewaySettings part = settings().withRange(KeyRange.prefix(ByteString.copyFromUtf8("part/")));
+        try (GatewayFixture fixture = new GatewayFixture(part);
+                WatchClient watch = new WatchClient(fixture.channel())) {
+            watch.send(WatchRequests.create("whole"));
+            watch.send(WatchRequests.createPrefix("part/", create -> {}));
+            WatchIT.awaitResponses(watch, 2);
+            refused(
+                    watch.received().get(0),
+                    "understudy: the watch reaches beyond the keys that this gateway holds, see range.prefix");
+            // What is told of progress includes what happened outside.
+            SOURCE.cluster().etcdctl("put", "whole", "1");
+            long revision = SOURCE.cluster().members().get(0).status().revision();
+            await().atMost(PATIENCE).until(() -> {
+                watch.send(WatchRequests.progress());
+                return WatchIT.last(watch).getHeader().getRevision() >= revision;
+            });
+        }
+    }
+
+    @Test
+    void withoutALeaderThoseEndThatRequireOne() throws Exception {
+        EtcdMember member = SOURCE.cluster().members().get(0);
+        try (GatewayFixture fixture = ready(settings());
+                WatchClient requires = new WatchClient(fixture.channel(), "hasleader", "true");
+                WatchClient requiresNot = new WatchClient(fixture.channel(), "hasleader", "TRUE")) {
+            requires.send(WatchRequests.create("l"));
+            requiresNot.send(WatchRequests.create("l"));
+            WatchIT.awaitResponses(requires, 1);
+            member.pause();
+            ended(requires, Status.Code.UNAVAILABLE, "etcdserver: no leader");
+            try (WatchClient late = new WatchClient(fixture.channel(), "hasleader", "true")) {
+                ended(late, Status.Code.UNAVAILABLE, "etcdserver: no leader");
+            }
+            member.resume();
+            SOURCE.cluster().etcdctl("put", "l", "1");
+            WatchIT.awaitResponses(requiresNot, 2);
+        }
+    }
+
+    @Test
+    void streamsEndWithTheGateway() throws Exception {
+        try (GatewayFixture fixture = ready(settings());
+                WatchClient watch = new WatchClient(fixture.channel())) {
+            watch.send(WatchRequests.create("e"));
+            WatchIT.awaitResponses(watch, 1);
+            fixture.gateway.close();
+            ended(watch, Status.Code.UNAVAILABLE, "etcdserver: server stopped");
+        }
+    }
+
+    private static GatewayFixture ready(GatewaySettings settings) throws Exception {
+        GatewayFixture fixture = new GatewayFixture(settings);
+        fixture.awaitReady();
+        return fixture;
+    }
+
+    private static void refused(WatchResponse response, String reason) {
+        assertThat(response.getCancelReason()).isEqualTo(reason);
+        assertThat(response.getCreated()).isTrue();
+        assertThat(response.getCanceled()).isTrue();
+        assertThat(response.getWatchId()).isEqualTo(-1);
+    }
+
+    private static void ended(WatchClient watch, Status.Code code, String text) {
+        await().atMost(PATIENCE).until(() -> watch.status() != null);
+        assertThat(watch.status().getCode()).isEqualTo(code);
+        assertThat(watch.status().getDescription()).isEqualTo(text);
+    }
+}
