@@ -15,7 +15,7 @@ enum WatchFigure {
     /** CPU time of all servers of the path per delivered event, less their idle rate: the puts' cost is in it. */
     CPU_MICROS("CPU us/event", "cpuMicrosPerEvent", "%.2f"),
     /** The same, less what as many puts cost with one watcher. */
-    CPU_LESS_PUTS("less puts", "cpuMicrosPerEventLessPuts", "%.2f"),
+    CPU_LESS_PUTS("CPU less puts", "cpuMicrosPerEventLessPuts", "%.2f"),
     /** CPU time of all voters per put as a share of that with one watcher. */
     VOTERS_TO_ONE("voters to 1", "votersCpuToOneWatcher", "%.2f"),
     /** Bytes between voters and their clients, both ways, per put. */

@@ -14,7 +14,6 @@ final class WatchLoadProbe implements WatchProbe {
     /** How fast puts that reach one watcher are repeated in a warm-up: the history that they make has to be kept. */
     private static final Pace SINGLE_WARM_UP = new Pace(2_000);
 
-    /** So few that no peer takes a watcher for a slow one, and drops it. */
     private static final int WARM_UP_IN_FLIGHT = 8;
 
     private final WatchWork work;
@@ -34,23 +33,31 @@ final class WatchLoadProbe implements WatchProbe {
         return settings.schedule().runs();
     }
 
-    /** At full pace, until delivery gets no cheaper. */
+    /** The gateway until delivery gets no cheaper, at full pace; peers have nothing to compile. */
     @Override
     public Duration warmUp(ServerPath path) {
-        Pace pace = work.watchers().reachedByEachPut() > 1 ? Pace.FULL : SINGLE_WARM_UP;
-        return cpu.warmUp(path, () -> {
-            try (WatchClient client = WatchClient.open(servers.url(path), work.watchers())) {
-                WatchDrive drive = new WatchDrive(servers.leader());
-                return drive.run(
-                                client,
-                                work.watchers(),
-                                pace,
-                                WARM_UP_IN_FLIGHT,
-                                settings.schedule().warmUp())
-                        .events()
-                        .requests();
-            }
-        });
+        if (path == ServerPath.GATEWAY) {
+            return cpu.warmUp(path, () -> warmUp(path, fullPace()));
+        }
+        warmUp(path, new Pace(settings.putsPerSecond()));
+        return settings.schedule().warmUp();
+    }
+
+    private Pace fullPace() {
+        return work.watchers().reachedByEachPut() > 1 ? Pace.FULL : SINGLE_WARM_UP;
+    }
+
+    private long warmUp(ServerPath path, Pace pace) {
+        try (WatchClient client = WatchClient.open(servers.url(path), work.watchers())) {
+            WatchLoad load = new WatchDrive(servers.leader())
+                    .run(
+                            client,
+                            work.watchers(),
+                            pace,
+                            WARM_UP_IN_FLIGHT,
+                            settings.schedule().warmUp());
+            return load.events().requests();
+        }
     }
 
     @Override
