@@ -5,10 +5,11 @@ import io.etcd.jetcd.api.WatchResponse;
 import io.understudy.feed.FeedEndedException.CommitTooLarge;
 import io.understudy.vocabulary.Change;
 import io.understudy.vocabulary.Commit;
+import io.understudy.vocabulary.KeyValue;
 import io.understudy.vocabulary.Revision;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.function.Consumer;
+import java.util.function.BiConsumer;
 
 /**
  * Makes whole commits of watch responses. etcd never lets a revision straddle two responses, unless the first is marked
@@ -20,6 +21,7 @@ final class CommitAssembler {
 
     private final long maxCommitBytes;
     private List<Change> changes = new ArrayList<>();
+    private List<KeyValue> previous = new ArrayList<>();
     private long bytes;
     private long revision;
 
@@ -28,11 +30,12 @@ final class CommitAssembler {
     }
 
     /**
-     * Gives every commit that {@code response} completes, in order, to {@code commits}.
+     * Gives every commit that {@code response} completes, in order, to {@code commits}; and how its keys stood before, where
+     * the watch tells.
      *
      * @throws CommitTooLarge before more than the limit is held
      */
-    void accept(WatchResponse response, Consumer<Commit> commits) throws CommitTooLarge {
+    void accept(WatchResponse response, BiConsumer<Commit, List<KeyValue>> commits) throws CommitTooLarge {
         for (Event event : response.getEventsList()) {
             long next = event.getKv().getModRevision();
             if (next != revision) {
@@ -42,6 +45,11 @@ final class CommitAssembler {
             Change change = WatchMessages.change(event);
             changes.add(change);
             bytes += change.bytes();
+            if (event.hasPrevKv()) {
+                KeyValue before = WatchMessages.keyValue(event.getPrevKv());
+                previous.add(before);
+                bytes += before.bytes();
+            }
             if (bytes > maxCommitBytes) {
                 throw new CommitTooLarge(new Revision(revision), bytes, maxCommitBytes);
             }
@@ -51,10 +59,11 @@ final class CommitAssembler {
         }
     }
 
-    private void complete(Consumer<Commit> commits) {
+    private void complete(BiConsumer<Commit, List<KeyValue>> commits) {
         if (!changes.isEmpty()) {
-            commits.accept(new Commit(new Revision(revision), changes));
+            commits.accept(new Commit(new Revision(revision), changes), List.copyOf(previous));
             changes = new ArrayList<>();
+            previous = new ArrayList<>();
             bytes = 0;
         }
     }

@@ -80,7 +80,7 @@ final class EtcdFeed implements Feed {
         this.snapshotDue = resumeAt == null;
         this.options = options;
         this.metrics = metrics;
-        this.tail = new TailKeeper(cluster, range, options, metrics, backoff);
+        this.tail = new TailKeeper(cluster, range, false, options, metrics, backoff);
     }
 
     @Override

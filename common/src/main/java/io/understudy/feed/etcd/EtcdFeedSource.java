@@ -7,6 +7,7 @@ import io.understudy.feed.FeedKind;
 import io.understudy.feed.FeedSource;
 import io.understudy.vocabulary.KeyRange;
 import io.understudy.vocabulary.Position;
+import io.understudy.vocabulary.Revision;
 import org.jspecify.annotations.Nullable;
 
 /** Feeds of one etcd cluster. Thread-safe; the cluster stays the caller's to close, after its feeds. */
@@ -28,5 +29,15 @@ public final class EtcdFeedSource implements FeedSource {
     @Override
     public Feed open(KeyRange range, FeedKind kind, @Nullable Position resumeAt) {
         return new EtcdFeed(cluster, range, kind, resumeAt, options, metrics);
+    }
+
+    /**
+     * Begins to read the past of {@code range}. Connects lazily, in the first {@link EtcdHistory#next}.
+     *
+     * @param from revision of the first commit wanted, at least 1
+     * @param previous whether commits shall tell how their keys stood before
+     */
+    public EtcdHistory history(KeyRange range, Revision from, boolean previous) {
+        return new EtcdHistory(cluster, range, from, previous, options, metrics);
     }
 }

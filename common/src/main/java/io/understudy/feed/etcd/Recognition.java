@@ -64,6 +64,11 @@ final class Recognition {
         return new Recognition(position, anchor.revision(), null, true);
     }
 
+    /** Going on at a position that has no anchor, whatever the history: the first commit is as good as any. */
+    static Recognition following(Position position) {
+        return new Recognition(position, position.revision().next(), null, false);
+    }
+
     /**
      * Going on from a snapshot.
      *

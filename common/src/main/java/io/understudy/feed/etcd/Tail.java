@@ -12,10 +12,12 @@ import io.understudy.feed.FeedEndedException.Unexplained;
 import io.understudy.vocabulary.ClusterId;
 import io.understudy.vocabulary.Commit;
 import io.understudy.vocabulary.KeyRange;
+import io.understudy.vocabulary.KeyValue;
 import io.understudy.vocabulary.Position;
 import io.understudy.vocabulary.Revision;
 import java.time.Duration;
 import java.util.ArrayDeque;
+import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -40,6 +42,8 @@ final class Tail implements AutoCloseable {
     private final CommitAssembler assembler;
     private final ArrayDeque<TailEvent> ready = new ArrayDeque<>();
 
+    private record Whole(Commit commit, List<KeyValue> previous) {}
+
     private Position position;
     /** Null once the history was recognised. */
     private @Nullable Recognition opening;
@@ -54,6 +58,7 @@ final class Tail implements AutoCloseable {
             String where,
             Channel channel,
             KeyRange range,
+            boolean previous,
             Position position,
             Recognition recognition,
             EtcdFeedOptions options,
@@ -68,7 +73,8 @@ final class Tail implements AutoCloseable {
         this.position = position;
         this.opening = recognition;
         this.assembler = new CommitAssembler(options.maxCommitBytes());
-        this.stream = WatchStream.open(channel, WatchMessages.create(range, recognition.start(), patience.fragments()));
+        this.stream = WatchStream.open(
+                channel, WatchMessages.create(range, recognition.start(), previous, patience.fragments()));
         this.heardNanos = System.nanoTime();
         this.askedNanos = heardNanos;
         this.polledNanos = heardNanos;
@@ -153,15 +159,15 @@ final class Tail implements AutoCloseable {
             onProgress(told);
             return true;
         }
-        ArrayDeque<Commit> commits = new ArrayDeque<>();
-        assembler.accept(response, commits::add);
-        for (Commit commit : commits) {
-            onCommit(commit);
+        ArrayDeque<Whole> commits = new ArrayDeque<>();
+        assembler.accept(response, (commit, previous) -> commits.add(new Whole(commit, previous)));
+        for (Whole whole : commits) {
+            onCommit(whole.commit(), whole.previous());
         }
         return true;
     }
 
-    private void onCommit(Commit commit) throws TailLostException, FeedEndedException {
+    private void onCommit(Commit commit, List<KeyValue> previous) throws TailLostException, FeedEndedException {
         Recognition recognition = opening;
         if (recognition != null && judged(recognition.onCommit(commit))) {
             return;
@@ -170,7 +176,7 @@ final class Tail implements AutoCloseable {
             throw different("a commit at revision " + commit.revision() + " that was not there before");
         }
         position = Recognition.anchored(position, commit.revision(), commit);
-        ready.add(new TailEvent.Committed(commit, position));
+        ready.add(new TailEvent.Committed(commit, previous, position));
     }
 
     private void onProgress(Revision complete) throws TailLostException, FeedEndedException {

@@ -1,8 +1,10 @@
 package io.understudy.feed.etcd;
 
 import io.understudy.vocabulary.Commit;
+import io.understudy.vocabulary.KeyValue;
 import io.understudy.vocabulary.Position;
 import io.understudy.vocabulary.Revision;
+import java.util.List;
 
 /** What a tail tells. */
 sealed interface TailEvent {
@@ -15,8 +17,12 @@ sealed interface TailEvent {
      */
     record Opened(Position position, Revision head) implements TailEvent {}
 
-    /** The next commit; the position stands at it. */
-    record Committed(Commit commit, Position position) implements TailEvent {}
+    /**
+     * The next commit; the position stands at it.
+     *
+     * @param previous how those of its keys stood before that were there, if the tail was asked to tell
+     */
+    record Committed(Commit commit, List<KeyValue> previous, Position position) implements TailEvent {}
 
     /** Complete up to the position's revision. */
     record Marked(Position position) implements TailEvent {}

@@ -27,6 +27,7 @@ final class TailKeeper implements AutoCloseable {
 
     private final EtcdCluster cluster;
     private final KeyRange range;
+    private final boolean previous;
     private final EtcdFeedOptions options;
     private final SourceFacts facts;
     private final FeedMetrics metrics;
@@ -37,9 +38,17 @@ final class TailKeeper implements AutoCloseable {
     private volatile @Nullable Tail tail;
     private volatile boolean closed;
 
-    TailKeeper(EtcdCluster cluster, KeyRange range, EtcdFeedOptions options, FeedMetrics metrics, Backoff backoff) {
+    /** @param previous whether commits shall tell how their keys stood before */
+    TailKeeper(
+            EtcdCluster cluster,
+            KeyRange range,
+            boolean previous,
+            EtcdFeedOptions options,
+            FeedMetrics metrics,
+            Backoff backoff) {
         this.cluster = cluster;
         this.range = range;
+        this.previous = previous;
         this.options = options;
         this.metrics = metrics;
         this.backoff = backoff;
@@ -126,6 +135,7 @@ final class TailKeeper implements AutoCloseable {
                 chosen.toString(),
                 cluster.channel(chosen),
                 range,
+                previous,
                 standing,
                 recognition.apply(standing),
                 options,

@@ -35,12 +35,16 @@ final class WatchMessages {
 
     private WatchMessages() {}
 
-    /** @param fragments whether large responses may be split */
-    static WatchRequest create(KeyRange range, Revision start, boolean fragments) {
+    /**
+     * @param previous whether events shall tell how their keys stood before
+     * @param fragments whether large responses may be split
+     */
+    static WatchRequest create(KeyRange range, Revision start, boolean previous, boolean fragments) {
         WatchCreateRequest.Builder create = WatchCreateRequest.newBuilder()
                 .setKey(range.etcdKey())
                 .setRangeEnd(range.etcdRangeEnd())
-                .setStartRevision(start.value());
+                .setStartRevision(start.value())
+                .setPrevKv(previous);
         if (fragments) {
             create.setUnknownFields(FRAGMENT);
         }

@@ -91,10 +91,12 @@ class CommitAssemblerTest {
                             && events.get(to - 1).getKv().getModRevision()
                                     != events.get(to).getKv().getModRevision());
             Event[] part = events.subList(from, to).toArray(Event[]::new);
-            fresh.accept(whole ? response(part) : fragment(part), given::add);
+            fresh.accept(whole ? response(part) : fragment(part), (commit, previous) -> given.add(commit));
             from = to;
         }
-        fresh.accept(response(events.subList(from, events.size()).toArray(Event[]::new)), given::add);
+        fresh.accept(
+                response(events.subList(from, events.size()).toArray(Event[]::new)),
+                (commit, previous) -> given.add(commit));
 
         assertThat(given).isEqualTo(history);
     }
@@ -123,7 +125,7 @@ class CommitAssemblerTest {
 
     private List<Commit> accept(WatchResponse response) throws CommitTooLarge {
         List<Commit> commits = new ArrayList<>();
-        assembler.accept(response, commits::add);
+        assembler.accept(response, (commit, previous) -> commits.add(commit));
         return commits;
     }
 

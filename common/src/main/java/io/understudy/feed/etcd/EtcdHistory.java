@@ -1,0 +1,140 @@
+package io.understudy.feed.etcd;
+
+import io.understudy.etcd.EtcdCluster;
+import io.understudy.feed.FeedEndedException;
+import io.understudy.feed.FeedEndedException.Gap;
+import io.understudy.vocabulary.ClusterId;
+import io.understudy.vocabulary.Commit;
+import io.understudy.vocabulary.KeyRange;
+import io.understudy.vocabulary.KeyValue;
+import io.understudy.vocabulary.Position;
+import io.understudy.vocabulary.Revision;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The commits of an etcd cluster from a past revision on: in order, each whole and once, none missing, from one watch on one
+ * member at a time (a gateway or follower, if there is one), which is had again elsewhere when it is lost. It is read as fast
+ * as it is asked for, and no faster.
+ *
+ * <p>For one thread; only {@link #close} may be called from another.
+ */
+public final class EtcdHistory implements AutoCloseable {
+
+    /** What it comes to. */
+    public sealed interface Step {
+
+        /**
+         * The next commit.
+         *
+         * @param previous how those of its keys stood before that were there, if that was asked for; without those whose
+         *     state before was compacted
+         */
+        record Committed(Commit commit, List<KeyValue> previous) implements Step {}
+
+        /** Nothing more happened inside the range up to that revision. */
+        record Complete(Revision revision) implements Step {}
+    }
+
+    private final EtcdCluster cluster;
+    private final Revision from;
+    private final Backoff backoff = new Backoff();
+    private final TailKeeper tail;
+    private final CountDownLatch closing = new CountDownLatch(1);
+    private @Nullable Position position;
+
+    EtcdHistory(
+            EtcdCluster cluster,
+            KeyRange range,
+            Revision from,
+            boolean previous,
+            EtcdFeedOptions options,
+            FeedMetrics metrics) {
+        if (from.value() < 1) {
+            throw new IllegalArgumentException("history begins at revision 1, not " + from);
+        }
+        this.cluster = cluster;
+        this.from = from;
+        this.tail = new TailKeeper(cluster, range, previous, options, metrics, backoff);
+    }
+
+    /**
+     * The next step, or null if none came in time. Losses of members and connections are survived, for as long as it takes.
+     *
+     * @throws Gap the next commits were compacted; {@link Gap#compacted} tells up to where
+     * @throws FeedEndedException for good: another cluster, another history, or a commit that is too large
+     * @throws IllegalStateException it was closed
+     */
+    public @Nullable Step next(Duration timeout) throws FeedEndedException, InterruptedException {
+        long deadline = System.nanoTime() + timeout.toNanos();
+        do {
+            await(Math.min(backoff.untilNanos(), deadline));
+            Position standing = standing();
+            if (standing != null && System.nanoTime() - backoff.untilNanos() >= 0) {
+                Step step = step(standing, Duration.ofNanos(Math.max(0, deadline - System.nanoTime())));
+                if (step != null) {
+                    return step;
+                }
+            }
+        } while (System.nanoTime() - deadline < 0);
+        return null;
+    }
+
+    @Override
+    public void close() {
+        closing.countDown();
+        tail.close();
+    }
+
+    private @Nullable Step step(Position standing, Duration timeout) throws FeedEndedException, InterruptedException {
+        TailEvent event;
+        try {
+            event = tail.next(standing, EtcdHistory::recognition, timeout);
+        } catch (Gap gap) {
+            tail.drop();
+            if (standing.anchor() == null
+                    || gap.compacted().isAfter(standing.revision().next())) {
+                throw gap;
+            }
+            // Nothing that is wanted is gone, only what the history would have been recognised by.
+            position = new Position(standing.cluster(), standing.revision(), null);
+            return null;
+        }
+        if (event instanceof TailEvent.Committed committed) {
+            position = committed.position();
+            return new Step.Committed(committed.commit(), committed.previous());
+        }
+        if (event instanceof TailEvent.Marked marked) {
+            position = marked.position();
+            return new Step.Complete(marked.position().revision());
+        }
+        return null;
+    }
+
+    private static Recognition recognition(Position standing) {
+        return standing.anchor() == null ? Recognition.following(standing) : Recognition.resuming(standing);
+    }
+
+    /** Where it stands; null until the cluster is known. */
+    private @Nullable Position standing() {
+        if (position == null) {
+            ClusterId id = cluster.view().clusterId();
+            if (id == null) {
+                backoff.failed();
+            } else {
+                position = new Position(id, new Revision(from.value() - 1), null);
+            }
+        }
+        return position;
+    }
+
+    private void await(long untilNanos) throws InterruptedException {
+        if (closing.await(Math.max(0, untilNanos - System.nanoTime()), TimeUnit.NANOSECONDS)) {
+            tail.drop();
+            throw new IllegalStateException("the reading of history is closed");
+        }
+    }
+}
