@@ -31,15 +31,24 @@ public final class ModelConsumer implements FeedConsumer {
     private int snapshots;
     private long commits;
     private long marks;
+    private Revision announced = Revision.ZERO;
+    private Revision historyUpTo = Revision.ZERO;
 
     public ModelConsumer(KeyRange range) {
         this.range = range;
     }
 
     @Override
+    public synchronized void historyFollows(Revision upTo) {
+        announced = upTo;
+    }
+
+    @Override
     public synchronized void snapshotStarted(ClusterId cluster, Revision revision) {
         staged = new TreeMap<>(state);
         coveredTo = range.from();
+        historyUpTo = announced;
+        announced = Revision.ZERO;
         snapshotUnderWay = true;
     }
 
@@ -127,6 +136,11 @@ public final class ModelConsumer implements FeedConsumer {
 
     public synchronized List<KeyValue> state() {
         return List.copyOf(state.values());
+    }
+
+    /** Up to where history was announced to follow the last snapshot; zero if none was. */
+    public synchronized Revision historyUpTo() {
+        return historyUpTo;
     }
 
     public synchronized int snapshots() {

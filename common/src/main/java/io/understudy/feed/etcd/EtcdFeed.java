@@ -27,7 +27,8 @@ import org.slf4j.event.Level;
  * The feed of an etcd cluster. In turns:
  *
  * <ol>
- *   <li><em>snapshot</em>: a revision is pinned by a read index, its pages are read from a learner;
+ *   <li><em>snapshot</em>: a revision is pinned by a read index, or as far before it as history shall be told, its pages
+ *       are read from a learner;
  *   <li><em>opening</em>: one watch on a voter, at the last commit known, which must be found there;
  *   <li><em>tail</em>: commits and progress until the watch is lost, then opening again.
  * </ol>
@@ -35,12 +36,15 @@ import org.slf4j.event.Level;
  * <p>The snapshot counts as complete only once its tail is open: so there is never a moment in which the consumer
  * stands at a revision after which nothing could follow.
  *
- * <p>A feed without a position begins with a snapshot; a {@link FeedKind#STATE} feed that finds itself far behind on
+ * <p>A feed without a position begins with a snapshot; one that needn't tell all history and finds itself far behind on
  * opening goes back to it.
  */
 final class EtcdFeed implements Feed {
 
     private static final Logger LOG = LoggerFactory.getLogger(EtcdFeed.class);
+
+    /** etcd brings watchers of the past up to date in rounds of that time, and tells no progress before. */
+    private static final Duration REPLAY_INTERVAL = Duration.ofMillis(100);
 
     private static final long LOOK_NANOS = TimeUnit.MILLISECONDS.toNanos(10);
 
@@ -63,6 +67,10 @@ final class EtcdFeed implements Feed {
     private @Nullable FeedEndedException end;
 
     private volatile @Nullable CompletableFuture<ReadIndex> pinning;
+    private volatile @Nullable OldestRevision oldest;
+    /** Where the source was when the last snapshot was pinned: up to there commits are history. */
+    private Revision present = Revision.ZERO;
+
     /** How far before a snapshot's revision its newest entry is looked for, as an anchor. */
     private long anchorSpan;
 
@@ -124,6 +132,10 @@ final class EtcdFeed implements Feed {
         if (asked != null) {
             asked.cancel(false);
         }
+        OldestRevision looking = oldest;
+        if (looking != null) {
+            looking.close();
+        }
         SnapshotReader reader = snapshot;
         if (reader != null) {
             reader.close();
@@ -145,7 +157,10 @@ final class EtcdFeed implements Feed {
             return false;
         }
         if (snapshotDue && reader == null) {
-            return pinSnapshot(standing, deadline, consumer);
+            OldestRevision looking = oldest;
+            return looking == null
+                    ? pinSnapshot(standing, deadline, consumer)
+                    : pinInThePast(looking, deadline, consumer);
         }
         if (reader != null && !reader.isDone()) {
             return readPage(reader, deadline, consumer);
@@ -154,20 +169,31 @@ final class EtcdFeed implements Feed {
             throw new IllegalStateException("no position without a snapshot due");
         }
         try {
-            TailEvent event = tail.next(standing, this::recognition, remaining(deadline));
-            return event != null && deliver(event, consumer);
+            return follow(standing, remaining(deadline), consumer);
         } catch (Gap e) {
             if (snapshotDue) {
                 afterCompactedOpening(standing);
                 return false;
             }
             boolean nothingLost = !e.compacted().isAfter(standing.revision().next());
-            if (kind == FeedKind.STATE && nothingLost) {
+            if (kind != FeedKind.HISTORY && nothingLost) {
                 compareState(standing, "compaction took the commit to recognise the history by");
                 return false;
             }
             throw e;
         }
+    }
+
+    private boolean follow(Position standing, Duration patience, FeedConsumer consumer)
+            throws FeedEndedException, InterruptedException {
+        boolean replaying = standing.revision().isBefore(present);
+        boolean hurried = replaying && patience.compareTo(REPLAY_INTERVAL) > 0;
+        TailEvent event = tail.next(standing, this::recognition, hurried ? REPLAY_INTERVAL : patience);
+        if (event == null && replaying) {
+            // The last of history may be outside the range, and nobody should wait for that.
+            tail.requestProgress();
+        }
+        return event != null && deliver(event, consumer);
     }
 
     private Recognition recognition(Position standing) {
@@ -242,13 +268,43 @@ final class EtcdFeed implements Feed {
             SourceFacts.requireReached(standing, index);
         }
         backoff.succeeded();
-        anchorSpan = options.catchUpRevisions();
-        position = new Position(index.clusterId(), index.revision(), null);
-        snapshot = new SnapshotReader(cluster, index.clusterId(), range, index.revision(), options, backoff);
-        metrics.snapshotStarted();
-        LOG.info("snapshot started, cluster={} revision={}", index.clusterId(), index.revision());
-        consumer.snapshotStarted(index.clusterId(), index.revision());
+        if (kind == FeedKind.RECENT && options.historyRevisions() > 0) {
+            oldest = new OldestRevision(
+                    cluster, index, range, options.historyRevisions(), options.requestTimeout(), backoff);
+            return false;
+        }
+        startSnapshot(index, index.revision(), consumer);
         return true;
+    }
+
+    private boolean pinInThePast(OldestRevision looking, long deadline, FeedConsumer consumer)
+            throws InterruptedException {
+        Revision found = looking.find(remaining(deadline));
+        if (found == null) {
+            requireOpen();
+            return false;
+        }
+        oldest = null;
+        if (found.isAfter(looking.index().revision())) {
+            // Compacted meanwhile: pinned anew.
+            return false;
+        }
+        startSnapshot(looking.index(), found, consumer);
+        return true;
+    }
+
+    private void startSnapshot(ReadIndex index, Revision at, FeedConsumer consumer) {
+        long history = index.revision().value() - at.value();
+        present = index.revision();
+        anchorSpan = Math.max(0, options.catchUpRevisions() - history);
+        position = new Position(index.clusterId(), at, null);
+        snapshot = new SnapshotReader(cluster, index.clusterId(), range, at, options, backoff);
+        metrics.snapshotStarted();
+        LOG.info("snapshot started, cluster={} revision={} history={}", index.clusterId(), at, history);
+        if (history > 0) {
+            consumer.historyFollows(present);
+        }
+        consumer.snapshotStarted(index.clusterId(), at);
     }
 
     private boolean readPage(SnapshotReader reader, long deadline, FeedConsumer consumer)
@@ -292,8 +348,8 @@ final class EtcdFeed implements Feed {
             consumer.snapshotCompleted(position);
             return true;
         }
-        long behind = opened.head().value() - position.revision().value();
-        if (kind == FeedKind.STATE && behind > options.catchUpRevisions()) {
+        long behind = opened.head().value() - Math.max(position.revision().value(), present.value());
+        if (kind != FeedKind.HISTORY && behind > options.catchUpRevisions()) {
             LOG.info("tail too far behind to replay, revisions={} limit={}", behind, options.catchUpRevisions());
             tail.drop();
             snapshotDue = true;

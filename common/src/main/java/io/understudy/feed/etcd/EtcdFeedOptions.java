@@ -8,13 +8,15 @@ import java.util.List;
 /**
  * How a feed of an etcd cluster behaves.
  *
- * @param catchUpRevisions further behind than this, a {@link io.understudy.feed.FeedKind#STATE} feed gives a snapshot to
- *     merge instead of replaying: etcd replays 1,000 revisions per 100 ms, at the cost of its writers
+ * @param catchUpRevisions further behind than this, a feed of no {@link io.understudy.feed.FeedKind#HISTORY} gives a
+ *     snapshot to merge instead of replaying: etcd replays 1,000 revisions per 100 ms, at the cost of its writers
  * @param maxCommitBytes keys and values of one commit; a larger one ends the feed
  * @param stallTimeout a stream that has told nothing for this long, though asked, is given up for another member
  * @param progressInterval how often a quiet stream is asked for a progress mark
  * @param requestTimeout deadline of one page, and of one read index
  * @param pageBytes what a snapshot page aims at; two pages are held at a time
+ * @param historyRevisions how far in the past snapshots of a {@link io.understudy.feed.FeedKind#RECENT} feed are pinned, as
+ *     far as the source still has it, for the commits after them; 0 for the present
  */
 public record EtcdFeedOptions(
         long catchUpRevisions,
@@ -22,11 +24,12 @@ public record EtcdFeedOptions(
         Duration stallTimeout,
         Duration progressInterval,
         Duration requestTimeout,
-        long pageBytes) {
+        long pageBytes,
+        long historyRevisions) {
 
     /** What the configuration's defaults are. */
     public static final EtcdFeedOptions DEFAULTS = new EtcdFeedOptions(
-            5_000, 64L << 20, Duration.ofSeconds(4), Duration.ofSeconds(1), Duration.ofSeconds(5), 2L << 20);
+            5_000, 64L << 20, Duration.ofSeconds(4), Duration.ofSeconds(1), Duration.ofSeconds(5), 2L << 20, 0);
 
     private static final Setting<Integer> CATCH_UP_REVISIONS = Setting.integer(
                     "catchUpRevisions",
@@ -65,6 +68,9 @@ public record EtcdFeedOptions(
         requirePositive("catchUpRevisions", catchUpRevisions);
         requirePositive("maxCommitBytes", maxCommitBytes);
         requirePositive("pageBytes", pageBytes);
+        if (historyRevisions < 0) {
+            throw new IllegalArgumentException("historyRevisions is " + historyRevisions + "; at least 0 is allowed");
+        }
         requirePositive("progressInterval", progressInterval.toNanos());
         requirePositive("requestTimeout", requestTimeout.toNanos());
         if (stallTimeout.compareTo(progressInterval.multipliedBy(2)) < 0) {
@@ -86,24 +92,38 @@ public record EtcdFeedOptions(
                 group.get(STALL_TIMEOUT),
                 group.get(PROGRESS_INTERVAL),
                 group.get(REQUEST_TIMEOUT),
-                group.get(PAGE_BYTES));
+                group.get(PAGE_BYTES),
+                DEFAULTS.historyRevisions());
     }
 
     /** The same with another limit of revisions to replay. */
     public EtcdFeedOptions withCatchUpRevisions(long revisions) {
         return new EtcdFeedOptions(
-                revisions, maxCommitBytes, stallTimeout, progressInterval, requestTimeout, pageBytes);
+                revisions, maxCommitBytes, stallTimeout, progressInterval, requestTimeout, pageBytes, historyRevisions);
     }
 
     /** The same with another limit of a commit's bytes. */
     public EtcdFeedOptions withMaxCommitBytes(long bytes) {
-        return new EtcdFeedOptions(catchUpRevisions, bytes, stallTimeout, progressInterval, requestTimeout, pageBytes);
+        return new EtcdFeedOptions(
+                catchUpRevisions, bytes, stallTimeout, progressInterval, requestTimeout, pageBytes, historyRevisions);
     }
 
     /** The same with pages of another size. */
     public EtcdFeedOptions withPageBytes(long bytes) {
         return new EtcdFeedOptions(
-                catchUpRevisions, maxCommitBytes, stallTimeout, progressInterval, requestTimeout, bytes);
+                catchUpRevisions,
+                maxCommitBytes,
+                stallTimeout,
+                progressInterval,
+                requestTimeout,
+                bytes,
+                historyRevisions);
+    }
+
+    /** The same with snapshots pinned further in the past, or not so far. */
+    public EtcdFeedOptions withHistoryRevisions(long revisions) {
+        return new EtcdFeedOptions(
+                catchUpRevisions, maxCommitBytes, stallTimeout, progressInterval, requestTimeout, pageBytes, revisions);
     }
 
     private static void requirePositive(String name, long value) {

@@ -2,9 +2,11 @@ package io.understudy.feed.etcd;
 
 import static io.understudy.feed.SourceClient.bytes;
 import static io.understudy.feed.etcd.FeedFixture.PATIENCE;
+import static io.understudy.feed.etcd.FeedFixture.pollTo;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import io.understudy.feed.Feed;
 import io.understudy.feed.FeedEndedException.AnotherCluster;
 import io.understudy.feed.FeedEndedException.AnotherHistory;
 import io.understudy.feed.FeedKind;
@@ -48,6 +50,22 @@ class EtcdFeedHistoryIT {
     @AfterEach
     void close() {
         fixture.close();
+    }
+
+    @Test
+    void aSourceYoungerThanTheHistoryIsToldFromItsBeginningOn() throws Exception {
+        fixture.client().put("key", "first");
+        Revision present = fixture.client().put("key", "second");
+        ModelConsumer model = new ModelConsumer(range);
+        Feed feed = fixture.feed(range, FeedKind.RECENT, null, EtcdFeedOptions.DEFAULTS.withHistoryRevisions(1_000));
+
+        pollTo(feed, model, new Revision(1));
+
+        assertThat(model.position().revision()).isEqualTo(new Revision(1));
+        assertThat(model.historyUpTo()).isEqualTo(present);
+        assertThat(model.state()).isEmpty();
+        pollTo(feed, model, present);
+        assertThat(model.commits()).isEqualTo(2);
     }
 
     @Test

@@ -192,6 +192,72 @@ class EtcdFeedIT {
     }
 
     @Test
+    void historyIsToldFromASnapshotOfThePastOn() throws Exception {
+        KeyRange range = KeyRange.prefix(bytes("history/"));
+        fixture.client().put("history/key", "before");
+        Revision pinned = fixture.client().put("elsewhere", "the snapshot's");
+        Revision first = fixture.client().put("history/key", "after");
+        Revision present = fixture.client().put("elsewhere", "the present");
+        ModelConsumer model = new ModelConsumer(range);
+
+        Feed feed = fixture.feed(range, FeedKind.RECENT, null, withHistory(2));
+        pollTo(feed, model, new Revision(1));
+
+        assertThat(model.position().revision()).isEqualTo(pinned);
+        assertThat(model.historyUpTo()).isEqualTo(present);
+        assertThat(model.state().get(0).value()).isEqualTo(bytes("before"));
+        pollTo(feed, model, first);
+        assertThat(model.commits()).isEqualTo(1);
+        assertThat(model.state().get(0).value()).isEqualTo(bytes("after"));
+        pollTo(feed, model, present);
+    }
+
+    @Test
+    void historyBeginsWhereTheSourceWasCompacted() throws Exception {
+        KeyRange range = KeyRange.prefix(bytes("shortened/"));
+        fixture.client().fill("shortened/", 1_000, bytes("value"), 0);
+        Revision compacted = fixture.client().delete(KeyRange.single(bytes("shortened/0000001")));
+        fixture.client().put("shortened/0000001", "again");
+        Revision present = fixture.client().put("shortened/0000002", "after");
+        fixture.client().compact(compacted);
+        ModelConsumer model = new ModelConsumer(range);
+
+        Feed feed = fixture.feed(range, FeedKind.RECENT, null, withHistory(100_000));
+        pollTo(feed, model, new Revision(1));
+
+        assertThat(model.position().revision()).isEqualTo(compacted);
+        assertThat(model.historyUpTo()).isEqualTo(present);
+        assertThat(model.state()).hasSize(999);
+        pollTo(feed, model, present);
+        assertThat(model.commits()).isEqualTo(2);
+        assertThat(model.state()).isEqualTo(fixture.client().read(range, present));
+    }
+
+    @Test
+    void compactionOfTheHistoryDuringTheSnapshotBeginsItAnew() throws Exception {
+        KeyRange range = KeyRange.prefix(bytes("overtaken/"));
+        fixture.client().fill("overtaken/", 2_000, ByteString.copyFrom(new byte[5_000]), 0);
+        fixture.client().put("overtaken/more", "history");
+        Feed feed = fixture.feed(range, FeedKind.RECENT, null, withHistory(1));
+        ModelConsumer model = new ModelConsumer(range);
+        while (!feed.poll(Duration.ofSeconds(1), model)) {
+            assertThat(model.position()).isNull();
+        }
+
+        Revision present = fixture.client().put("overtaken/more", "present");
+        fixture.client().compact(present);
+        pollTo(feed, model, present);
+
+        assertThat(model.snapshots()).isEqualTo(1);
+        assertThat(fixture.count("understudy.feed.snapshots")).isEqualTo(2);
+        assertThat(model.state()).isEqualTo(fixture.client().read(range, present));
+    }
+
+    private static EtcdFeedOptions withHistory(long revisions) {
+        return EtcdFeedOptions.DEFAULTS.withHistoryRevisions(revisions);
+    }
+
+    @Test
     void compactionWhileAwayIsAGap() throws Exception {
         KeyRange range = KeyRange.prefix(bytes("gap/"));
         Feed feed = fixture.feed(range, FeedKind.STATE, null, EtcdFeedOptions.DEFAULTS);

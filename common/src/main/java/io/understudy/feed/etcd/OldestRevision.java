@@ -1,0 +1,200 @@
+package io.understudy.feed.etcd;
+
+import com.google.common.util.concurrent.ListenableFuture;
+import io.etcd.jetcd.api.KVGrpc;
+import io.etcd.jetcd.api.RangeRequest;
+import io.etcd.jetcd.api.RangeResponse;
+import io.etcd.jetcd.api.WatchResponse;
+import io.grpc.Status;
+import io.understudy.etcd.Duty;
+import io.understudy.etcd.Endpoint;
+import io.understudy.etcd.EtcdCluster;
+import io.understudy.etcd.EtcdError;
+import io.understudy.etcd.EtcdErrors;
+import io.understudy.etcd.ReadIndex;
+import io.understudy.vocabulary.KeyRange;
+import io.understudy.vocabulary.Revision;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CancellationException;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Finds the oldest of the latest revisions that can still be read. A read of one key tells whether the one wanted can; where
+ * it was compacted away, the compact revision is what a watch is cancelled with, which is the only place where etcd tells it
+ * ({@code v3rpc/watch.go}).
+ *
+ * <p>For one thread; only {@link #close} may be called from another.
+ */
+final class OldestRevision implements AutoCloseable {
+
+    private final EtcdCluster cluster;
+    private final ReadIndex index;
+    private final KeyRange key;
+    private final Revision wanted;
+    private final Duration requestTimeout;
+    private final Backoff backoff;
+
+    private boolean compacted;
+    private @Nullable Endpoint asked;
+    private long watchedNanos;
+    private volatile @Nullable ListenableFuture<RangeResponse> reading;
+    private volatile @Nullable WatchStream watching;
+    private volatile boolean closed;
+
+    /**
+     * @param revisions how far before the read index's to look
+     * @param backoff told of failures, for its owner to wait
+     */
+    OldestRevision(
+            EtcdCluster cluster,
+            ReadIndex index,
+            KeyRange range,
+            long revisions,
+            Duration requestTimeout,
+            Backoff backoff) {
+        this.cluster = cluster;
+        this.index = index;
+        this.key = KeyRange.single(range.etcdKey());
+        this.wanted = new Revision(Math.max(1, index.revision().value() - revisions));
+        this.requestTimeout = requestTimeout;
+        this.backoff = backoff;
+    }
+
+    /** The revisions that were confirmed, of which this is the oldest. */
+    ReadIndex index() {
+        return index;
+    }
+
+    /**
+     * The revision; it is after the {@linkplain #index confirmed} one if that was compacted since. Null if it isn't known in
+     * time, or who was asked failed: then call again.
+     */
+    @Nullable Revision find(Duration timeout) throws InterruptedException {
+        return compacted ? watch(timeout) : read(timeout);
+    }
+
+    @Override
+    public void close() {
+        closed = true;
+        ListenableFuture<RangeResponse> request = reading;
+        if (request != null) {
+            request.cancel(true);
+        }
+        WatchStream stream = watching;
+        if (stream != null) {
+            stream.close();
+        }
+    }
+
+    private @Nullable Revision read(Duration timeout) throws InterruptedException {
+        ListenableFuture<RangeResponse> request = reading;
+        if (request == null) {
+            Endpoint endpoint = choose(Duty.SNAPSHOT);
+            if (endpoint == null) {
+                return null;
+            }
+            request = KVGrpc.newFutureStub(cluster.channel(endpoint))
+                    .withDeadlineAfter(requestTimeout.toNanos(), TimeUnit.NANOSECONDS)
+                    .range(RangeRequest.newBuilder()
+                            .setKey(key.etcdKey())
+                            .setKeysOnly(true)
+                            .setSerializable(true)
+                            .setRevision(wanted.value())
+                            .build());
+            reading = request;
+            if (closed) {
+                request.cancel(true);
+            }
+        }
+        try {
+            RangeResponse response = request.get(timeout.toNanos(), TimeUnit.NANOSECONDS);
+            reading = null;
+            if (response.getHeader().getClusterId() != index.clusterId().value()) {
+                failed(Duty.SNAPSHOT, "it now leads to another cluster");
+                return null;
+            }
+            backoff.succeeded();
+            return wanted;
+        } catch (TimeoutException | CancellationException e) {
+            return null;
+        } catch (ExecutionException e) {
+            reading = null;
+            Status status = Status.fromThrowable(e);
+            EtcdError error = EtcdErrors.classify(Duty.SNAPSHOT, status).error();
+            if (error == EtcdError.FUTURE_REVISION) {
+                // A learner that is behind: whoever reads the pages waits for it.
+                return wanted;
+            }
+            if (error == EtcdError.COMPACTED) {
+                compacted = true;
+            } else {
+                failed(Duty.SNAPSHOT, status.toString());
+            }
+            return null;
+        }
+    }
+
+    private @Nullable Revision watch(Duration timeout) throws InterruptedException {
+        WatchStream stream = watching;
+        if (stream == null) {
+            Endpoint endpoint = choose(Duty.WATCH);
+            if (endpoint == null) {
+                return null;
+            }
+            stream = WatchStream.open(cluster.channel(endpoint), WatchMessages.create(key, wanted, false, false));
+            watchedNanos = System.nanoTime();
+            watching = stream;
+            if (closed) {
+                stream.close();
+            }
+        }
+        WatchStream.Signal signal = stream.next(timeout);
+        if (signal instanceof WatchStream.Signal.Message message) {
+            WatchResponse response = message.response();
+            if (response.getCanceled() && response.getCompactRevision() > 0) {
+                stream.close();
+                backoff.succeeded();
+                return new Revision(response.getCompactRevision());
+            }
+            if (!response.getCreated() || response.getCanceled()) {
+                // It has yet to compact what the other has, or refuses.
+                startOver("it is not compacted: " + response.getCancelReason());
+            }
+        } else if (signal instanceof WatchStream.Signal.Closed ended) {
+            startOver(ended.status().toString());
+        } else if (System.nanoTime() - watchedNanos > requestTimeout.toNanos()) {
+            startOver("it is silent");
+        }
+        return null;
+    }
+
+    private void startOver(String why) {
+        WatchStream stream = watching;
+        if (stream != null) {
+            stream.close();
+        }
+        watching = null;
+        compacted = false;
+        failed(Duty.WATCH, why);
+    }
+
+    private @Nullable Endpoint choose(Duty duty) {
+        List<Endpoint> candidates = cluster.endpointsFor(duty);
+        asked = candidates.isEmpty() ? null : candidates.get(0);
+        if (asked == null) {
+            backoff.failed();
+        }
+        return asked;
+    }
+
+    private void failed(Duty duty, String why) {
+        if (asked != null) {
+            cluster.reportFailure(asked, duty, why);
+        }
+        backoff.failed();
+    }
+}
