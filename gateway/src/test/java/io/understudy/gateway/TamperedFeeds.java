@@ -17,12 +17,13 @@ import java.util.Set;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
 
-/** A source whose first feed hides commits to some keys; the second one waits until it is let. */
+/** A source whose first feed hides new commits to some keys; the second one waits until it is let. */
 final class TamperedFeeds {
 
     private final Set<ByteString> hidden;
     private final AtomicInteger opened = new AtomicInteger();
     private final CountDownLatch rebuild = new CountDownLatch(1);
+    private volatile Revision history = Revision.ZERO;
 
     TamperedFeeds(ByteString... hidden) {
         this.hidden = Set.of(hidden);
@@ -63,6 +64,7 @@ final class TamperedFeeds {
         return new FeedConsumer() {
             @Override
             public void historyFollows(Revision upTo) {
+                history = upTo;
                 consumer.historyFollows(upTo);
             }
 
@@ -83,7 +85,8 @@ final class TamperedFeeds {
 
             @Override
             public void commit(Commit commit, Position position) {
-                if (commit.changes().stream().anyMatch(change -> hidden.contains(change.key()))) {
+                if (commit.revision().isAfter(history)
+                        && commit.changes().stream().anyMatch(change -> hidden.contains(change.key()))) {
                     consumer.progress(position);
                 } else {
                     consumer.commit(commit, position);

@@ -115,8 +115,8 @@ public final class CommitLog {
 
     /**
      * Goes on with what another holds, as far as it isn't too old, and begins anew where that begins later than this ends.
-     * Readers find all of it at once. What of it is held here already is the same; the states before it are the other's
-     * from now on, and those before older commits are let go. For the writing thread, which is through with the other.
+     * Readers find all of it at once. Where both hold commits, they are the other's from now on, and states before older
+     * ones are let go. For the writing thread, which is through with the other.
      */
     void goOnWith(CommitLog other) {
         if (head < other.from) {
@@ -126,6 +126,7 @@ public final class CommitLog {
             forgetPrevious();
         }
         commits.putAll(other.commits.tailMap(from, false));
+        commits.tailMap(other.from, false).keySet().retainAll(other.commits.keySet());
         recount();
         head = Math.max(head, other.head);
     }

@@ -1,7 +1,13 @@
 package io.understudy.gateway.replica;
 
+import static java.util.stream.Collectors.toMap;
+
 import com.google.protobuf.ByteString;
+import io.understudy.vocabulary.Change;
+import io.understudy.vocabulary.Commit;
+import io.understudy.vocabulary.KeyValue;
 import io.understudy.vocabulary.Revision;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.function.Function;
@@ -56,6 +62,27 @@ public final class LoggedCommit {
     static LoggedCommit onto(ReplicaState before, Revision revision, List<Entry> changes, long replacedBytes) {
         return new LoggedCommit(
                 revision, changes, before::get, System.nanoTime(), replacedBytes + bytesOf(changes, false));
+    }
+
+    /**
+     * A commit of the source's history.
+     *
+     * @param previous how those of its keys stood before that were there; null if nobody knows yet
+     */
+    public static LoggedCommit of(Commit commit, @Nullable List<KeyValue> previous) {
+        LoggedCommit logged = new LoggedCommit(commit.revision(), entriesOf(commit), null);
+        if (previous != null) {
+            logged.learnPrevious(previous.stream().collect(toMap(KeyValue::key, Entry::of, (first, later) -> first)));
+        }
+        return logged;
+    }
+
+    static List<Entry> entriesOf(Commit commit) {
+        List<Entry> entries = new ArrayList<>(commit.changes().size());
+        for (Change change : commit.changes()) {
+            entries.add(Entry.of(change, commit.revision()));
+        }
+        return entries;
     }
 
     public Revision revision() {

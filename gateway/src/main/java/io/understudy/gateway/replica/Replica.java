@@ -2,6 +2,7 @@ package io.understudy.gateway.replica;
 
 import com.google.protobuf.ByteString;
 import io.understudy.feed.FeedConsumer;
+import io.understudy.feed.FeedKind;
 import io.understudy.vocabulary.Change;
 import io.understudy.vocabulary.ClusterId;
 import io.understudy.vocabulary.Commit;
@@ -9,7 +10,6 @@ import io.understudy.vocabulary.KeyRange;
 import io.understudy.vocabulary.KeyValue;
 import io.understudy.vocabulary.Position;
 import io.understudy.vocabulary.Revision;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.atomic.AtomicLong;
@@ -60,6 +60,8 @@ public final class Replica implements FeedConsumer {
     private boolean served;
     /** Whether what was dropped differed from the source. Of the writing thread. */
     private boolean doubted;
+    /** Whether what was dropped took more memory than it may. Of the writing thread. */
+    private boolean oversized;
 
     private volatile @Nullable Revision revision;
     private volatile Condition condition = new Condition.Loading();
@@ -153,6 +155,14 @@ public final class Replica implements FeedConsumer {
         return doubted;
     }
 
+    /**
+     * For the writing thread: what the next feed shall tell. The past may have been larger than the present is; where there
+     * was too much, only that is asked for.
+     */
+    FeedKind wanted() {
+        return oversized ? FeedKind.STATE : FeedKind.RECENT;
+    }
+
     /** For the writing thread: whether a new feed shall be opened, for a snapshot to build the replica from. */
     boolean isSnapshotDue() {
         String reason = rebuildWanted.get();
@@ -220,11 +230,10 @@ public final class Replica implements FeedConsumer {
             throw new ReplicaDivergedException(
                     "a commit at revision " + commit.revision() + " for a replica that is at " + reached);
         }
-        List<Entry> changes = new ArrayList<>(commit.changes().size());
         for (Change change : commit.changes()) {
             requireInside(change.key(), commit.revision());
-            changes.add(Entry.of(change, commit.revision()));
         }
+        List<Entry> changes = LoggedCommit.entriesOf(commit);
         Replay coming = replay;
         if (coming == null) {
             append(window, log, commit.revision(), changes);
@@ -285,14 +294,13 @@ public final class Replica implements FeedConsumer {
         if (built != null) {
             built.advance(at.revision());
             doubted = false;
+            oversized = false;
             served = true;
             window = built;
+            generation.incrementAndGet();
         }
         log.goOnWith(coming.log());
         told(at);
-        if (built != null) {
-            generation.incrementAndGet();
-        }
         requireRoom();
     }
 
@@ -315,7 +323,8 @@ public final class Replica implements FeedConsumer {
     /** What comes again has to be what came before. Changes are none if nothing happened between those revisions. */
     private void requireSame(Revision after, Revision upTo, List<Entry> changes) {
         long from = Math.max(after.value(), log.from());
-        if (upTo.value() <= log.from()) {
+        if (doubted || upTo.value() <= log.from()) {
+            // What is known to be wrong may be so because commits were missed.
             return;
         }
         LoggedCommit known = log.after(from);
@@ -351,6 +360,11 @@ public final class Replica implements FeedConsumer {
             long bytes = settings.maxBytes() - room + log.bytes();
             drop("it would take more memory than it may: " + bytes + " bytes of " + settings.maxBytes()
                     + ", see replica.maxBytes");
+            oversized = true;
+            if (coming != null) {
+                // The past alone may have been too large: the present is tried at once.
+                droppedNanos = System.nanoTime() - settings.retryInterval().toNanos();
+            }
             generation.incrementAndGet();
         }
     }

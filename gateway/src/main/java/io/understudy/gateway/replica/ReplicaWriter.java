@@ -2,7 +2,6 @@ package io.understudy.gateway.replica;
 
 import io.understudy.feed.Feed;
 import io.understudy.feed.FeedEndedException;
-import io.understudy.feed.FeedKind;
 import io.understudy.feed.FeedSource;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
@@ -109,7 +108,7 @@ public final class ReplicaWriter {
 
     /** Applies one feed until there is a gap. */
     private void follow() throws FeedEndedException, InterruptedException {
-        try (Feed opened = source.open(replica.range(), FeedKind.STATE, null)) {
+        try (Feed opened = source.open(replica.range(), replica.wanted(), null)) {
             feed = opened;
             while (!closing && !replica.isSnapshotDue()) {
                 boolean unused = opened.poll(POLL, consumer);

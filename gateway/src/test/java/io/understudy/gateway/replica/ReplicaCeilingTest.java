@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 import com.google.protobuf.ByteString;
+import io.understudy.feed.FeedKind;
 import io.understudy.vocabulary.Change;
 import io.understudy.vocabulary.ClusterId;
 import io.understudy.vocabulary.KeyRange;
@@ -128,6 +129,22 @@ final class ReplicaCeilingTest {
     }
 
     @Test
+    void theLogOfAReplicaThatDifferedIsMendedByTheHistoryThatComesAgain() {
+        Replica replica = replica(Duration.ofHours(1));
+        load(replica, 1, 1);
+        put(replica, 3, "told");
+        replica.rebuild("it missed a commit");
+        assertThat(replica.isSnapshotDue()).isTrue();
+        replica.historyFollows(new Revision(3));
+        load(replica, 1, 1);
+        put(replica, 2, "missed");
+        put(replica, 3, "told");
+        assertThat(replica.log().size()).isEqualTo(2);
+        assertThat(replica.log().first().revision()).isEqualTo(new Revision(2));
+        assertThat(replica.log().first().knowsPrevious()).isTrue();
+    }
+
+    @Test
     void historyThatMakesItTooLargeIsFollowedWithoutAState() {
         Replica replica = replica(Duration.ofHours(1));
         replica.historyFollows(new Revision(21));
@@ -137,6 +154,11 @@ final class ReplicaCeilingTest {
         }
         assertThat(events).containsExactly("dropped", "advanced 21");
         assertThat(replica.log().head()).isEqualTo(21);
+        assertThat(replica.isSnapshotDue()).isTrue();
+        assertThat(replica.wanted()).isEqualTo(FeedKind.STATE);
+        load(replica, 22, 1);
+        assertThat(replica.state()).isNotNull();
+        assertThat(replica.wanted()).isEqualTo(FeedKind.RECENT);
         assertThat(replica.heapBytes()).isBetween(1L, (long) CEILING);
     }
 
