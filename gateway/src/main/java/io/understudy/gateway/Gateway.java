@@ -9,6 +9,8 @@ import io.understudy.gateway.api.ResponseHeaders;
 import io.understudy.gateway.caller.ReadPermissions;
 import io.understudy.gateway.forward.ForwardMetrics;
 import io.understudy.gateway.forward.Forwarding;
+import io.understudy.gateway.history.SourceEntries;
+import io.understudy.gateway.history.SourceHistory;
 import io.understudy.gateway.hub.WatchHub;
 import io.understudy.gateway.json.JsonApi;
 import io.understudy.gateway.json.SourceForm;
@@ -74,6 +76,7 @@ public final class Gateway implements AutoCloseable {
     private final Verifier verifier;
     private final SourceForm jsonForm;
     private final ReadPath reads;
+    private final SourceEntries previousEntries;
     private final WatchHub hub;
     private final Watches watches;
     private final ApiServer server;
@@ -100,12 +103,13 @@ public final class Gateway implements AutoCloseable {
                 Vertx.vertx(new VertxOptions().setPreferNativeTransport(true).setEventLoopPoolSize(loops));
         this.source = source;
         this.facts = new SourceFacts(source);
+        EtcdFeedSource feed = new EtcdFeedSource(
+                settings.source().name(),
+                source,
+                settings.feed().withHistoryRevisions(settings.replica().windowRevisions()),
+                registry);
         this.replica = new Replica(settings.range(), settings.replica(), replicaListener(metrics));
-        this.writer = new ReplicaWriter(
-                replica,
-                feeds.apply(new EtcdFeedSource(settings.source().name(), source, settings.feed(), registry)),
-                metrics::applied,
-                metrics::resynchronised);
+        this.writer = new ReplicaWriter(replica, feeds.apply(feed), metrics::applied, metrics::resynchronised);
         this.verifier = new Verifier(replica, source, settings.feed(), settings.verify(), verified(metrics));
         this.jsonForm = new SourceForm(source);
         ResponseHeaders headers = new ResponseHeaders(id, facts::raftTerm);
@@ -119,11 +123,12 @@ public final class Gateway implements AutoCloseable {
                 source,
                 writer::requestProgress,
                 registry);
+        this.previousEntries = new SourceEntries(source, settings.feed());
         this.hub = new WatchHub(
                 settings.watches(),
                 replica.log(),
-                (from, previous) -> new NoHistory(replica.log()),
-                commit -> new CompletableFuture<>(),
+                new SourceHistory(feed, settings.range()),
+                previousEntries,
                 registry);
         this.watches = new Watches(
                 hub,
@@ -256,6 +261,7 @@ public final class Gateway implements AutoCloseable {
         steps.run("REST", () -> steps.await(rest.shutdown(settings.closeTimeout())));
         steps.run("reads", reads::close);
         steps.run("watch hub", hub::close);
+        steps.run("previous entries", previousEntries::close);
         steps.run("verifier", () -> verifier.close(settings.closeTimeout()));
         steps.run("writer", () -> writer.close(settings.closeTimeout()));
         steps.run("JSON form", jsonForm::close);

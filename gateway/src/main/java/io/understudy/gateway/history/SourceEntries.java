@@ -1,0 +1,173 @@
+package io.understudy.gateway.history;
+
+import com.google.protobuf.ByteString;
+import io.understudy.etcd.EtcdCluster;
+import io.understudy.feed.FeedEndedException;
+import io.understudy.feed.etcd.EtcdFeedOptions;
+import io.understudy.feed.etcd.SnapshotReader;
+import io.understudy.gateway.hub.PreviousEntries;
+import io.understudy.gateway.replica.Entry;
+import io.understudy.gateway.replica.LoggedCommit;
+import io.understudy.vocabulary.ClusterId;
+import io.understudy.vocabulary.KeyRange;
+import io.understudy.vocabulary.KeyValue;
+import io.understudy.vocabulary.Revision;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Reads from the source how the keys of a commit stood at the revision before it: serializably, pinned, of a learner if there
+ * is one. What was compacted stands for nothing, as in etcd. A few commits are read for at a time, on threads of their own;
+ * others wait, of which there are no more than event loops ask for. For any thread.
+ */
+public final class SourceEntries implements PreviousEntries, AutoCloseable {
+
+    private static final Logger LOG = LoggerFactory.getLogger(SourceEntries.class);
+
+    private static final int THREADS = 4;
+
+    /**
+     * With more keys than a plain transaction can have, a commit is a deletion of a range or of what a lease held, and
+     * one range is read instead of each key.
+     */
+    private static final int MAX_SINGLE_READS = 128;
+
+    private static final Duration PATIENCE = Duration.ofSeconds(1);
+    private static final long FIRST_PAUSE_MILLIS = 20;
+    private static final int MAX_DOUBLINGS = 6;
+
+    private final EtcdCluster source;
+    private final EtcdFeedOptions options;
+    private final Map<LoggedCommit, CompletableFuture<Void>> learning = new ConcurrentHashMap<>();
+    private final CountDownLatch closing = new CountDownLatch(1);
+    private final ExecutorService threads = Executors.newFixedThreadPool(THREADS, work -> {
+        Thread thread = new Thread(work, "watch-previous");
+        thread.setDaemon(true);
+        return thread;
+    });
+
+    /** @param options how pages are read */
+    public SourceEntries(EtcdCluster source, EtcdFeedOptions options) {
+        this.source = source;
+        this.options = options;
+    }
+
+    @Override
+    public CompletableFuture<Void> learn(LoggedCommit commit) {
+        return learning.computeIfAbsent(commit, this::begin).copy();
+    }
+
+    /** What is not learned by then never is: it fails. Idempotent. */
+    @Override
+    public void close() {
+        closing.countDown();
+        threads.shutdownNow();
+        learning.values().forEach(learned -> learned.cancel(false));
+    }
+
+    private CompletableFuture<Void> begin(LoggedCommit commit) {
+        CompletableFuture<Void> learned = new CompletableFuture<>();
+        if (closing.getCount() == 0) {
+            learned.cancel(false);
+            return learned;
+        }
+        threads.execute(() -> {
+            try {
+                commit.learnPrevious(entriesBefore(commit));
+                learning.remove(commit);
+                learned.complete(null);
+            } catch (InterruptedException e) {
+                Thread.currentThread().interrupt();
+                learned.cancel(false);
+            } catch (RuntimeException e) {
+                LOG.error("keys before revision {} could not be read", commit.revision(), e);
+                learning.remove(commit);
+                learned.completeExceptionally(e);
+            }
+        });
+        return learned;
+    }
+
+    private Map<ByteString, Entry> entriesBefore(LoggedCommit commit) throws InterruptedException {
+        TreeSet<ByteString> keys = new TreeSet<>(KeyRange.KEY_ORDER);
+        for (Entry change : commit.changes()) {
+            keys.add(change.key());
+        }
+        List<KeyRange> ranges = new ArrayList<>();
+        if (keys.size() > MAX_SINGLE_READS) {
+            ranges.add(new KeyRange(keys.first(), KeyRange.single(keys.last()).to()));
+        } else {
+            keys.forEach(key -> ranges.add(KeyRange.single(key)));
+        }
+        Revision before = new Revision(commit.revision().value() - 1);
+        Map<ByteString, Entry> entries = new HashMap<>();
+        for (KeyRange range : ranges) {
+            for (KeyValue entry : read(range, before, keys)) {
+                entries.put(entry.key(), Entry.of(entry));
+            }
+        }
+        return entries;
+    }
+
+    /** Tries until it succeeds. */
+    private List<KeyValue> read(KeyRange range, Revision at, Set<ByteString> keys) throws InterruptedException {
+        int failures = 0;
+        while (true) {
+            ClusterId cluster = source.view().clusterId();
+            List<KeyValue> found = cluster == null ? null : tryToRead(cluster, range, at, keys);
+            if (found != null) {
+                return found;
+            }
+            pause(FIRST_PAUSE_MILLIS << Math.min(failures++, MAX_DOUBLINGS));
+        }
+    }
+
+    /** Null if it failed for now. */
+    private @Nullable List<KeyValue> tryToRead(ClusterId cluster, KeyRange range, Revision at, Set<ByteString> keys)
+            throws InterruptedException {
+        List<KeyValue> found = new ArrayList<>();
+        try (SnapshotReader reader = new SnapshotReader(source, cluster, range, at, options)) {
+            int failures = 0;
+            while (!reader.isDone()) {
+                SnapshotReader.Page page = reader.next(PATIENCE);
+                if (page == null) {
+                    pause(FIRST_PAUSE_MILLIS << Math.min(failures++, MAX_DOUBLINGS));
+                    continue;
+                }
+                failures = 0;
+                for (KeyValue entry : page.entries()) {
+                    if (keys.contains(entry.key())) {
+                        found.add(entry);
+                    }
+                }
+            }
+            return found;
+        } catch (SnapshotReader.CompactedException e) {
+            return List.of();
+        } catch (FeedEndedException e) {
+            // The replica's feed meets it too, and decides what becomes of all.
+            LOG.info("keys before revision {} could not be read, cause=\"{}\"", at.next(), e.getMessage());
+            return null;
+        }
+    }
+
+    private void pause(long millis) throws InterruptedException {
+        if (closing.await(millis, TimeUnit.MILLISECONDS)) {
+            throw new InterruptedException("closed");
+        }
+    }
+}

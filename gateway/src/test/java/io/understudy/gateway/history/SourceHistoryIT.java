@@ -1,0 +1,164 @@
+package io.understudy.gateway.history;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+import com.google.protobuf.ByteString;
+import io.etcd.jetcd.api.CompactionRequest;
+import io.etcd.jetcd.api.DeleteRangeRequest;
+import io.etcd.jetcd.api.KVGrpc;
+import io.etcd.jetcd.api.PutRequest;
+import io.grpc.ManagedChannel;
+import io.grpc.ManagedChannelBuilder;
+import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
+import io.understudy.etcd.EtcdCluster;
+import io.understudy.etcd.EtcdSettings;
+import io.understudy.feed.etcd.EtcdFeedOptions;
+import io.understudy.feed.etcd.EtcdFeedSource;
+import io.understudy.gateway.hub.CommitHistory;
+import io.understudy.gateway.replica.LoggedCommit;
+import io.understudy.local.junit.EtcdExtension;
+import io.understudy.vocabulary.KeyRange;
+import java.net.URI;
+import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.extension.RegisterExtension;
+
+/** What watchers are told of the past, and how keys stood then, when the replica doesn't know. */
+@Timeout(120)
+final class SourceHistoryIT {
+
+    @RegisterExtension
+    static final EtcdExtension SOURCE = EtcdExtension.voters(1).learners(1).named("source");
+
+    private static final Duration PATIENCE = Duration.ofSeconds(30);
+
+    private EtcdCluster cluster;
+    private ManagedChannel direct;
+    private SourceHistory history;
+    private SourceEntries entries;
+
+    @BeforeEach
+    void connect() {
+        URI voter = SOURCE.cluster().members().get(0).clientUrl();
+        direct = ManagedChannelBuilder.forAddress(voter.getHost(), voter.getPort())
+                .usePlaintext()
+                .build();
+        cluster = EtcdCluster.connect(
+                EtcdSettings.of(SOURCE.cluster().clientUrls().toArray(URI[]::new)), new SimpleMeterRegistry());
+        history = new SourceHistory(
+                new EtcdFeedSource("test", cluster, EtcdFeedOptions.DEFAULTS, new SimpleMeterRegistry()),
+                KeyRange.all());
+        entries = new SourceEntries(cluster, EtcdFeedOptions.DEFAULTS);
+    }
+
+    @AfterEach
+    void disconnect() {
+        entries.close();
+        cluster.close();
+        direct.shutdownNow();
+    }
+
+    @Test
+    void commitsOfThePastKnowHowTheirKeysStoodIfThatIsWanted() throws Exception {
+        long before = put("a", "1");
+        long after = put("a", "2");
+        try (CommitHistory.Reading reading = history.open(after, true)) {
+            LoggedCommit commit = next(reading);
+            assertThat(commit.revision().value()).isEqualTo(after);
+            assertThat(commit.previous(key("a")).modRevision()).isEqualTo(before);
+        }
+        try (CommitHistory.Reading reading = history.open(after, false)) {
+            assertThat(next(reading).knowsPrevious()).isFalse();
+        }
+    }
+
+    @Test
+    void aCommitLearnsHowItsKeysStoodFromTheSource() throws Exception {
+        put("b", "1");
+        LoggedCommit commit = commitAt(put("b", "2"));
+        CompletableFuture<Void> one = entries.learn(commit);
+        CompletableFuture<Void> other = entries.learn(commit);
+        one.get(PATIENCE.toSeconds(), TimeUnit.SECONDS);
+        other.get(PATIENCE.toSeconds(), TimeUnit.SECONDS);
+        assertThat(commit.previous(key("b")).value()).isEqualTo(ByteString.copyFromUtf8("1"));
+    }
+
+    @Test
+    void aCommitThatCreatedItsKeyLearnsOfNothing() throws Exception {
+        LoggedCommit commit = commitAt(put("created", "1"));
+        entries.learn(commit).get(PATIENCE.toSeconds(), TimeUnit.SECONDS);
+        assertThat(commit.knowsPrevious()).isTrue();
+        assertThat(commit.previous(key("created"))).isNull();
+    }
+
+    @Test
+    void aDeletionOfManyKeysLearnsHowAllOfThemStood() throws Exception {
+        for (int i = 0; i < 300; i++) {
+            put(String.format("many/%03d", i), "value");
+        }
+        long deleted = KVGrpc.newBlockingStub(direct)
+                .deleteRange(DeleteRangeRequest.newBuilder()
+                        .setKey(key("many/"))
+                        .setRangeEnd(key("many0"))
+                        .build())
+                .getHeader()
+                .getRevision();
+        LoggedCommit commit = commitAt(deleted);
+        entries.learn(commit).get(PATIENCE.toSeconds(), TimeUnit.SECONDS);
+        assertThat(commit.changes()).hasSize(300).allSatisfy(change -> assertThat(commit.previous(change.key()))
+                .isNotNull());
+    }
+
+    @Test
+    void whatWasCompactedIsToldWithTheCompactRevisionAndStandsForNothing() throws Exception {
+        long first = put("c", "1");
+        LoggedCommit commit = commitAt(put("c", "2"));
+        long compacted = put("c", "3");
+        assertThat(KVGrpc.newBlockingStub(direct)
+                        .compact(CompactionRequest.newBuilder()
+                                .setRevision(compacted)
+                                .setPhysical(true)
+                                .build())
+                        .hasHeader())
+                .isTrue();
+        try (CommitHistory.Reading reading = history.open(first, false)) {
+            assertThatExceptionOfType(CommitHistory.CompactedException.class)
+                    .isThrownBy(() -> next(reading))
+                    .satisfies(gone -> assertThat(gone.compactRevision()).isEqualTo(compacted));
+        }
+        entries.learn(commit).get(PATIENCE.toSeconds(), TimeUnit.SECONDS);
+        assertThat(commit.previous(key("c"))).isNull();
+    }
+
+    private LoggedCommit commitAt(long revision) throws Exception {
+        try (CommitHistory.Reading reading = history.open(revision, false)) {
+            return next(reading);
+        }
+    }
+
+    private static LoggedCommit next(CommitHistory.Reading reading) throws Exception {
+        CommitHistory.Step step = reading.next(PATIENCE);
+        assertThat(step).isInstanceOf(CommitHistory.Step.Committed.class);
+        return ((CommitHistory.Step.Committed) step).commit();
+    }
+
+    private long put(String key, String value) {
+        return KVGrpc.newBlockingStub(direct)
+                .put(PutRequest.newBuilder()
+                        .setKey(key(key))
+                        .setValue(ByteString.copyFromUtf8(value))
+                        .build())
+                .getHeader()
+                .getRevision();
+    }
+
+    private static ByteString key(String key) {
+        return ByteString.copyFromUtf8(key);
+    }
+}
