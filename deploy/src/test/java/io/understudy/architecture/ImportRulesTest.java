@@ -60,7 +60,7 @@ final class ImportRulesTest {
             .gateway.json       org.slf4j
             .gateway.rest       .gateway.api .gateway.caller .gateway.health .gateway.json .gateway.read .gateway.replica
             .gateway.rest       .config .vocabulary com.google.protobuf io.etcd.jetcd.api io.grpc io.netty io.vertx
-            .gateway.rest       org.slf4j
+            .gateway.rest       .gateway.hub org.slf4j
             .gateway.api        .gateway.replica .vocabulary com.google.protobuf io.etcd.jetcd.api io.grpc io.netty.buffer
             .gateway.caller     .vocabulary .gateway.api io.grpc io.vertx.core
             .gateway.forward    .gateway.api .gateway.caller .etcd .config com.google.protobuf io.etcd.jetcd.api

@@ -24,6 +24,7 @@ import io.understudy.gateway.replica.ReplicaState;
 import io.understudy.gateway.replica.ReplicaWriter;
 import io.understudy.gateway.rest.RestServer;
 import io.understudy.gateway.rest.StatusReport;
+import io.understudy.gateway.rest.StreamSource;
 import io.understudy.gateway.server.ApiServer;
 import io.understudy.gateway.server.RequestListener;
 import io.understudy.gateway.server.WebPages;
@@ -167,6 +168,11 @@ public final class Gateway implements AutoCloseable {
                 vertx,
                 settings.rest().listen(),
                 reads,
+                new StreamSource(
+                        hub,
+                        settings.range(),
+                        ReadPermissions.EVERYTHING,
+                        settings.rest().heartbeatInterval()),
                 new StatusReport(settings.name(), VERSION, id.toString(), checks.ready(), this::held),
                 metrics::answeredRest);
         metrics.observe(new GatewayMetrics.Gauges(
@@ -180,7 +186,8 @@ public final class Gateway implements AutoCloseable {
                         0, facts.revision() - ofState(state -> state.revision().value())),
                 () -> ofState(state -> 1),
                 () -> writer.silence().toMillis() / 1000.0,
-                server::connections));
+                server::connections,
+                rest::streams));
     }
 
     /**

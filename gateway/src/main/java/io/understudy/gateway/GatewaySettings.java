@@ -153,7 +153,7 @@ public record GatewaySettings(
         return new GatewaySettings(
                 name,
                 listen,
-                new RestSettings(true, new HostPort(listen.host(), 0)),
+                new RestSettings(true, new HostPort(listen.host(), 0), RestSettings.HEARTBEAT_INTERVAL),
                 source,
                 KeyRange.all(),
                 EtcdFeedOptions.DEFAULTS,
@@ -166,6 +166,25 @@ public record GatewaySettings(
                 MemberSettings.DEFAULTS,
                 Duration.ofSeconds(15),
                 Duration.ofSeconds(5));
+    }
+
+    public GatewaySettings withRest(RestSettings newRest) {
+        return new GatewaySettings(
+                name,
+                listen,
+                newRest,
+                source,
+                range,
+                feed,
+                limits,
+                reads,
+                replica,
+                watches,
+                verify,
+                forward,
+                members,
+                maxSilence,
+                closeTimeout);
     }
 
     public GatewaySettings withRange(KeyRange newRange) {

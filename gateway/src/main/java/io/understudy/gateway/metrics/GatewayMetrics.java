@@ -33,6 +33,7 @@ import java.util.function.Supplier;
  *   <li>{@code understudy.gateway.connections}: open connections of clients
  *   <li>{@code understudy.gateway.requests}: time to answer, by {@code method} and {@code code}
  *   <li>{@code understudy.gateway.rest.requests}: time to answer REST, by {@code route} and {@code status}
+ *   <li>{@code understudy.gateway.rest.streams}: streams of commits that are open
  * </ul>
  */
 public final class GatewayMetrics {
@@ -155,7 +156,8 @@ public final class GatewayMetrics {
             Supplier<Number> lagRevisions,
             Supplier<Number> ready,
             Supplier<Number> silenceSeconds,
-            Supplier<Number> connections) {}
+            Supplier<Number> connections,
+            Supplier<Number> restStreams) {}
 
     public void observe(Gauges gauges) {
         gauge("replica.revision", "Revision of the published state", "", gauges.revision());
@@ -168,6 +170,7 @@ public final class GatewayMetrics {
         gauge("replica.ready", "Whether the first snapshot is complete", "", gauges.ready());
         gauge("feed.silence", "Time since the feed told anything", "seconds", gauges.silenceSeconds());
         gauge("connections", "Open connections of clients", "", gauges.connections());
+        gauge("rest.streams", "Open streams of commits", "", gauges.restStreams());
     }
 
     private void gauge(String name, String description, String unit, Supplier<Number> value) {

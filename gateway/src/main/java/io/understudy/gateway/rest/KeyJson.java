@@ -1,12 +1,14 @@
 package io.understudy.gateway.rest;
 
 import com.google.protobuf.ByteString;
+import io.understudy.gateway.hub.WatchEvent;
 import io.understudy.gateway.json.JsonBytes;
 import io.understudy.gateway.replica.Entry;
 
 /** A key and its value as people read them: text where it is text, else base64, and which of both. */
 final class KeyJson {
 
+    private static final byte[] TYPE = JsonBytes.name("type");
     private static final byte[] KEY = JsonBytes.name("key");
     private static final byte[] KEY_ENCODING = JsonBytes.name("key_encoding");
     private static final byte[] VALUE = JsonBytes.name("value");
@@ -16,10 +18,33 @@ final class KeyJson {
     private static final byte[] VERSION = JsonBytes.name("version");
     private static final byte[] LEASE = JsonBytes.name("lease");
 
+    private static final byte[] PREVIOUS = JsonBytes.name("previous");
+
     private KeyJson() {}
 
     static void write(JsonBytes out, Entry entry) {
         out.open('{');
+        members(out, entry);
+        out.close('}');
+    }
+
+    /** A change: as a key, or of a deleted one what is left of it. */
+    static void write(JsonBytes out, WatchEvent event) {
+        out.open('{').member(TYPE).string(event.isDelete() ? "delete" : "put");
+        if (event.isDelete()) {
+            bytes(out, KEY, KEY_ENCODING, event.entry().key());
+            out.member(MOD_REVISION).decimal(event.entry().modRevision());
+        } else {
+            members(out, event.entry());
+        }
+        Entry previous = event.previous();
+        if (previous != null) {
+            write(out.member(PREVIOUS), previous);
+        }
+        out.close('}');
+    }
+
+    private static void members(JsonBytes out, Entry entry) {
         bytes(out, KEY, KEY_ENCODING, entry.key());
         bytes(out, VALUE, VALUE_ENCODING, entry.value());
         out.member(CREATE_REVISION).decimal(entry.createRevision());
@@ -29,7 +54,6 @@ final class KeyJson {
             // As etcdctl shows it; too large for the numbers of many a JSON parser.
             out.member(LEASE).string(Long.toHexString(entry.lease()));
         }
-        out.close('}');
     }
 
     private static void bytes(JsonBytes out, byte[] name, byte[] encoding, ByteString bytes) {

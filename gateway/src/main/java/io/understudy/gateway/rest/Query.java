@@ -73,6 +73,16 @@ final class Query {
                 "'" + name + "' is '" + text + "'; allowed is a whole number from " + least + " to " + most);
     }
 
+    /** One of some words, {@code otherwise} if there is none. */
+    String word(String name, String otherwise, Set<String> allowed) throws Problem {
+        String word = has(name) ? bytes(name).toStringUtf8() : otherwise;
+        if (has(name) && !allowed.contains(word)) {
+            throw Problem.badRequest("'" + name + "' is '" + word + "'; allowed are "
+                    + String.join(", ", allowed.stream().sorted().toList()));
+        }
+        return word;
+    }
+
     /** The revision whose state is asked for, 0 for the current one. */
     long revision() throws Problem {
         return number("revision", 0, 1, Long.MAX_VALUE);

@@ -32,10 +32,11 @@ final class RestApi {
     private static final String STATUS = "/v1/status";
     private static final String KEYS = "/v1/kv";
     private static final String KEY = "/v1/kv/{key}";
+    private static final String WATCH = "/v1/watch";
     private static final String NO_ROUTE = "none";
 
     /** All that is served, as the OpenAPI document names it. */
-    static final Set<String> ROUTES = Set.of(OPENAPI, STATUS, KEYS, KEY);
+    static final Set<String> ROUTES = Set.of(OPENAPI, STATUS, KEYS, KEY, WATCH);
 
     private static final long STANDARD_PAGE = 100;
     private static final long LARGEST_PAGE = 1_000;
@@ -55,9 +56,9 @@ final class RestApi {
     }
 
     /** Answers a request that came on the connection of {@code session}; on its event loop. */
-    void handle(HttpServerRequest request, Session session) {
+    void handle(HttpServerRequest request, Session session, CommitStreams streams) {
         String path = request.path();
-        String route = path.equals(OPENAPI) || path.equals(STATUS) || path.equals(KEYS)
+        String route = path.equals(OPENAPI) || path.equals(STATUS) || path.equals(KEYS) || path.equals(WATCH)
                 ? path
                 : path.startsWith(KEYS + "/") && path.length() > KEYS.length() + 1 ? KEY : NO_ROUTE;
         RestExchange exchange = new RestExchange(request, route, listener);
@@ -76,6 +77,7 @@ final class RestApi {
                 }
                 case STATUS -> status(exchange);
                 case KEYS -> list(exchange, session);
+                case WATCH -> streams.open(exchange, caller(exchange, session, Freshness.ANY), StreamQuery.of(request));
                 default -> key(exchange, session, Percent.decode(path.substring(KEYS.length() + 1), false));
             }
         } catch (Problem e) {

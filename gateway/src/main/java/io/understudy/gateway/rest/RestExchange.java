@@ -12,6 +12,7 @@ import io.vertx.core.http.HttpServerResponse;
 import io.vertx.core.internal.buffer.BufferInternal;
 import java.time.Duration;
 import java.util.Arrays;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -103,6 +104,24 @@ final class RestExchange {
                 pump(response, body);
             }
         }
+    }
+
+    /** Begins an answer that goes on until its writer ends it; null if it is over, or nothing but its head was asked for. */
+    @Nullable HttpServerResponse stream(String type) {
+        if (!over(200)) {
+            return null;
+        }
+        HttpServerResponse response = request.response()
+                .setChunked(true)
+                .putHeader("Content-Type", type)
+                .putHeader("Cache-Control", "no-store")
+                // A proxy that collects what it passes on would keep it.
+                .putHeader("X-Accel-Buffering", "no");
+        if (request.method().equals(HttpMethod.HEAD)) {
+            response.end();
+            return null;
+        }
+        return response;
     }
 
     void fail(Throwable why) {

@@ -16,7 +16,7 @@ final class GatewayMetricsTest {
         PrometheusMeterRegistry registry = new PrometheusMeterRegistry(PrometheusConfig.DEFAULT);
         GatewayMetrics metrics = new GatewayMetrics(registry);
         metrics.observe(new GatewayMetrics.Gauges(
-                () -> 1, () -> 1, () -> 1, () -> 1, () -> 1, () -> 1, () -> 1, () -> 1, () -> 1, () -> 1));
+                () -> 1, () -> 1, () -> 1, () -> 1, () -> 1, () -> 1, () -> 1, () -> 1, () -> 1, () -> 1, () -> 1));
         metrics.requestsOf("method").answered("OK", 1_000_000);
         String readme = Files.readString(Path.of("README.md"));
         assertThat(registry.getMeters().stream().map(meter -> meter.getId().getName()))

@@ -1,0 +1,165 @@
+package io.understudy.gateway.rest;
+
+import io.grpc.Status;
+import io.understudy.gateway.caller.Session;
+import io.understudy.gateway.hub.EventBatch;
+import io.understudy.gateway.hub.LoopHub;
+import io.understudy.gateway.hub.WatchEvent;
+import io.understudy.gateway.hub.Watcher;
+import io.understudy.gateway.hub.WatcherListener;
+import io.vertx.core.Future;
+import io.vertx.core.buffer.Buffer;
+import io.vertx.core.http.HttpServerResponse;
+import java.util.List;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One client that is told of commits. On its connection's event loop.
+ *
+ * <p>As events it begins at once. As lines, from a revision in the past, it begins when it is known whether that can be had,
+ * since such clients are told by the status that it can't.
+ */
+final class CommitStream implements WatcherListener {
+
+    private final CommitStreams streams;
+    private final RestExchange exchange;
+    private final StreamQuery query;
+    private final Session session;
+    private @Nullable HttpServerResponse response;
+    private @Nullable Watcher watcher;
+    /** It was told of all up to this revision. */
+    private long told;
+
+    private boolean quiet;
+    private boolean parked;
+    private boolean over;
+
+    CommitStream(CommitStreams streams, RestExchange exchange, StreamQuery query, Session session) {
+        this.streams = streams;
+        this.exchange = exchange;
+        this.query = query;
+        this.session = session;
+    }
+
+    /** Once a revision is known. */
+    void begin() {
+        LoopHub hub = streams.hub();
+        long start = query.spec().startRevision();
+        long now = hub.revision(query.spec().previous());
+        told = start == 0 ? now : start - 1;
+        watcher = hub.add(query.spec(), this);
+        exchange.request().response().closeHandler(closed -> close());
+        if (query.form() == StreamForm.EVENTS || told >= now) {
+            head();
+        }
+    }
+
+    /** Whether it has still to be found out whether its start can be had. */
+    boolean undecided() {
+        return response == null && !over;
+    }
+
+    /** It is asked whether it has come to the present without having to tell anything. */
+    void decide() {
+        if (undecided() && watcher().isSynced()) {
+            head();
+        }
+    }
+
+    @Override
+    public boolean ready() {
+        parked = response != null && response.writeQueueFull();
+        return !parked;
+    }
+
+    @Override
+    public void events(EventBatch batch) {
+        if (response == null) {
+            head();
+        }
+        List<WatchEvent> events = batch.events();
+        told = events.get(events.size() - 1).entry().modRevision();
+        session.answered(told);
+        say(streams.textOf(batch, query.form()));
+    }
+
+    @Override
+    public void compacted(long compactRevision) {
+        if (response == null) {
+            close();
+            exchange.refuse(new Problem(
+                    410,
+                    Status.Code.OUT_OF_RANGE,
+                    "etcdserver: mvcc: required revision has been compacted; the oldest is " + compactRevision));
+        } else {
+            say(streams.text(query.form()).gap(compactRevision, streams.hub().revision()));
+            end();
+        }
+    }
+
+    /** Tells a client that was told nothing for a while from where on to go on, and that the connection lives. */
+    void tick() {
+        if (quiet && response != null && !response.writeQueueFull()) {
+            sayProgress();
+        }
+        quiet = true;
+    }
+
+    /** Lets the client see the end, so that it connects again. */
+    void end() {
+        if (!over) {
+            close();
+            if (response == null) {
+                exchange.refuse(new Problem(503, Status.Code.UNAVAILABLE, "etcdserver: server stopped"));
+            } else {
+                Future<Void> unused = response.end();
+            }
+        }
+    }
+
+    private void close() {
+        if (!over) {
+            over = true;
+            watcher().cancel();
+            streams.closed(this);
+        }
+    }
+
+    private void head() {
+        response = exchange.stream(query.form().contentType());
+        if (response == null) {
+            close();
+        } else {
+            response.drainHandler(drained -> resume());
+            // Whoever is cut off before the first commit knows from where on to resume.
+            sayProgress();
+        }
+    }
+
+    private void resume() {
+        if (parked && !over) {
+            parked = false;
+            watcher().resume();
+        }
+    }
+
+    private void sayProgress() {
+        if (watcher().isSynced()) {
+            told = Math.max(told, streams.hub().revision(query.spec().previous()));
+        }
+        session.answered(told);
+        say(streams.text(query.form()).progress(told));
+    }
+
+    private void say(Buffer text) {
+        quiet = false;
+        if (response != null && !response.closed()) {
+            Future<Void> unused = response.write(text);
+        }
+    }
+
+    private Watcher watcher() {
+        return Objects.requireNonNull(watcher);
+    }
+}

@@ -1,0 +1,142 @@
+package io.understudy.gateway.rest;
+
+import io.grpc.Status;
+import io.netty.util.concurrent.EventExecutor;
+import io.netty.util.concurrent.ScheduledFuture;
+import io.understudy.gateway.caller.Caller;
+import io.understudy.gateway.hub.EventBatch;
+import io.understudy.gateway.hub.LoopHub;
+import io.vertx.core.buffer.Buffer;
+import java.util.EnumMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+
+/** The streams of commits on one event loop, on which alone it is used, where nothing else is said. */
+final class CommitStreams {
+
+    private static final long DECISION_MILLIS = 20;
+
+    private final EventExecutor loop;
+    private final StreamSource source;
+    private final LoopHub hub;
+    private final Set<CommitStream> open = new HashSet<>();
+    private final Map<StreamForm, CommitText> texts = new EnumMap<>(StreamForm.class);
+    private final Map<StreamForm, Buffer> shared = new EnumMap<>(StreamForm.class);
+    private @Nullable EventBatch sharedBatch;
+    private @Nullable ScheduledFuture<?> heartbeat;
+    private boolean closed;
+    /** Of {@link #open}, for other threads. */
+    private volatile int size;
+
+    CommitStreams(EventExecutor loop, StreamSource source) {
+        this.loop = loop;
+        this.source = source;
+        this.hub = source.hub().on(loop);
+    }
+
+    /** Answers a request for a stream. */
+    void open(RestExchange exchange, Caller caller, StreamQuery query) throws Problem {
+        if (!source.range().covers(query.spec().range())) {
+            throw new Problem(
+                    400,
+                    Status.Code.OUT_OF_RANGE,
+                    "understudy: the watch reaches beyond the keys that this gateway holds, see range.prefix");
+        }
+        source.permissions()
+                .check(caller.principal(), query.spec().range())
+                .onSuccess(allowed -> hub.whenAt(
+                        caller.session().lastRevision(),
+                        () -> begin(exchange, new CommitStream(this, exchange, query, caller.session()))))
+                .onFailure(exchange::fail);
+    }
+
+    private void begin(RestExchange exchange, CommitStream stream) {
+        if (exchange.over()) {
+            return;
+        }
+        if (closed) {
+            exchange.refuse(new Problem(503, Status.Code.UNAVAILABLE, "etcdserver: server stopped"));
+        } else if (!source.hub().hasRoom()) {
+            exchange.refuse(new Problem(
+                    429,
+                    Status.Code.RESOURCE_EXHAUSTED,
+                    "understudy: too many watchers: " + source.hub().settings().maxWatchers()
+                            + ", see watches.maxWatchers"));
+        } else {
+            open.add(stream);
+            size = open.size();
+            if (heartbeat == null) {
+                long nanos = source.heartbeatInterval().toNanos();
+                heartbeat = loop.scheduleAtFixedRate(this::tick, nanos, nanos, TimeUnit.NANOSECONDS);
+            }
+            stream.begin();
+            decideSoon(stream);
+        }
+    }
+
+    private void decideSoon(CommitStream stream) {
+        if (stream.undecided()) {
+            ScheduledFuture<?> unused = loop.schedule(
+                    () -> {
+                        stream.decide();
+                        decideSoon(stream);
+                    },
+                    DECISION_MILLIS,
+                    TimeUnit.MILLISECONDS);
+        }
+    }
+
+    private void tick() {
+        // Once more what was done since the last turn.
+        hub.turn();
+        List.copyOf(open).forEach(CommitStream::tick);
+    }
+
+    LoopHub hub() {
+        return hub;
+    }
+
+    CommitText text(StreamForm form) {
+        return texts.computeIfAbsent(form, CommitText::new);
+    }
+
+    /** Made once for all whom the hub tells of the same. */
+    @SuppressWarnings("ReferenceEquality") // It has no other identity.
+    Buffer textOf(EventBatch batch, StreamForm form) {
+        if (sharedBatch != batch) {
+            shared.clear();
+            sharedBatch = batch;
+            hub.afterwards(() -> {
+                shared.clear();
+                sharedBatch = null;
+            });
+        }
+        return shared.computeIfAbsent(form, each -> text(each).commits(batch));
+    }
+
+    void closed(CommitStream stream) {
+        open.remove(stream);
+        size = open.size();
+        if (open.isEmpty() && heartbeat != null) {
+            heartbeat.cancel(false);
+            heartbeat = null;
+        }
+    }
+
+    /** Streams that are open. For any thread. */
+    int size() {
+        return size;
+    }
+
+    /** Ends all streams, and begins no more. For any thread. */
+    void close() {
+        loop.execute(() -> {
+            closed = true;
+            List.copyOf(open).forEach(CommitStream::end);
+        });
+    }
+}

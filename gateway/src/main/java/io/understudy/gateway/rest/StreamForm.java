@@ -1,0 +1,48 @@
+package io.understudy.gateway.rest;
+
+import io.grpc.Status;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Locale;
+
+/** How a stream of commits is written. */
+enum StreamForm {
+
+    /** Server-sent events (HTML, section 9.2): a browser's {@code EventSource} reads them. */
+    EVENTS("text/event-stream", "text/event-stream|text/\\*|\\*/\\*"),
+
+    /** A line of JSON for each. */
+    LINES("application/json", "application/json|application/\\*");
+
+    private final String contentType;
+    /** A pattern of the media ranges that admit it. */
+    private final String admitted;
+
+    StreamForm(String contentType, String admitted) {
+        this.contentType = contentType;
+        this.admitted = admitted;
+    }
+
+    String contentType() {
+        return contentType;
+    }
+
+    /** What the values of {@code Accept} admit; events if they admit both, or there are none. */
+    static StreamForm of(List<String> accept) throws Problem {
+        List<String> types = accept.stream()
+                .flatMap(value -> Arrays.stream(value.split(",")))
+                .map(type -> type.replaceAll("\\s", "").toLowerCase(Locale.ROOT))
+                .filter(type -> !type.matches(".*;q=0(\\.0*)?(;.*)?"))
+                .map(type -> type.split(";", 2)[0])
+                .toList();
+        for (StreamForm form : values()) {
+            if (accept.isEmpty() || types.stream().anyMatch(type -> type.matches(form.admitted))) {
+                return form;
+            }
+        }
+        throw new Problem(
+                406,
+                Status.Code.INVALID_ARGUMENT,
+                "there is no such form; there are " + EVENTS.contentType() + " and " + LINES.contentType());
+    }
+}

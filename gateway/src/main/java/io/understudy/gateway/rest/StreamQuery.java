@@ -1,0 +1,58 @@
+package io.understudy.gateway.rest;
+
+import io.understudy.gateway.hub.WatchSpec;
+import io.understudy.vocabulary.KeyRange;
+import io.vertx.core.http.HttpServerRequest;
+import java.util.Set;
+
+/**
+ * Which commits a client wants to be told of, and how.
+ *
+ * @param spec which; a start of 0 is after now
+ */
+record StreamQuery(WatchSpec spec, StreamForm form) {
+
+    private static final Set<String> PARAMETERS = Set.of("key", "prefix", "revision", "previous", "only");
+
+    /** A browser sends it when it connects again: the id of the last event that it has. */
+    private static final String LAST_EVENT_ID = "Last-Event-ID";
+
+    static StreamQuery of(HttpServerRequest request) throws Problem {
+        Query query = Query.parse(request.query(), PARAMETERS);
+        String only = query.word("only", "", Set.of("put", "delete"));
+        boolean previous =
+                query.word("previous", "false", Set.of("true", "false")).equals("true");
+        return new StreamQuery(
+                new WatchSpec(range(query), start(request, query), previous, only.equals("delete"), only.equals("put")),
+                StreamForm.of(request.headers().getAll("Accept")));
+    }
+
+    private static KeyRange range(Query query) throws Problem {
+        if (query.has("key") == query.has("prefix")) {
+            throw Problem.badRequest("give either 'key' or 'prefix'");
+        }
+        if (query.has("prefix")) {
+            return KeyRange.prefix(query.bytes("prefix"));
+        }
+        if (query.bytes("key").isEmpty()) {
+            throw Problem.badRequest("'key' is empty");
+        }
+        return KeyRange.single(query.bytes("key"));
+    }
+
+    private static long start(HttpServerRequest request, Query query) throws Problem {
+        String last = request.getHeader(LAST_EVENT_ID);
+        if (last == null || last.isEmpty()) {
+            return query.revision();
+        }
+        try {
+            long told = Long.parseLong(last);
+            if (told >= 0 && told < Long.MAX_VALUE) {
+                return told + 1;
+            }
+        } catch (NumberFormatException e) {
+            // Told below.
+        }
+        throw Problem.badRequest(LAST_EVENT_ID + " is '" + last + "'; allowed is a revision");
+    }
+}

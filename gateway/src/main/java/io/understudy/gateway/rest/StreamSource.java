@@ -1,0 +1,14 @@
+package io.understudy.gateway.rest;
+
+import io.understudy.gateway.caller.ReadPermissions;
+import io.understudy.gateway.hub.WatchHub;
+import io.understudy.vocabulary.KeyRange;
+import java.time.Duration;
+
+/**
+ * Where streams of commits come from.
+ *
+ * @param range what can be watched
+ * @param heartbeatInterval after which a quiet client is told how far it is
+ */
+public record StreamSource(WatchHub hub, KeyRange range, ReadPermissions permissions, Duration heartbeatInterval) {}
