@@ -4,6 +4,8 @@ import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.regex.Pattern;
+import java.util.stream.Stream;
 
 /** What the kernel says of a process' CPU time. Linux only. */
 final class ProcessCpu {
@@ -15,6 +17,8 @@ final class ProcessCpu {
     private static final int UTIME = 11;
 
     private static final int STIME = 12;
+
+    private static final Pattern COMPILER = Pattern.compile("\\(C[12] Compiler");
 
     private ProcessCpu() {}
 
@@ -29,6 +33,32 @@ final class ProcessCpu {
             return micros(Files.readString(stat, StandardCharsets.ISO_8859_1));
         } catch (IOException e) {
             throw new BenchException("the CPU time of a server can't be read from " + stat, e);
+        }
+    }
+
+    /**
+     * What a JVM's compilers have used so far, or those of them that still run. It comes to an end when all code that
+     * is used is compiled.
+     *
+     * @throws BenchException there is no such process, or no {@code /proc}
+     */
+    static long compilerMicros(long pid) {
+        try (Stream<Path> threads = Files.list(Path.of("/proc", Long.toString(pid), "task"))) {
+            return threads.map(ProcessCpu::stat)
+                    .filter(stat -> COMPILER.matcher(stat).find())
+                    .mapToLong(ProcessCpu::micros)
+                    .sum();
+        } catch (IOException e) {
+            throw new BenchException("the threads of a server can't be listed", e);
+        }
+    }
+
+    /** Empty for a thread that has ended meanwhile. */
+    private static String stat(Path thread) {
+        try {
+            return Files.readString(thread.resolve("stat"), StandardCharsets.ISO_8859_1);
+        } catch (IOException e) {
+            return "";
         }
     }
 

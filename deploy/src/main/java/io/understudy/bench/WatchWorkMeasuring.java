@@ -45,6 +45,8 @@ final class WatchWorkMeasuring {
             });
         }
         notes.accept(work + ", idle");
+        // Servers have to clear away the watchers of the warm-ups first.
+        cpu.idleRates();
         Map<Role, Double> idle = cpu.idleRates();
         Map<ServerPath, List<WatchRun>> runs = new EnumMap<>(ServerPath.class);
         for (int number = 1; number <= probe.runs(); number++) {

@@ -20,6 +20,15 @@ final class ProcessCpuTest {
     }
 
     @Test
+    void compilersAreAPartOfTheirJvm() {
+        long pid = ProcessHandle.current().pid();
+
+        long compilers = ProcessCpu.compilerMicros(pid);
+
+        assertThat(compilers).isPositive().isLessThan(ProcessCpu.micros(pid));
+    }
+
+    @Test
     void aProcessThatIsGoneIsNamed() {
         assertThatThrownBy(() -> ProcessCpu.micros(Integer.MAX_VALUE))
                 .isInstanceOf(BenchException.class)
