@@ -91,12 +91,14 @@ final class CatchUp implements AutoCloseable {
             CatchUps.@Nullable Want lowest = want;
             while (lowest != null && !all.isClosed()) {
                 forget(lowest.told());
+                claimed = log.from();
                 if (isFull() || log.head() >= all.head().from()) {
                     all.awaitChange(PAUSE_MILLIS);
                 } else {
                     step(open.next(POLL));
                 }
-                lowest = all.lowest(want.told());
+                // Who came later and wants what is forgotten here has to wait for the next reading.
+                lowest = all.lowest(log.from());
             }
             LOG.info("history was read up to={}", log.head());
         } catch (CommitHistory.CompactedException e) {

@@ -94,11 +94,14 @@ final class Lane {
     }
 
     void resume(Watcher watcher) {
-        if (watcher.state() == Watcher.State.PARKED) {
-            parked--;
-            place(watcher, watcher.told);
-            hub.wake();
-        }
+        // Not while its cohort is told, which it would join without being told the same.
+        hub.afterwards(() -> {
+            if (watcher.state() == Watcher.State.PARKED) {
+                parked--;
+                place(watcher, watcher.told);
+                hub.wake();
+            }
+        });
     }
 
     void cancel(Watcher watcher) {
@@ -262,13 +265,18 @@ final class Lane {
         admitComing();
     }
 
+    /** Ends those who miss something; others of the cohort may be ahead of it, and miss nothing. */
     private void compacted(Cohort cohort, long compactRevision) {
         behind.remove(cohort.told(), cohort);
         cohort.forEach(watcher -> {
             cohort.remove(watcher);
-            watcher.state(Watcher.State.OVER);
-            hub.compacted();
-            watcher.listener().compacted(compactRevision);
+            if (watcher.told + 1 >= compactRevision) {
+                place(watcher, watcher.told);
+            } else {
+                watcher.state(Watcher.State.OVER);
+                hub.compacted();
+                watcher.listener().compacted(compactRevision);
+            }
         });
     }
 

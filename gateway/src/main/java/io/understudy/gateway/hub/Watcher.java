@@ -50,6 +50,11 @@ public final class Watcher {
         return lane.isLive(this) && spec.startRevision() <= lane.revision();
     }
 
+    /** Up to which it was told of all, while it {@linkplain #isSynced is synced}; for one just added, where it stands. */
+    public long revision() {
+        return lane.revision();
+    }
+
     /** Its listener is ready again. Does nothing unless it was found not to be. */
     public void resume() {
         lane.resume(this);

@@ -17,6 +17,7 @@ import io.vertx.core.Future;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Locale;
+import java.util.LongSummaryStatistics;
 import java.util.Map;
 import java.util.Objects;
 import java.util.concurrent.ThreadLocalRandom;
@@ -184,7 +185,7 @@ public final class WatchStream {
         if (request.getProgressNotify() && ticker == null) {
             startTicker();
         }
-        tell(WatchControl.created(loop.hub().revision(), id));
+        tell(WatchControl.created(served.revision(), id));
     }
 
     private void refuse(String reason) {
@@ -208,7 +209,12 @@ public final class WatchStream {
         loop.watches().requestProgress();
         loop.hub().turn();
         if (!watchers.isEmpty() && watchers.values().stream().allMatch(Served::isSynced)) {
-            tell(WatchControl.progress(loop.hub().revision(), WatchControl.NOBODY));
+            // Those who want keys as they stood before may be behind others, who were told more than that.
+            LongSummaryStatistics revisions =
+                    watchers.values().stream().mapToLong(Served::revision).summaryStatistics();
+            if (revisions.getMin() == revisions.getMax()) {
+                tell(WatchControl.progress(revisions.getMin(), WatchControl.NOBODY));
+            }
         }
     }
 
@@ -315,6 +321,11 @@ public final class WatchStream {
             return Objects.requireNonNull(watcher).isSynced();
         }
 
+        /** Up to which it was told of all, if it is synced. */
+        long revision() {
+            return Objects.requireNonNull(watcher).revision();
+        }
+
         void resume() {
             Objects.requireNonNull(watcher).resume();
         }
@@ -326,7 +337,7 @@ public final class WatchStream {
         void tick() {
             if (notifies) {
                 if (quiet && isSynced() && output.ready()) {
-                    tell(WatchControl.progress(loop.hub().revision(), id));
+                    tell(WatchControl.progress(revision(), id));
                 }
                 quiet = true;
             }
