@@ -1,8 +1,15 @@
 package io.understudy.gateway;
 
+import static org.awaitility.Awaitility.await;
+
 import com.google.protobuf.ByteString;
 import io.etcd.jetcd.api.Event;
 import io.etcd.jetcd.api.KeyValue;
+import io.etcd.jetcd.api.PutRequest;
+import io.grpc.ManagedChannel;
+import io.understudy.local.etcd.LocalEtcd;
+import java.net.URI;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -30,6 +37,8 @@ final class CommitTruth {
         }
     }
 
+    private static final Duration PATIENCE = Duration.ofMinutes(2);
+
     private final NavigableMap<Long, List<Happened>> commits = new TreeMap<>();
 
     /** @param events all, in their order, as a watch of everything from revision 1 on tells them */
@@ -41,6 +50,35 @@ final class CommitTruth {
                     event.getType() == Event.EventType.DELETE ? state.remove(kv.getKey()) : state.put(kv.getKey(), kv);
             commits.computeIfAbsent(kv.getModRevision(), revision -> new ArrayList<>())
                     .add(new Happened(event, before));
+        }
+    }
+
+    /** What a cluster tells, up to a last write, which this does; for that a watch on its leader. */
+    static CommitTruth of(LocalEtcd source) {
+        URI leader = source.leader().directClientUrl();
+        ManagedChannel direct = GatewayFixture.channel(leader.getHost(), leader.getPort());
+        try (WatchClient watch = new WatchClient(direct)) {
+            long head = GatewayFixture.kv(direct)
+                    .put(PutRequest.newBuilder()
+                            .setKey(ByteString.copyFromUtf8("end"))
+                            .build())
+                    .getHeader()
+                    .getRevision();
+            watch.send(WatchRequests.create("\0", "\0", create -> create.setStartRevision(1)));
+            await().atMost(PATIENCE).until(() -> {
+                int responses = watch.received().size();
+                List<Event> last = responses == 0
+                        ? List.of()
+                        : watch.received().get(responses - 1).getEventsList();
+                return !last.isEmpty() && last.get(last.size() - 1).getKv().getModRevision() >= head;
+            });
+            List<Event> events = new ArrayList<>();
+            watch.received().forEach(response -> response.getEventsList().stream()
+                    .filter(event -> event.getKv().getModRevision() <= head)
+                    .forEach(events::add));
+            return new CommitTruth(events);
+        } finally {
+            direct.shutdownNow();
         }
     }
 

@@ -1,0 +1,71 @@
+package io.understudy.gateway;
+
+import io.understudy.config.HostPort;
+import io.understudy.etcd.EtcdSettings;
+import io.understudy.local.etcd.LocalEtcd;
+import io.understudy.local.fault.FaultProxy;
+import io.understudy.local.process.FreePorts;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.URI;
+import java.util.function.UnaryOperator;
+
+/**
+ * A gateway that comes back at the same port. It dies as a killed process does: a proxy cuts its clients off in the middle
+ * of whatever they are told.
+ */
+final class RestartableGateway implements AutoCloseable {
+
+    private final FreePorts ports = FreePorts.take(1);
+    private final GatewaySettings settings;
+    private final FaultProxy front;
+    private GatewayFixture current;
+
+    /** Starts it. */
+    RestartableGateway(LocalEtcd source, UnaryOperator<GatewaySettings> more) throws IOException, InterruptedException {
+        int port = ports.get(0);
+        settings = more.apply(GatewaySettings.of(
+                "test",
+                new HostPort("127.0.0.1", port),
+                EtcdSettings.of(source.clientUrls().toArray(new URI[0])).withName("source")));
+        front = FaultProxy.to(new InetSocketAddress(InetAddress.getLoopbackAddress(), port));
+        current = new GatewayFixture(settings);
+    }
+
+    /** Where clients connect. */
+    int port() {
+        return front.port();
+    }
+
+    GatewayFixture current() {
+        return current;
+    }
+
+    /** Resets the connections of clients, new ones too, until {@link #letClientsIn}. */
+    void cutClientsOff() {
+        front.cut();
+    }
+
+    void letClientsIn() {
+        front.heal();
+    }
+
+    void die() {
+        front.cut();
+        current.close();
+    }
+
+    /** After {@link #die}. */
+    void start() throws IOException, InterruptedException {
+        current = new GatewayFixture(settings);
+        front.heal();
+    }
+
+    @Override
+    public void close() {
+        current.close();
+        front.close();
+        ports.close();
+    }
+}

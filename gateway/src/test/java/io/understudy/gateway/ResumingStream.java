@@ -1,0 +1,154 @@
+package io.understudy.gateway;
+
+import io.etcd.jetcd.api.WatchCreateRequest;
+import io.etcd.jetcd.api.WatchCreateRequest.FilterType;
+import io.etcd.jetcd.api.WatchGrpc;
+import io.etcd.jetcd.api.WatchRequest;
+import io.etcd.jetcd.api.WatchResponse;
+import io.grpc.CallOptions;
+import io.grpc.Channel;
+import io.grpc.ClientCall;
+import io.grpc.Metadata;
+import io.grpc.Status;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Queue;
+import java.util.Set;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.ScheduledFuture;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A stream of watchers as a careful client has it: whenever it ends, another is opened, on which each watcher goes on after
+ * what it was told last.
+ */
+final class ResumingStream implements AutoCloseable {
+
+    private static final long PAUSE_MILLIS = 50;
+
+    private final Channel channel;
+    private final ScheduledExecutorService scheduler;
+    private final List<WatchRecord> watchers;
+    /** What no watcher should be told: that it was canceled, or refused. */
+    private final Queue<String> refusals = new ConcurrentLinkedQueue<>();
+
+    private @Nullable Attempt attempt;
+    private int attempts;
+    private boolean closed;
+
+    /** @param watchers whose records are written; their place in the list, from 1 on, is their id */
+    ResumingStream(Channel channel, ScheduledExecutorService scheduler, List<WatchRecord> watchers) {
+        this.channel = channel;
+        this.scheduler = scheduler;
+        this.watchers = List.copyOf(watchers);
+    }
+
+    ResumingStream open() {
+        reopen();
+        return this;
+    }
+
+    List<WatchRecord> watchers() {
+        return watchers;
+    }
+
+    Queue<String> refusals() {
+        return refusals;
+    }
+
+    synchronized int attempts() {
+        return attempts;
+    }
+
+    synchronized void requestProgress() {
+        if (attempt != null) {
+            attempt.send(WatchRequests.progress());
+        }
+    }
+
+    @Override
+    public synchronized void close() {
+        closed = true;
+        if (attempt != null) {
+            attempt.call.cancel("the test is over", null);
+        }
+    }
+
+    private synchronized void reopen() {
+        if (!closed) {
+            attempts++;
+            attempt = new Attempt();
+            attempt.start();
+        }
+    }
+
+    private synchronized void ended() {
+        attempt = null;
+        if (!closed) {
+            ScheduledFuture<?> unused = scheduler.schedule(this::reopen, PAUSE_MILLIS, TimeUnit.MILLISECONDS);
+        }
+    }
+
+    private static WatchRequest create(WatchRecord watcher, long id) {
+        WatchRecord.Wish wish = watcher.wish();
+        WatchCreateRequest.Builder create = WatchCreateRequest.newBuilder()
+                .setKey(wish.range().etcdKey())
+                .setRangeEnd(wish.range().etcdRangeEnd())
+                .setStartRevision(watcher.next())
+                .setProgressNotify(id % 2 == 0)
+                .setPrevKv(wish.previous());
+        if (wish.noPuts()) {
+            create.addFilters(FilterType.NOPUT);
+        }
+        if (wish.noDeletes()) {
+            create.addFilters(FilterType.NODELETE);
+        }
+        WatchRequests.id(create, id);
+        return WatchRequest.newBuilder().setCreateRequest(create).build();
+    }
+
+    /** One stream. Its responses come one after the other, and none after its end. */
+    private final class Attempt extends ClientCall.Listener<WatchResponse> {
+        private final ClientCall<WatchRequest, WatchResponse> call =
+                channel.newCall(WatchGrpc.getWatchMethod(), CallOptions.DEFAULT);
+        private final Set<WatchRecord> begun = new HashSet<>();
+
+        void start() {
+            call.start(this, new Metadata());
+            call.request(Integer.MAX_VALUE);
+            for (int i = 0; i < watchers.size(); i++) {
+                send(create(watchers.get(i), i + 1));
+            }
+        }
+
+        void send(WatchRequest request) {
+            call.sendMessage(request);
+        }
+
+        @Override
+        public void onMessage(WatchResponse response) {
+            if (response.getCanceled()) {
+                refusals.add(WatchClient.comparable(response));
+            } else if (response.getWatchId() < 1) {
+                begun.forEach(watcher -> watcher.bookmark(response.getHeader().getRevision()));
+            } else {
+                WatchRecord watcher = watchers.get(Math.toIntExact(response.getWatchId()) - 1);
+                if (response.getCreated()) {
+                    begun.add(watcher);
+                    watcher.begun(watcher.next() == 0 ? response.getHeader().getRevision() + 1 : watcher.next());
+                } else if (response.getEventsCount() == 0) {
+                    watcher.bookmark(response.getHeader().getRevision());
+                } else {
+                    watcher.events(response.getHeader().getRevision(), response.getEventsList());
+                }
+            }
+        }
+
+        @Override
+        public void onClose(Status status, Metadata trailers) {
+            ended();
+        }
+    }
+}
