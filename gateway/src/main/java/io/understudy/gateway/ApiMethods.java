@@ -11,6 +11,8 @@ import io.understudy.gateway.api.ApiException;
 import io.understudy.gateway.api.SentRequests;
 import io.understudy.gateway.api.WireForm;
 import io.understudy.gateway.caller.Caller;
+import io.understudy.gateway.caller.StreamTaker;
+import io.understudy.gateway.caller.StreamedCall;
 import io.understudy.gateway.forward.EtcdMethod;
 import io.understudy.gateway.forward.Forwarding;
 import io.understudy.gateway.member.MemberAnswers;
@@ -20,7 +22,9 @@ import io.understudy.gateway.server.CallMethod;
 import io.understudy.gateway.server.GrpcMethod;
 import io.understudy.gateway.server.Reply;
 import io.understudy.gateway.server.UnaryMethod;
+import io.understudy.gateway.server.WebRequest;
 import io.understudy.gateway.watch.GrpcWatch;
+import io.understudy.gateway.watch.MessageWatch;
 import io.understudy.gateway.watch.Watches;
 import io.vertx.core.Context;
 import io.vertx.core.Future;
@@ -77,6 +81,23 @@ final class ApiMethods {
         }
         Context loop = Vertx.currentContext();
         return forwarding.call(method, caller, task -> loop.runOnContext(run -> task.run()), request, whenGone);
+    }
+
+    /**
+     * Begins a call that is answered by a stream.
+     *
+     * @param fullName of a method of etcd's with a stream of answers
+     * @param requests all of the client's
+     */
+    StreamedCall stream(String fullName, Caller caller, WebRequest http, List<byte[]> requests, StreamTaker taker)
+            throws ApiException {
+        EtcdMethod method = EtcdMethod.named(fullName);
+        if (method == null || method.unary()) {
+            throw new IllegalArgumentException("not a method of etcd with a stream of answers: " + fullName);
+        }
+        return fullName.equals(WATCH)
+                ? MessageWatch.open(watches, taker, caller, http, requests)
+                : forwarding.stream(method, caller, http.loop(), requests, taker);
     }
 
     private GrpcMethod overGrpc(EtcdMethod method) {

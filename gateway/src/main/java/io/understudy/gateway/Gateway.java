@@ -161,7 +161,13 @@ public final class Gateway implements AutoCloseable {
                 settings.limits(),
                 methods.overGrpc(),
                 listener,
-                new JsonApi(reads, methods::call, jsonForm, settings.limits().maxRequestBytes(), listener),
+                new JsonApi(
+                        reads,
+                        methods::call,
+                        methods::stream,
+                        jsonForm,
+                        settings.limits().maxRequestBytes(),
+                        listener),
                 new WebPages(vertx, checks.live(), checks.ready(), versions(), () -> process.scrape(null)
                         .body()));
         this.rest = new RestServer(

@@ -22,11 +22,9 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
-import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * Every method that has a path, once at a gateway that passes writes on and once at its source. What the two are asked
+ * Every method with one answer that has a path, once at a gateway that passes writes on and once at its source. What the two are asked
  * differs in nothing but the names of what is written, by which it is told apart here.
  */
 @Timeout(120)
@@ -192,13 +190,6 @@ final class JsonMethodsIT {
         assertThat(new JsonObject(answer.substring(4)).getMap())
                 .containsEntry("isLearner", true)
                 .containsEntry("version", Gateway.VERSION);
-    }
-
-    /** What has to be streamed. */
-    @ParameterizedTest
-    @ValueSource(strings = {"watch", "lease/keepalive", "maintenance/snapshot", "election/observe"})
-    void streamsAreNotServedAsJson(String path) throws Exception {
-        assertThat(gateway.ask(path, "{}")).startsWith("404 ");
     }
 
     private static void assertAlike(String path, String body) throws Exception {

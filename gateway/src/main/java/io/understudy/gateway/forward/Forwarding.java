@@ -7,7 +7,10 @@ import io.grpc.ServerCall;
 import io.understudy.etcd.EtcdCluster;
 import io.understudy.gateway.api.ApiException;
 import io.understudy.gateway.caller.Caller;
+import io.understudy.gateway.caller.StreamTaker;
+import io.understudy.gateway.caller.StreamedCall;
 import io.vertx.core.Future;
+import java.util.List;
 import java.util.concurrent.Executor;
 import java.util.function.Consumer;
 
@@ -90,6 +93,19 @@ public final class Forwarding {
             call.onCancel();
         });
         return answer.future();
+    }
+
+    /**
+     * Makes a call with a stream of answers for a caller of whom no more is known than its principal.
+     *
+     * @param loop the session's event loop, on which this is called
+     * @param requests all that the client sends; one where the method has one
+     */
+    public StreamedCall stream(
+            EtcdMethod method, Caller caller, Executor loop, List<byte[]> requests, StreamTaker taker) {
+        StreamedAnswer answer = new StreamedAnswer(method, requests, taker);
+        answer.begun(start(method, answer, PassedMetadata.of(caller.principal()), caller, loop));
+        return answer;
     }
 
     private boolean refuses(EtcdMethod method) {

@@ -17,12 +17,12 @@ record FirstValue(int begin, int end) {
     private static final String BEGINNING_OF_VALUE = "looking for beginning of value";
 
     /**
-     * Finds it; null if the body is blank.
+     * Finds it, from a place in the body on; null if all that follows there is blank.
      *
      * @throws MalformedJson for anything that isn't JSON up to the value's end
      */
-    static @Nullable FirstValue in(byte[] body) throws MalformedJson {
-        return new Scan(body).firstValue();
+    static @Nullable FirstValue in(byte[] body, int from) throws MalformedJson {
+        return new Scan(body, from).firstValue();
     }
 
     private enum Expect {
@@ -42,8 +42,9 @@ record FirstValue(int begin, int end) {
 
         private int depth;
 
-        Scan(byte[] in) {
+        Scan(byte[] in, int from) {
             this.in = in;
+            this.at = from;
         }
 
         @Nullable FirstValue firstValue() throws MalformedJson {

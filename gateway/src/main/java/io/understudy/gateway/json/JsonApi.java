@@ -9,12 +9,14 @@ import io.understudy.gateway.api.ApiException;
 import io.understudy.gateway.api.OpResult;
 import io.understudy.gateway.api.TxnRequests;
 import io.understudy.gateway.caller.Caller;
+import io.understudy.gateway.json.JsonMethod.Shape;
 import io.understudy.gateway.read.Answer;
 import io.understudy.gateway.read.Reads;
 import io.understudy.gateway.server.RequestListener;
 import io.understudy.gateway.server.WebCalls;
 import io.understudy.gateway.server.WebRequest;
 import io.vertx.core.Future;
+import java.util.List;
 import java.util.Map;
 import java.util.function.Function;
 import java.util.function.Supplier;
@@ -41,6 +43,7 @@ public final class JsonApi implements WebCalls {
     private final MessageParser parser;
     private final Reads reads;
     private final OtherCalls others;
+    private final StreamCalls streams;
     private final Supplier<JsonForm> form;
     private final long maxRequestBytes;
     private final RequestListener.Outcomes unknown;
@@ -53,9 +56,15 @@ public final class JsonApi implements WebCalls {
      * @param maxRequestBytes of a request's message; its JSON may be larger
      */
     public JsonApi(
-            Reads reads, OtherCalls others, Supplier<JsonForm> form, long maxRequestBytes, RequestListener listener) {
+            Reads reads,
+            OtherCalls others,
+            StreamCalls streams,
+            Supplier<JsonForm> form,
+            long maxRequestBytes,
+            RequestListener listener) {
         this.reads = reads;
         this.others = others;
+        this.streams = streams;
         this.form = form;
         this.maxRequestBytes = maxRequestBytes;
         this.unknown = listener.of(UNKNOWN);
@@ -85,8 +94,10 @@ public final class JsonApi implements WebCalls {
             exchange.refuseRoute(404, "Not Found", Status.Code.NOT_FOUND);
         } else if (!request.method().equals("POST")) {
             exchange.refuseRoute(405, "Method Not Allowed", Status.Code.UNIMPLEMENTED);
-        } else {
+        } else if (method.shape() == Shape.UNARY) {
             call(method, exchange, request);
+        } else {
+            stream(method, exchange, request);
         }
     }
 
@@ -143,6 +154,39 @@ public final class JsonApi implements WebCalls {
             LOG.error("request failed method={}", method.fullName(), e);
             exchange.refuse(Status.Code.INTERNAL, "understudy: " + e);
         }
+    }
+
+    private void stream(JsonMethod method, JsonExchange exchange, WebRequest http) {
+        try {
+            Caller caller = JsonCallers.of(http, exchange::over);
+            List<byte[]> requests = requests(method, http.body());
+            JsonStream stream = exchange.stream(method.answer());
+            if (stream != null) {
+                stream.endAt(caller.deadlineNanos(), http.eventLoop());
+                stream.begin(taker -> streams.begin(method.fullName(), caller, http, requests, taker));
+            }
+        } catch (MalformedJson e) {
+            exchange.refuse(
+                    method.shape() == Shape.BOTH ? Status.Code.UNKNOWN : Status.Code.INVALID_ARGUMENT,
+                    e.text(form.get()));
+        } catch (ApiException e) {
+            exchange.refuse(e);
+        }
+    }
+
+    private List<byte[]> requests(JsonMethod method, byte[] body) throws MalformedJson, ApiException {
+        if (method.shape() == Shape.ANSWERS) {
+            return List.of(encoded(method, body));
+        }
+        MessageParser.Messages sent = parser.readAll(body, method.request());
+        for (byte[] each : sent.encoded()) {
+            limit(each.length);
+        }
+        // The library's second generation takes it for the end of what is sent, wherever it comes.
+        if (sent.broken() != null && sent.encoded().isEmpty() && form.get().errorsSayError()) {
+            throw sent.broken();
+        }
+        return sent.encoded();
     }
 
     private byte[] encoded(JsonMethod method, byte[] body) throws MalformedJson, ApiException {

@@ -1,12 +1,17 @@
 package io.understudy.gateway.json;
 
 import io.grpc.Status;
+import io.netty.handler.codec.http.HttpResponseStatus;
+import io.understudy.gateway.api.ApiException;
 
 /** Refusals as JSON. */
 final class JsonErrors {
 
     private static final byte[] ERROR = JsonBytes.name("error");
     private static final byte[] CODE = JsonBytes.name("code");
+    private static final byte[] GRPC_CODE = JsonBytes.name("grpc_code");
+    private static final byte[] HTTP_CODE = JsonBytes.name("http_code");
+    private static final byte[] HTTP_STATUS = JsonBytes.name("http_status");
     private static final byte[] MESSAGE = JsonBytes.name("message");
 
     private JsonErrors() {}
@@ -21,6 +26,25 @@ final class JsonErrors {
             out.member(MESSAGE).string(text);
         }
         return out.close('}').toByteArray();
+    }
+
+    /** As the last line of a stream. */
+    static void writeStreamed(JsonBytes out, JsonForm form, ApiException why) {
+        Status.Code code = why.code();
+        boolean first = form.errorsSayError();
+        out.open('{').member(ERROR).open('{');
+        out.member(first ? GRPC_CODE : CODE).decimal(code.value());
+        int status = httpStatus(form, code);
+        if (first) {
+            out.member(HTTP_CODE).decimal(status);
+        }
+        if (!why.text().isEmpty()) {
+            out.member(MESSAGE).string(why.text());
+        }
+        if (first) {
+            out.member(HTTP_STATUS).string(HttpResponseStatus.valueOf(status).reasonPhrase());
+        }
+        out.close('}').close('}');
     }
 
     /** As {@code HTTPStatusFromCode} in grpc-gateway's {@code runtime/errors.go}. */

@@ -1,5 +1,6 @@
 package io.understudy.gateway.json;
 
+import com.google.protobuf.Descriptors.Descriptor;
 import com.google.protobuf.Message;
 import io.grpc.Status;
 import io.netty.util.AsciiString;
@@ -10,9 +11,11 @@ import io.understudy.gateway.read.Answer;
 import io.understudy.gateway.server.Field;
 import io.understudy.gateway.server.RequestListener;
 import io.understudy.gateway.server.WebRequest;
+import io.understudy.gateway.server.WebStream;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -64,6 +67,19 @@ final class JsonExchange {
             }
             request.answer(200, JSON, fields, new ResultJson(answer.result(), form));
         }
+    }
+
+    /** Answers with a stream of messages; null if it was answered already. */
+    @Nullable JsonStream stream(Descriptor type) {
+        WebStream out = over ? null : request.stream();
+        if (out == null) {
+            return null;
+        }
+        JsonStream stream = new JsonStream(out, form, type, code -> {
+            boolean unused = over(code);
+        });
+        whenGone(stream::gone);
+        return stream;
     }
 
     void answer(Message message) {

@@ -2,18 +2,20 @@ package io.understudy.gateway.json;
 
 import com.google.protobuf.Descriptors.Descriptor;
 import com.google.protobuf.Descriptors.FileDescriptor;
+import com.google.protobuf.Descriptors.MethodDescriptor;
 import io.etcd.jetcd.api.CampaignRequest;
 import io.etcd.jetcd.api.lock.LockRequest;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A method of etcd's that can be called by JSON.
  *
  * @param fullName such as {@code etcdserverpb.KV/Range}
  */
-record JsonMethod(String fullName, Descriptor request, Descriptor answer) {
+record JsonMethod(String fullName, Descriptor request, Descriptor answer, Shape shape) {
 
     /** Path below {@code /v3/}, service, method, and what its messages' names begin with if not the method's own. */
     private static final String ROUTES = """
@@ -58,6 +60,10 @@ record JsonMethod(String fullName, Descriptor request, Descriptor answer) {
             auth/role/delete Auth RoleDelete AuthRoleDelete
             auth/role/grant Auth RoleGrantPermission AuthRoleGrantPermission
             auth/role/revoke Auth RoleRevokePermission AuthRoleRevokePermission
+            watch Watch Watch
+            lease/keepalive Lease LeaseKeepAlive
+            maintenance/snapshot Maintenance Snapshot
+            election/observe Election Observe Leader
             lock/lock Lock Lock
             lock/unlock Lock Unlock
             election/campaign Election Campaign
@@ -66,10 +72,25 @@ record JsonMethod(String fullName, Descriptor request, Descriptor answer) {
             election/resign Election Resign
             """;
 
+    /** What is sent and what is answered. */
+    enum Shape {
+        /** One message each. */
+        UNARY,
+        /** A stream of answers to one request. */
+        ANSWERS,
+        /** Streams in both directions. */
+        BOTH;
+
+        /** Those that jetcd doesn't know have one message each. */
+        private static Shape of(@Nullable MethodDescriptor known) {
+            return known == null || !known.isServerStreaming() ? UNARY : known.isClientStreaming() ? BOTH : ANSWERS;
+        }
+    }
+
     private static final Map<String, String> OTHER_PACKAGES = Map.of("Lock", "v3lockpb", "Election", "v3electionpb");
 
     /**
-     * Every method with one request and one answer, by its path, as the {@code google.api.http} options in etcd's
+     * Every method by its path, as the {@code google.api.http} options in etcd's
      * {@code rpc.proto}, {@code v3lock.proto} and {@code v3election.proto} have it.
      */
     static Map<String, JsonMethod> byPath() {
@@ -89,7 +110,8 @@ record JsonMethod(String fullName, Descriptor request, Descriptor answer) {
                     new JsonMethod(
                             OTHER_PACKAGES.getOrDefault(service, "etcdserverpb") + "." + service + "/" + method,
                             file.findMessageTypeByName(message + "Request"),
-                            file.findMessageTypeByName(message + "Response")));
+                            file.findMessageTypeByName(message + "Response"),
+                            Shape.of(file.findServiceByName(service).findMethodByName(method))));
         }
         return Map.copyOf(methods);
     }

@@ -2,10 +2,14 @@ package io.understudy.gateway.json;
 
 import com.google.protobuf.Descriptors.Descriptor;
 import com.google.protobuf.Descriptors.FieldDescriptor;
+import com.google.protobuf.DynamicMessage;
 import com.google.protobuf.Message;
+import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Reads messages from JSON as etcd does: original and camel-case names, numbers with or without quotes, base64 of both
@@ -44,10 +48,28 @@ final class MessageParser {
      * @throws MalformedJson for anything else than a message of the type
      */
     <B extends Message.Builder> B read(byte[] body, B into) throws MalformedJson {
-        FirstValue value = FirstValue.in(body);
+        FirstValue value = FirstValue.in(body, 0);
         if (value != null) {
             new MessageReader(names, body, value).read(into);
         }
         return into;
+    }
+
+    /** What a body of messages one after the other holds. */
+    record Messages(List<byte[]> encoded, @Nullable MalformedJson broken) {}
+
+    /** Reads all values of {@code body} up to one that is no message of the type, which ends it. */
+    Messages readAll(byte[] body, Descriptor type) {
+        List<byte[]> encoded = new ArrayList<>();
+        try {
+            for (FirstValue value = FirstValue.in(body, 0); value != null; value = FirstValue.in(body, value.end())) {
+                DynamicMessage.Builder into = DynamicMessage.newBuilder(type);
+                new MessageReader(names, body, value).read(into);
+                encoded.add(into.build().toByteArray());
+            }
+            return new Messages(encoded, null);
+        } catch (MalformedJson e) {
+            return new Messages(encoded, e);
+        }
     }
 }

@@ -5,6 +5,7 @@ import io.netty.buffer.ByteBufUtil;
 import io.netty.buffer.Unpooled;
 import io.netty.handler.codec.http.QueryStringDecoder;
 import io.netty.util.AsciiString;
+import io.netty.util.concurrent.EventExecutor;
 import io.understudy.gateway.api.AnswerBody;
 import io.understudy.gateway.caller.Principal;
 import io.understudy.gateway.caller.Session;
@@ -144,6 +145,11 @@ final class WebCall implements RequestReader, WebRequest {
     }
 
     @Override
+    public EventExecutor eventLoop() {
+        return exchange.connection().eventLoop();
+    }
+
+    @Override
     public long arrivedNanos() {
         return arrivedNanos;
     }
@@ -197,6 +203,15 @@ final class WebCall implements RequestReader, WebRequest {
     private void taken() {
         over = true;
         ended.run();
+    }
+
+    @Override
+    public @Nullable WebStream stream() {
+        if (answered) {
+            return null;
+        }
+        answered = true;
+        return new WebCallStream(exchange, () -> over = true);
     }
 
     /** Too late for another status: all that is left is to let the client see that there is no end. */

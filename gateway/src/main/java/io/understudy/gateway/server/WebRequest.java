@@ -1,6 +1,7 @@
 package io.understudy.gateway.server;
 
 import io.netty.util.AsciiString;
+import io.netty.util.concurrent.EventExecutor;
 import io.understudy.gateway.api.AnswerBody;
 import io.understudy.gateway.caller.Principal;
 import io.understudy.gateway.caller.Session;
@@ -45,6 +46,9 @@ public interface WebRequest {
     /** The event loop of the connection. */
     Executor loop();
 
+    /** The same one, as Netty has it. */
+    EventExecutor eventLoop();
+
     /** When it arrived, by {@link System#nanoTime}. */
     long arrivedNanos();
 
@@ -59,6 +63,9 @@ public interface WebRequest {
 
     /** Answers. A large body that doesn't know its length is sent in chunks. */
     void answer(int status, String contentType, List<Field> fields, AnswerBody body);
+
+    /** Answers with a stream; {@link #whenGone} tells until its end. Null if it was answered already. */
+    @Nullable WebStream stream();
 
     default void answer(int status, String contentType, String body) {
         answer(status, contentType, List.of(), AnswerBody.of(body));

@@ -1,0 +1,107 @@
+package io.understudy.gateway.forward;
+
+import io.grpc.Metadata;
+import io.grpc.MethodDescriptor;
+import io.grpc.ServerCall;
+import io.grpc.Status;
+import io.understudy.gateway.api.ApiException;
+import io.understudy.gateway.caller.StreamTaker;
+import io.understudy.gateway.caller.StreamedCall;
+import java.util.ArrayDeque;
+import java.util.List;
+import java.util.Queue;
+import org.jspecify.annotations.Nullable;
+
+/** The client's side of a call with a stream of answers that is made for somebody who speaks no gRPC. */
+final class StreamedAnswer extends ServerCall<byte[], byte[]> implements StreamedCall {
+
+    private final EtcdMethod method;
+    private final StreamTaker taker;
+    private final Queue<byte[]> requests;
+    private @Nullable Listener<byte[]> call;
+    private int wanted;
+    private boolean sending;
+    private boolean sent;
+    private boolean cancelled;
+
+    StreamedAnswer(EtcdMethod method, List<byte[]> requests, StreamTaker taker) {
+        this.method = method;
+        this.taker = taker;
+        this.requests = new ArrayDeque<>(requests);
+    }
+
+    void begun(Listener<byte[]> begunCall) {
+        call = begunCall;
+        send();
+    }
+
+    @Override
+    public void takesMore() {
+        if (call != null && !cancelled) {
+            call.onReady();
+        }
+    }
+
+    @Override
+    public void gone() {
+        cancelled = true;
+        if (call != null) {
+            call.onCancel();
+        }
+    }
+
+    @Override
+    public void request(int messages) {
+        wanted += messages;
+        send();
+    }
+
+    private void send() {
+        if (call == null || sending) {
+            return;
+        }
+        sending = true;
+        while (wanted > 0 && !requests.isEmpty()) {
+            wanted--;
+            call.onMessage(requests.remove());
+        }
+        if (requests.isEmpty() && !sent) {
+            sent = true;
+            call.onHalfClose();
+        }
+        sending = false;
+    }
+
+    @Override
+    public void sendHeaders(Metadata headers) {
+        // What etcd tells is in the messages.
+    }
+
+    @Override
+    public void sendMessage(byte[] message) {
+        taker.take(message);
+    }
+
+    @Override
+    public boolean isReady() {
+        return !cancelled && taker.takes();
+    }
+
+    @Override
+    public void close(Status status, Metadata trailers) {
+        if (!cancelled) {
+            String text = status.getDescription();
+            taker.end(status.isOk() ? null : new ApiException(status.getCode(), text == null ? "" : text));
+        }
+    }
+
+    @Override
+    public boolean isCancelled() {
+        return cancelled;
+    }
+
+    @Override
+    public MethodDescriptor<byte[], byte[]> getMethodDescriptor() {
+        return method.wire();
+    }
+}

@@ -1,0 +1,175 @@
+package io.understudy.gateway.json;
+
+import com.google.protobuf.Descriptors.Descriptor;
+import com.google.protobuf.DynamicMessage;
+import com.google.protobuf.InvalidProtocolBufferException;
+import io.grpc.Status;
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.Unpooled;
+import io.netty.util.concurrent.EventExecutor;
+import io.netty.util.concurrent.ScheduledFuture;
+import io.understudy.gateway.api.ApiException;
+import io.understudy.gateway.caller.Caller;
+import io.understudy.gateway.caller.StreamTaker;
+import io.understudy.gateway.caller.StreamedCall;
+import io.understudy.gateway.server.Field;
+import io.understudy.gateway.server.WebStream;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * A stream of answers, a line for each ({@code ForwardResponseStream} in grpc-gateway's {@code runtime/handler.go}). The
+ * head waits for the first of them, since an error that comes before has a status of its own.
+ */
+final class JsonStream implements StreamTaker {
+
+    /** Begins a call. */
+    @FunctionalInterface
+    interface Beginning {
+        StreamedCall of(StreamTaker taker) throws ApiException;
+    }
+
+    private static final Logger LOG = LoggerFactory.getLogger(JsonStream.class);
+    private static final byte[] RESULT = JsonBytes.name("result");
+    private static final Field TYPE = new Field("content-type", "application/json");
+    private static final List<Field> ANSWER =
+            List.of(TYPE, new Field("grpc-metadata-content-type", "application/grpc"));
+
+    private final WebStream out;
+    private final JsonForm form;
+    private final Descriptor type;
+    /** Told how it ended. */
+    private final Consumer<Status.Code> ended;
+    /** The library puts a line together by way of Go's {@code encoding/json}, whatever its generation. */
+    private final JsonBytes line = new JsonBytes(JsonForm.GRPC_GATEWAY_1);
+
+    private @Nullable StreamedCall call;
+    private @Nullable ScheduledFuture<?> deadline;
+    private boolean begun;
+    private boolean waits;
+    private boolean over;
+
+    JsonStream(WebStream out, JsonForm form, Descriptor type, Consumer<Status.Code> ended) {
+        this.out = out;
+        this.form = form;
+        this.type = type;
+        this.ended = ended;
+    }
+
+    /** Has the call begin that it takes the answers of. */
+    void begin(Beginning beginning) {
+        try {
+            call = beginning.of(this);
+        } catch (ApiException e) {
+            end(e);
+        } catch (RuntimeException e) {
+            LOG.error("request failed answers={}", type.getName(), e);
+            end(new ApiException(Status.Code.INTERNAL, "understudy: " + e));
+        }
+    }
+
+    /** Breaks it off at that time, by {@link System#nanoTime}, if it is one. */
+    void endAt(long nanos, EventExecutor loop) {
+        if (nanos != Caller.NO_DEADLINE) {
+            deadline = loop.schedule(
+                    () -> breakOff(new ApiException(Status.Code.DEADLINE_EXCEEDED, "context deadline exceeded")),
+                    Math.max(0, nanos - System.nanoTime()),
+                    TimeUnit.NANOSECONDS);
+        }
+    }
+
+    /** The client has gone. */
+    void gone() {
+        if (!over) {
+            over(Status.Code.CANCELLED);
+            if (call != null) {
+                call.gone();
+            }
+        }
+    }
+
+    /** Ends it, and whoever answers. */
+    void breakOff(ApiException why) {
+        if (!over) {
+            end(why);
+            if (call != null) {
+                call.gone();
+            }
+        }
+    }
+
+    @Override
+    public boolean takes() {
+        if (over) {
+            return false;
+        }
+        boolean ready = !begun || out.ready();
+        if (!ready && !waits) {
+            waits = true;
+            out.whenReady(this::resume);
+        }
+        return ready;
+    }
+
+    private void resume() {
+        waits = false;
+        if (!over && call != null) {
+            call.takesMore();
+        }
+    }
+
+    @Override
+    public void take(byte[] answer) {
+        if (!over) {
+            try {
+                line.open('{').member(RESULT);
+                MessageJson.write(line, DynamicMessage.parseFrom(type, answer));
+                line.close('}');
+                begin(200, ANSWER);
+                writeLine();
+            } catch (InvalidProtocolBufferException e) {
+                breakOff(new ApiException(Status.Code.INTERNAL, "understudy: an answer that is no " + type.getName()));
+            }
+        }
+    }
+
+    @Override
+    public void end(@Nullable ApiException why) {
+        if (!over) {
+            over(why == null ? Status.Code.OK : why.code());
+            if (why == null) {
+                begin(200, List.of());
+            } else {
+                begin(JsonErrors.httpStatus(form, why.code()), List.of(TYPE));
+                JsonErrors.writeStreamed(line, form, why);
+                writeLine();
+            }
+            out.end();
+        }
+    }
+
+    private void over(Status.Code code) {
+        over = true;
+        if (deadline != null) {
+            deadline.cancel(false);
+        }
+        ended.accept(code);
+    }
+
+    private void begin(int status, List<Field> fields) {
+        if (!begun) {
+            begun = true;
+            out.begin(status, fields);
+        }
+    }
+
+    private void writeLine() {
+        ByteBuf data = Unpooled.buffer(line.size() + 1);
+        line.moveTo(data);
+        out.write(data.writeByte('\n'));
+    }
+}

@@ -1,0 +1,112 @@
+package io.understudy.gateway.watch;
+
+import com.google.protobuf.InvalidProtocolBufferException;
+import io.etcd.jetcd.api.WatchRequest;
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.ByteBufUtil;
+import io.netty.buffer.Unpooled;
+import io.netty.util.AsciiString;
+import io.understudy.gateway.api.ApiException;
+import io.understudy.gateway.caller.Caller;
+import io.understudy.gateway.caller.StreamTaker;
+import io.understudy.gateway.caller.StreamedCall;
+import io.understudy.gateway.hub.EventBatch;
+import io.understudy.gateway.hub.EventBatch.EncodedEvents;
+import io.understudy.gateway.server.WebRequest;
+import java.util.Iterator;
+import java.util.List;
+
+/**
+ * A stream of watchers whose responses are taken one by one, as encoded messages: for protocols that have to put them into
+ * another form anyway. On the event loop of the client's connection.
+ */
+public final class MessageWatch implements WatchOutput, StreamedCall {
+
+    /** As grpc-gateway names what gRPC has as metadata. */
+    private static final AsciiString REQUIRES_LEADER = AsciiString.cached("grpc-metadata-hasleader");
+
+    private final StreamTaker taker;
+    private final WatchLoop loop;
+    private final WatchStream stream;
+    private final Iterator<byte[]> requests;
+
+    private MessageWatch(Watches watches, StreamTaker taker, Caller caller, WebRequest http, List<byte[]> requests)
+            throws ApiException {
+        this.taker = taker;
+        this.requests = requests.iterator();
+        this.loop = watches.on(http.eventLoop());
+        CharSequence leader = http.header(REQUIRES_LEADER);
+        boolean requiresLeader = leader != null && "true".contentEquals(leader);
+        this.stream = watches.open(this, caller, requiresLeader, http.eventLoop());
+    }
+
+    /**
+     * Begins one.
+     *
+     * @param http by which it came
+     * @param requests all that the client sends, encoded; its end is not that of its watchers
+     * @throws ApiException as {@link Watches#open}
+     */
+    public static MessageWatch open(
+            Watches watches, StreamTaker taker, Caller caller, WebRequest http, List<byte[]> requests)
+            throws ApiException {
+        MessageWatch watch = new MessageWatch(watches, taker, caller, http, requests);
+        watch.next();
+        return watch;
+    }
+
+    private void next() {
+        if (requests.hasNext()) {
+            try {
+                stream.receive(WatchRequest.parseFrom(requests.next()), this::next);
+            } catch (InvalidProtocolBufferException e) {
+                throw new IllegalArgumentException("not a request to watch", e);
+            }
+        }
+    }
+
+    @Override
+    public void takesMore() {
+        stream.ready();
+    }
+
+    @Override
+    public void gone() {
+        stream.close();
+    }
+
+    @Override
+    public boolean ready() {
+        return taker.takes();
+    }
+
+    @Override
+    public void control(WatchControl response) {
+        byte[] header = loop.headers().of(response.revision());
+        ByteBuf out = Unpooled.buffer(WatchMessage.size(header, response));
+        WatchMessage.write(out, header, response);
+        taker.take(ByteBufUtil.getBytes(out));
+    }
+
+    @Override
+    public void events(long watchId, EventBatch batch, int first, int end, boolean fragment) {
+        EncodedEvents events = batch.encoded();
+        int from = first == 0 ? 0 : events.ends()[first - 1];
+        int length = events.ends()[end - 1] - from;
+        byte[] header = loop.headers().of(batch.revision());
+        ByteBuf out = Unpooled.buffer(WatchMessage.size(header, watchId, fragment) + length);
+        WatchMessage.write(out, header, watchId, fragment);
+        out.writeBytes(events.bytes(), from, length);
+        taker.take(ByteBufUtil.getBytes(out));
+    }
+
+    @Override
+    public void flush() {
+        // Each was taken at once.
+    }
+
+    @Override
+    public void end(ApiException why) {
+        taker.end(why);
+    }
+}

@@ -1,0 +1,264 @@
+package io.understudy.gateway;
+
+import static io.understudy.gateway.GatewayFixture.PATIENCE;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import com.google.protobuf.ByteString;
+import io.etcd.jetcd.api.DeleteRangeRequest;
+import io.etcd.jetcd.api.KVGrpc.KVBlockingStub;
+import io.etcd.jetcd.api.LeaseGrantRequest;
+import io.etcd.jetcd.api.LeaseGrpc;
+import io.etcd.jetcd.api.PutRequest;
+import io.grpc.ManagedChannel;
+import io.understudy.gateway.forward.ForwardSettings;
+import io.understudy.gateway.forward.Writes;
+import io.understudy.local.junit.EtcdExtension;
+import io.vertx.core.Vertx;
+import io.vertx.core.buffer.Buffer;
+import io.vertx.core.http.HttpClientOptions;
+import io.vertx.core.http.HttpMethod;
+import io.vertx.core.http.HttpVersion;
+import io.vertx.core.json.JsonObject;
+import java.io.ByteArrayOutputStream;
+import java.net.URI;
+import java.nio.charset.StandardCharsets;
+import java.security.MessageDigest;
+import java.util.Arrays;
+import java.util.Base64;
+import java.util.List;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.extension.RegisterExtension;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** Streams of JSON: a gateway answers the same requests by the bytes that its source answers. */
+@Timeout(120)
+final class JsonWatchIT {
+
+    @RegisterExtension
+    static final EtcdExtension SOURCE = EtcdExtension.voters(1).named("source");
+
+    private static GatewayFixture fixture;
+    private static ManagedChannel channel;
+    private static URI etcd;
+    private static URI gateway;
+
+    @BeforeAll
+    static void start() throws Exception {
+        etcd = SOURCE.cluster().clientUrls().get(0);
+        channel = GatewayFixture.channel(etcd.getHost(), etcd.getPort());
+        fixture = new GatewayFixture(
+                GatewayFixture.settings(SOURCE.cluster()).withForward(ForwardSettings.DEFAULTS.with(Writes.FORWARD)));
+        gateway = URI.create("http://127.0.0.1:" + fixture.gateway.apiPort());
+        fixture.awaitReady();
+        // In the form of the source's own answers, once it has been asked.
+        await().atMost(PATIENCE).untilAsserted(() -> assertAlike("/v3/maintenance/snapshot", "{", 1));
+    }
+
+    @AfterAll
+    static void stop() {
+        channel.shutdownNow();
+        fixture.close();
+    }
+
+    @Test
+    void watchersAreToldAlikeOfWhatWasAndOfWhatComes() {
+        long first = put("told/a", "<&>");
+        put("told/b", "2");
+        long last = delete("told/a");
+        fixture.awaitRevision(last);
+        String body = create("told/a", "told/b", ",\"start_revision\":" + first + ",\"prev_kv\":true")
+                + create("told/b", "told/c", ",\"watch_id\":\"7\",\"filters\":[\"NODELETE\"]")
+                + create("told/c", "told/d", ",\"watch_id\":8,\"progress_notify\":true")
+                + " {\"cancel_request\":{\"watch_id\":8}}\n{\"progress_request\":{}}";
+        try (JsonLines here = ask(gateway, "/v3/watch", body);
+                JsonLines there = ask(etcd, "/v3/watch", body)) {
+            // Three created, one canceled, one batch of the past; progress only if etcd was synced by then.
+            await().atMost(PATIENCE).until(() -> here.lines.size() >= 5 && there.lines.size() >= 5);
+            put("told/a", "again");
+            delete("told/b");
+            put("told/b", "the last");
+            await().atMost(PATIENCE).untilAsserted(() -> {
+                assertThat(events(there)).hasSize(3);
+                assertThat(events(here)).isEqualTo(events(there));
+                assertThat(here.lines)
+                        .filteredOn(JsonWatchIT::isControl)
+                        .isEqualTo(there.lines.stream()
+                                .filter(JsonWatchIT::isControl)
+                                .toList());
+            });
+            assertThat(here.head()).isEqualTo(there.head());
+            assertThat(here.ended()).isFalse();
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "{\"create_request\":{\"key\":\"YQ==\",\"start_revision\":-1}}",
+                "{\"createRequest\":{\"key\":\"eg==\",\"rangeEnd\":\"YQ==\"}}",
+                "{\"create_request\":{\"key\":\"YQ==\"}}{\"create_request\":5}{\"create_request\":{\"key\":\"YQ==\"}}"
+            })
+    void whatIsRefusedIsRefusedAlike(String body) {
+        assertAlike("/v3/watch", body, 1);
+    }
+
+    @Test
+    void anIdThatIsTakenIsRefusedAlike() {
+        String same = "{\"create_request\":{\"key\":\"YQ==\",\"watch_id\":3}}";
+        assertAlike("/v3/watch", same + same, 2);
+    }
+
+    @Test
+    void anErrorEndsTheStreamAlikeWhetherItHasBegunOrNot() {
+        assertAlike("/v3/watch", "{\"create_request\":{\"key\":\"YQ==\"}}", 2, "Grpc-Timeout", "500m");
+        assertAlike("/v3/watch", "{\"cancel_request\":{\"watch_id\":3}}", 1, "Grpc-Timeout", "500m");
+        assertAlike("/v3/watch", "{}", 1, "Grpc-Timeout", "500x");
+    }
+
+    @Test
+    void leasesAreKeptAliveAlike() {
+        long lease = LeaseGrpc.newBlockingStub(channel)
+                .withDeadlineAfter(30, TimeUnit.SECONDS)
+                .leaseGrant(LeaseGrantRequest.newBuilder().setTTL(1_000).build())
+                .getID();
+        assertAlike("/v3/lease/keepalive", "{\"ID\":\"" + lease + "\"} {\"ID\":\"" + lease + "\"}{\"ID\":5}", 3);
+        assertAlike("/v3/lease/keepalive", "", 0);
+    }
+
+    @Test
+    void whoeverObservesAnElectionIsToldOfItsLeaderAlike() {
+        String name = base64("election");
+        try (JsonLines campaign =
+                ask(etcd, "/v3/election/campaign", "{\"name\":\"" + name + "\",\"value\":\"Zmlyc3Q=\"}")) {
+            await().atMost(PATIENCE).until(campaign::ended);
+            assertThat(campaign.head()).startsWith("200 ");
+        }
+        String observe = "{\"name\":\"" + name + "\"}";
+        try (JsonLines here = ask(gateway, "/v3/election/observe", observe);
+                JsonLines there = ask(etcd, "/v3/election/observe", observe)) {
+            await().atMost(PATIENCE).until(() -> here.lines.size() == 1 && there.lines.size() == 1);
+            assertThat(here.lines).isEqualTo(there.lines);
+            assertThat(here.head()).isEqualTo(there.head());
+        }
+    }
+
+    @Test
+    void aSnapshotComesPieceByPiece() throws Exception {
+        put("large", "x".repeat(300_000));
+        try (JsonLines here = ask(gateway, "/v3/maintenance/snapshot", "{}")) {
+            await().atMost(PATIENCE).until(here::ended);
+            ByteArrayOutputStream all = new ByteArrayOutputStream();
+            for (String line : here.lines) {
+                all.writeBytes(Base64.getDecoder()
+                        .decode(new JsonObject(line).getJsonObject("result").getString("blob")));
+            }
+            byte[] bytes = all.toByteArray();
+            int end = bytes.length - 32;
+            assertThat(end).isGreaterThan(300_000);
+            // etcd ends it with its digest.
+            assertThat(MessageDigest.getInstance("SHA-256").digest(Arrays.copyOf(bytes, end)))
+                    .isEqualTo(Arrays.copyOfRange(bytes, end, bytes.length));
+        }
+    }
+
+    @Test
+    void withoutForwardingStreamsThatWriteAreRefused() throws Exception {
+        try (GatewayFixture own = new GatewayFixture(GatewayFixture.settings(SOURCE.cluster()))) {
+            own.awaitReady();
+            URI url = URI.create("http://127.0.0.1:" + own.gateway.apiPort());
+            try (JsonLines refused = ask(url, "/v3/lease/keepalive", "{\"ID\":5}")) {
+                await().atMost(PATIENCE).until(refused::ended);
+                assertThat(refused.head()).startsWith("503 ");
+                assertThat(refused.lines).singleElement().asString().contains("rpc not supported for learner");
+            }
+        }
+    }
+
+    @Test
+    void http2CarriesStreamsToo() {
+        Vertx vertx = Vertx.vertx();
+        try {
+            ConcurrentLinkedQueue<String> told = new ConcurrentLinkedQueue<>();
+            var unused = vertx.createHttpClient(new HttpClientOptions()
+                            .setProtocolVersion(HttpVersion.HTTP_2)
+                            .setHttp2ClearTextUpgrade(false))
+                    .request(HttpMethod.POST, gateway.getPort(), gateway.getHost(), "/v3/watch")
+                    .compose(request -> request.send(Buffer.buffer(create("h2/", "h20", ""))))
+                    .onSuccess(response -> response.handler(part -> told.add(part.toString())));
+            await().atMost(PATIENCE).until(() -> String.join("", told).contains("\"created\":true}}\n"));
+            put("h2/a", "1");
+            await().atMost(PATIENCE).until(() -> String.join("", told).contains(base64("h2/a")));
+        } finally {
+            var closing = vertx.close();
+            await().atMost(PATIENCE).until(closing::isComplete);
+        }
+    }
+
+    private static JsonLines ask(URI side, String path, String body, String... headers) {
+        return new JsonLines(side.resolve(path), body, headers);
+    }
+
+    /** Both sides begin their answer by {@code lines} lines that are the same, and none that is not. */
+    private static void assertAlike(String path, String body, int lines, String... headers) {
+        fixture.awaitRevision(revision());
+        try (JsonLines here = ask(gateway, path, body, headers);
+                JsonLines there = ask(etcd, path, body, headers)) {
+            await().atMost(PATIENCE)
+                    .until(() -> !here.head().isEmpty()
+                            && !there.head().isEmpty()
+                            && here.lines.size() >= lines
+                            && there.lines.size() >= lines);
+            assertThat(here.lines).isEqualTo(there.lines).hasSize(lines);
+            assertThat(here.head()).isEqualTo(there.head());
+        }
+    }
+
+    private static List<String> events(JsonLines stream) {
+        return stream.lines.stream().filter(line -> line.contains("\"events\"")).toList();
+    }
+
+    private static boolean isControl(String line) {
+        return line.contains("\"created\"") || line.contains("\"canceled\"");
+    }
+
+    private static String create(String from, String to, String more) {
+        return "{\"create_request\":{\"key\":\"" + base64(from) + "\",\"range_end\":\"" + base64(to) + "\"" + more
+                + "}}";
+    }
+
+    private static String base64(String text) {
+        return Base64.getEncoder().encodeToString(text.getBytes(StandardCharsets.UTF_8));
+    }
+
+    private static KVBlockingStub kv() {
+        return GatewayFixture.kv(channel);
+    }
+
+    private static long revision() {
+        return kv().range(GatewayFixture.everythingRequest()).getHeader().getRevision();
+    }
+
+    private static long put(String key, String value) {
+        return kv().put(PutRequest.newBuilder()
+                        .setKey(ByteString.copyFromUtf8(key))
+                        .setValue(ByteString.copyFromUtf8(value))
+                        .build())
+                .getHeader()
+                .getRevision();
+    }
+
+    private static long delete(String key) {
+        return kv().deleteRange(DeleteRangeRequest.newBuilder()
+                        .setKey(ByteString.copyFromUtf8(key))
+                        .build())
+                .getHeader()
+                .getRevision();
+    }
+}
