@@ -155,6 +155,8 @@ public final class LoopHub {
 
     void left() {
         hub.left();
+        // Who is counted, and what is read of history, is told to other threads after turns.
+        wake();
     }
 
     void compacted() {
