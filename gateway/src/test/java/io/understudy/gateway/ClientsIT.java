@@ -199,9 +199,9 @@ final class ClientsIT {
     @Test
     void theNodeClientIsAnsweredTheSame() throws Exception {
         NodeClient client = NodeClient.find();
-        String expected = withoutMember(client.run(source(), current, past));
+        String expected = withoutMember(client.read(source(), current, past));
         assertThat(expected).contains("one as string: \"value 2\"").contains("OutOfRange");
-        assertThat(withoutMember(client.run(gateway(), current, past))).isEqualTo(expected);
+        assertThat(withoutMember(client.read(gateway(), current, past))).isEqualTo(expected);
     }
 
     private static void put(String key, String value) {

@@ -15,10 +15,11 @@ import java.nio.file.StandardCopyOption;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Objects;
 
 /**
- * {@code etcd3}, the etcd client of Node, and a script that reads with it. Fetched once by {@code npm}, at the versions and
+ * {@code etcd3}, the etcd client of Node, and scripts that use it. Fetched once by {@code npm}, at the versions and
  * digests of {@code package-lock.json}, into this user's cache. Where {@code npm} or its registry is missing, tests of it
  * are skipped.
  */
@@ -28,11 +29,11 @@ final class NodeClient {
     private static final Duration FETCH = Duration.ofSeconds(90);
     private static final Duration RUN = Duration.ofSeconds(60);
 
-    private final Path script;
+    private final Path scripts;
     private final Path modules;
 
-    private NodeClient(Path script, Path modules) {
-        this.script = script;
+    private NodeClient(Path scripts, Path modules) {
+        this.scripts = scripts;
         this.modules = modules;
     }
 
@@ -53,7 +54,7 @@ final class NodeClient {
                 return abort("skipped, since npm could not fetch the client: " + e.getMessage());
             }
         }
-        return new NodeClient(sources.resolve("reads.js"), home.resolve("node_modules"));
+        return new NodeClient(sources, home.resolve("node_modules"));
     }
 
     /** Into a folder of its own first, so that one that is there is complete. */
@@ -73,11 +74,23 @@ final class NodeClient {
         }
     }
 
-    /** What the script printed. */
-    String run(String... arguments) {
-        List<String> line = new ArrayList<>(List.of("node", script.toString()));
+    /** What a script that reads printed. */
+    String read(String... arguments) {
+        return Command.of(line("reads.js", arguments))
+                .with("NODE_PATH", modules.toString())
+                .run(RUN);
+    }
+
+    /** A script that watches, until it is ended. */
+    RunningClient watch(String... arguments) throws IOException {
+        return RunningClient.start(line("watches.js", arguments), Map.of("NODE_PATH", modules.toString()));
+    }
+
+    private List<String> line(String script, String... arguments) {
+        List<String> line =
+                new ArrayList<>(List.of("node", scripts.resolve(script).toString()));
         line.addAll(List.of(arguments));
-        return Command.of(line).with("NODE_PATH", modules.toString()).run(RUN);
+        return line;
     }
 
     private static Path resources() {
