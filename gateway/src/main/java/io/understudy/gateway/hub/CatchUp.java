@@ -126,10 +126,14 @@ final class CatchUp implements AutoCloseable {
     /** Until those have been told who want what is gone. */
     private void awaitWithdrawn(long compactRevision) throws InterruptedException {
         CatchUps.Want lowest = all.lowest(0);
-        while (lowest != null && lowest.told() + 1 < compactRevision && !all.isClosed()) {
+        while (lowest != null
+                && lowest.told() + 1 < compactRevision
+                && all.compactRevision() >= compactRevision
+                && !all.isClosed()) {
             all.awaitChange(PAUSE_MILLIS);
             lowest = all.lowest(0);
         }
+        all.forgetCompacted(compactRevision);
     }
 
     private boolean isFull() {

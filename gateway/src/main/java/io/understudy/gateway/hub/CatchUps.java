@@ -49,7 +49,7 @@ final class CatchUps implements AutoCloseable {
         return null;
     }
 
-    /** The oldest revision that the source still had when it was asked last; 0 before. */
+    /** The oldest revision that the source still has, for those who want older ones; 0 unless it was just asked. */
     long compactRevision() {
         return compactRevision;
     }
@@ -133,8 +133,17 @@ final class CatchUps implements AutoCloseable {
     }
 
     void compacted(long revision) {
-        compactRevision = Math.max(compactRevision, revision);
+        synchronized (this) {
+            compactRevision = Math.max(compactRevision, revision);
+        }
         moved();
+    }
+
+    /** Nobody wants older ones any more, and by the time that somebody does the source may have compacted further. */
+    synchronized void forgetCompacted(long revision) {
+        if (compactRevision == revision) {
+            compactRevision = 0;
+        }
     }
 
     void moved() {
