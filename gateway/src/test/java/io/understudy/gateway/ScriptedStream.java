@@ -1,0 +1,299 @@
+package io.understudy.gateway;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import com.google.protobuf.ByteString;
+import com.google.protobuf.TextFormat;
+import io.etcd.jetcd.api.Event;
+import io.etcd.jetcd.api.Event.EventType;
+import io.etcd.jetcd.api.WatchCreateRequest;
+import io.etcd.jetcd.api.WatchCreateRequest.FilterType;
+import io.etcd.jetcd.api.WatchRequest;
+import io.etcd.jetcd.api.WatchResponse;
+import io.grpc.Channel;
+import io.understudy.vocabulary.KeyRange;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.function.Supplier;
+import java.util.stream.Collectors;
+
+/**
+ * One watch stream of a script, played to etcd and to a gateway, and how much must come of it: what it waits for before it
+ * goes on, so that both have one thing to tell only.
+ */
+final class ScriptedStream implements AutoCloseable {
+
+    private static final Duration PATIENCE = Duration.ofSeconds(20);
+
+    private static final TextFormat.Printer ONE_LINE = TextFormat.printer().emittingSingleLine(true);
+
+    /** Its answer shows that what was asked before was taken, which may have none. */
+    private static final WatchRequest REFUSED = WatchRequests.create("b", "a", create -> {});
+
+    private final int number;
+    private final WatchClient ofEtcd;
+    private final WatchClient ofGateway;
+    private final List<Event> history;
+    private final Map<Long, Asked> open = new TreeMap<>();
+    private final List<String> steps;
+    private int eventsOfCanceled;
+    private boolean mayCatchUp;
+    private int answers;
+    private int compacted;
+    private int progresses;
+
+    /** What a watcher was created for. */
+    private static final class Asked {
+        private final WatchCreateRequest request;
+        private final long from;
+        private final boolean compacted;
+        private int seen;
+        private int events;
+
+        Asked(WatchCreateRequest request, long from, boolean compacted) {
+            this.request = request;
+            this.from = from;
+            this.compacted = compacted;
+        }
+
+        int events(List<Event> history) {
+            for (; seen < history.size(); seen++) {
+                if (!compacted && concerns(history.get(seen))) {
+                    events++;
+                }
+            }
+            return events;
+        }
+
+        private boolean concerns(Event event) {
+            ByteString key = request.getKey().isEmpty() ? GatewayFixture.ZERO : request.getKey();
+            FilterType filter = event.getType() == EventType.PUT ? FilterType.NOPUT : FilterType.NODELETE;
+            return event.getKv().getModRevision() >= from
+                    && KeyRange.ofEtcd(key, request.getRangeEnd())
+                            .contains(event.getKv().getKey())
+                    && !request.getFiltersList().contains(filter);
+        }
+    }
+
+    /**
+     * @param history all that happened so far; grows
+     * @param steps where what is asked is noted
+     */
+    ScriptedStream(int number, Channel etcd, Channel gateway, List<Event> history, List<String> steps) {
+        this.number = number;
+        this.steps = steps;
+        this.ofEtcd = new WatchClient(etcd);
+        this.ofGateway = new WatchClient(gateway);
+        this.history = history;
+    }
+
+    /** Both are at revision {@code now}, and nothing happens until this returns. */
+    void create(WatchRequest request, long now, long compactRevision) {
+        send(request);
+        awaitAnswer();
+        WatchResponse answer = answers(ofEtcd).get(answers - 1);
+        if (!answer.getCanceled()) {
+            WatchCreateRequest create = request.getCreateRequest();
+            long start = create.getStartRevision();
+            boolean isCompacted = start != 0 && start < compactRevision;
+            open.put(answer.getWatchId(), new Asked(create, start == 0 ? now + 1 : start, isCompacted));
+            compacted += isCompacted ? 1 : 0;
+            mayCatchUp |= start != 0 && start <= now;
+        }
+    }
+
+    /** As {@link #create}. */
+    void cancel(long id) {
+        settle();
+        send(WatchRequests.cancel(id));
+        Asked canceled = open.remove(id);
+        if (canceled != null) {
+            eventsOfCanceled += canceled.events(history);
+            awaitAnswer();
+        }
+    }
+
+    /** Both are at revision {@code now}, and nobody catches up. */
+    void requestProgress(long now) {
+        settle();
+        send(WatchRequests.progress());
+        send(REFUSED);
+        awaitAnswer();
+        boolean known =
+                open.values().stream().allMatch(asked -> !asked.compacted && asked.request.getStartRevision() <= now);
+        progresses += known && !open.isEmpty() ? 1 : 0;
+        settle();
+    }
+
+    /** Whether a watcher may still be on its way to the present. */
+    boolean mayCatchUp() {
+        return mayCatchUp;
+    }
+
+    void caughtUp() {
+        mayCatchUp = false;
+    }
+
+    List<Long> ids() {
+        return List.copyOf(open.keySet());
+    }
+
+    /** Waits until both have told all that they have to. */
+    void settle() {
+        int events = eventsOfCanceled
+                + open.values().stream()
+                        .mapToInt(asked -> asked.events(history))
+                        .sum();
+        Counts expected = new Counts(answers, compacted, progresses, events);
+        until("etcd", () -> counts(ofEtcd), expected);
+        until("the gateway", () -> counts(ofGateway), expected);
+    }
+
+    /** Both have told the same, and each has kept what etcd guarantees. */
+    void assertSame() {
+        settle();
+        Map<Long, List<String>> told = told(ofGateway);
+        told(ofEtcd).forEach((id, expected) -> assertThat(told.remove(id))
+                .as("told to watcher %s by the gateway", id)
+                .containsExactlyElementsOf(expected));
+        assertThat(told).as("told by the gateway alone").isEmpty();
+        assertThat(answers(ofGateway).stream().map(WatchClient::comparable).toList())
+                .as("answers of the gateway")
+                .isEqualTo(answers(ofEtcd).stream().map(WatchClient::comparable).toList());
+        assertThat(progresses(ofGateway)).as("progress told by the gateway").isEqualTo(progresses(ofEtcd));
+        assertGuarantees(ofEtcd);
+        assertGuarantees(ofGateway);
+    }
+
+    /** What was told, for who reads of a difference. */
+    @Override
+    public String toString() {
+        return "stream " + number + " of etcd:\n" + text(ofEtcd) + "\nstream " + number + " of the gateway:\n"
+                + text(ofGateway);
+    }
+
+    private void send(WatchRequest request) {
+        steps.add("stream " + number + ": " + ONE_LINE.printToString(request));
+        ofEtcd.send(request);
+        ofGateway.send(request);
+    }
+
+    private void awaitAnswer() {
+        answers++;
+        until("etcd", () -> answers(ofEtcd).size(), answers);
+        until("the gateway", () -> answers(ofGateway).size(), answers);
+    }
+
+    private static <T> void until(String who, Supplier<T> told, T expected) {
+        if (!told.get().equals(expected)) {
+            await().atMost(PATIENCE)
+                    .pollDelay(Duration.ZERO)
+                    .pollInterval(Duration.ofMillis(1))
+                    .untilAsserted(
+                            () -> assertThat(told.get()).as("told by %s", who).isEqualTo(expected));
+        }
+    }
+
+    private static String text(WatchClient client) {
+        return client.received().stream().map(WatchClient::comparable).collect(Collectors.joining("\n"));
+    }
+
+    private record Counts(int answers, int compacted, int progresses, int events) {}
+
+    private static Counts counts(WatchClient client) {
+        int answers = 0;
+        int compacted = 0;
+        int progresses = 0;
+        int events = 0;
+        for (WatchResponse response : client.received()) {
+            if (isCompacted(response)) {
+                compacted++;
+            } else if (isAnswer(response)) {
+                answers++;
+            } else if (response.getEventsCount() == 0) {
+                progresses++;
+            } else {
+                events += response.getEventsCount();
+            }
+        }
+        return new Counts(answers, compacted, progresses, events);
+    }
+
+    private static boolean isAnswer(WatchResponse response) {
+        return !isCompacted(response) && (response.getCreated() || response.getCanceled());
+    }
+
+    private static boolean isCompacted(WatchResponse response) {
+        return response.getCompactRevision() != 0;
+    }
+
+    /** In the order of the requests. Events and what is told like them come whenever they do. */
+    private static List<WatchResponse> answers(WatchClient client) {
+        return client.received().stream().filter(ScriptedStream::isAnswer).toList();
+    }
+
+    private static List<String> progresses(WatchClient client) {
+        return client.received().stream()
+                .filter(response -> response.getEventsCount() == 0 && !isAnswer(response) && !isCompacted(response))
+                .map(WatchClient::comparable)
+                .toList();
+    }
+
+    /** By id, in order; whatever responses the events came in. */
+    private static Map<Long, List<String>> told(WatchClient client) {
+        Map<Long, List<String>> told = new TreeMap<>();
+        for (WatchResponse response : client.received()) {
+            List<String> ofId = told.computeIfAbsent(response.getWatchId(), id -> new ArrayList<>());
+            if (isAnswer(response) || isCompacted(response)) {
+                ofId.add(WatchClient.comparable(response));
+            }
+            response.getEventsList().forEach(event -> ofId.add(ONE_LINE.printToString(event)));
+        }
+        // In no order to those of other ids.
+        told.remove(-1L);
+        return told;
+    }
+
+    /** Ordered, atomic and bookmarkable: no revision comes twice or late, or after a progress mark beyond it. */
+    private static void assertGuarantees(WatchClient client) {
+        Map<Long, Long> complete = new HashMap<>();
+        Map<Long, Boolean> inFragments = new HashMap<>();
+        for (WatchResponse response : client.received()) {
+            long id = response.getWatchId();
+            if (response.getCreated() && !response.getCanceled()) {
+                complete.put(id, 0L);
+            } else if (response.getEventsCount() > 0) {
+                long first = response.getEvents(0).getKv().getModRevision();
+                long last = response.getEvents(response.getEventsCount() - 1)
+                        .getKv()
+                        .getModRevision();
+                assertThat(complete).as("created before events").containsKey(id);
+                assertThat(first)
+                        .as("not told before")
+                        .isGreaterThan(complete.get(id) - (inFragments.getOrDefault(id, false) ? 1 : 0));
+                assertThat(response.getHeader().getRevision()).isGreaterThanOrEqualTo(last);
+                complete.put(id, last);
+                inFragments.put(id, isFragment(response));
+            } else if (!isAnswer(response) && !isCompacted(response)) {
+                long revision = response.getHeader().getRevision();
+                complete.replaceAll((any, before) -> Math.max(before, revision));
+            }
+        }
+        assertThat(inFragments).as("every last fragment came").doesNotContainValue(true);
+    }
+
+    private static boolean isFragment(WatchResponse response) {
+        return response.getUnknownFields().hasField(7);
+    }
+
+    @Override
+    public void close() {
+        ofEtcd.close();
+        ofGateway.close();
+    }
+}
