@@ -15,6 +15,7 @@ import io.netty.handler.codec.http.HttpHeaderNames;
 import io.netty.handler.codec.http.HttpMethod;
 import io.netty.handler.codec.http.HttpObject;
 import io.netty.handler.codec.http.HttpResponse;
+import io.netty.handler.codec.http.HttpStatusClass;
 import io.netty.handler.codec.http.HttpUtil;
 import io.netty.handler.codec.http.HttpVersion;
 import io.netty.handler.codec.http.LastHttpContent;
@@ -224,6 +225,11 @@ final class HttpStatuses implements AutoCloseable {
             if (part instanceof HttpResponse response) {
                 code = response.status().code();
                 keepAlive = HttpUtil.isKeepAlive(response);
+                if (response.status().codeClass() == HttpStatusClass.INFORMATIONAL) {
+                    // The answer proper would be taken for that to the next request.
+                    lost(new IOException("an interim answer that nobody asked for: HTTP " + code));
+                    return;
+                }
             }
             if (part instanceof HttpContent content) {
                 bodyBytes += content.content().readableBytes();

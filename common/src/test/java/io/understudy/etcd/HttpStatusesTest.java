@@ -139,6 +139,21 @@ final class HttpStatusesTest {
     }
 
     @Test
+    void anInterimAnswerIsNoneAndWhatFollowsIsNotTakenForTheNext() throws Exception {
+        for (int code : new int[] {100, 101, 103}) {
+            try (Server server = new Server("HTTP/1.1 " + code + " Interim\r\n\r\n")) {
+                assertFails(get(server, LONG), IOException.class);
+                server.answer = OK;
+                assertThat(get(server, LONG).join()).isEqualTo(200);
+                assertThat(server.connections).hasValue(2);
+            }
+            try (Server server = new Server("HTTP/1.1 " + code + " Interim\r\n\r\n" + OK)) {
+                assertFails(get(server, LONG), IOException.class);
+            }
+        }
+    }
+
+    @Test
     void whereNobodyListensItFailsAtOnce() throws Exception {
         Endpoint nobody;
         try (Server server = new Server(OK)) {
