@@ -92,6 +92,10 @@ final class HttpStatuses implements AutoCloseable {
 
     private void connect(Request request) {
         lookups.execute(() -> {
+            if (request.status.isDone()) {
+                // It waited too long for the look-ups before; those behind it need not wait for its own.
+                return;
+            }
             try {
                 InetAddress address = InetAddress.getByName(request.endpoint.host());
                 loop.execute(() -> connect(request, new InetSocketAddress(address, request.endpoint.port())));
