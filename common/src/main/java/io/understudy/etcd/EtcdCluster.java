@@ -173,8 +173,9 @@ public final class EtcdCluster implements AutoCloseable {
             if (failure == null) {
                 reportSuccess(endpoint, Duty.READ_INDEX);
                 metrics.readIndex(role, took, EtcdMetrics.OK);
-            } else if (deadline.compareTo(FAIR_DEADLINE) < 0 && took.compareTo(deadline) >= 0) {
-                // It was not given the time that would tell anything of it.
+            } else if (failure instanceof ReadIndexAttempts.UnidentifiedException
+                    || (deadline.compareTo(FAIR_DEADLINE) < 0 && took.compareTo(deadline) >= 0)) {
+                // That is no fault of it; or it was not given the time that would tell anything of it.
                 metrics.readIndex(role, took, EtcdMetrics.FAILED);
             } else {
                 reportFailure(endpoint, Duty.READ_INDEX, String.valueOf(failure.getMessage()));

@@ -59,16 +59,7 @@ final class ReadIndexAttempts {
     }
 
     private CompletableFuture<ReadIndex> atVoter(Endpoint endpoint, Duration deadline, Sent sent) {
-        ClusterId expected = view.get().clusterId();
-        return range(endpoint, ONE_KEY, deadline).thenApply(answer -> {
-            ReadIndex index = index(answer, sent);
-            // An address can pass to a member of another cluster before a probe notices.
-            if (expected != null && !index.clusterId().equals(expected)) {
-                throw new ReadIndexRefusedException(endpoint + " leads to cluster " + index.clusterId()
-                        + " where cluster " + expected + " was expected");
-            }
-            return index;
-        });
+        return range(endpoint, ONE_KEY, deadline).thenApply(answer -> index(endpoint, answer, sent));
     }
 
     private CompletableFuture<ReadIndex> atLearner(Endpoint endpoint, MemberId learner, Duration deadline, Sent sent) {
@@ -78,7 +69,7 @@ final class ReadIndexAttempts {
             }
             Duration left = deadline.minusNanos(System.nanoTime() - sent.nanos());
             return range(endpoint, ONE_KEY_HERE, left).thenApply(answer -> {
-                ReadIndex index = index(answer, sent);
+                ReadIndex index = index(endpoint, answer, sent);
                 if (!index.servedBy().equals(learner)) {
                     throw new ReadIndexRefusedException(endpoint + " leads to member " + index.servedBy()
                             + " where learner " + learner + " was expected");
@@ -96,10 +87,24 @@ final class ReadIndexAttempts {
                 .range(request, call));
     }
 
-    private static ReadIndex index(RangeResponse answer, Sent sent) {
+    /**
+     * Of the cluster that is meant, as it is known when the answer comes: an address can pass to a member of another cluster
+     * before a probe notices, and in the beginning nobody knows where a configured one leads.
+     */
+    private ReadIndex index(Endpoint endpoint, RangeResponse answer, Sent sent) {
+        ClusterId cluster = new ClusterId(answer.getHeader().getClusterId());
+        ClusterId expected = view.get().clusterId();
+        if (expected == null) {
+            throw new UnidentifiedException(endpoint + " leads to cluster " + cluster
+                    + ", which may be another than the one that is meant: that is not known yet");
+        }
+        if (!cluster.equals(expected)) {
+            throw new ReadIndexRefusedException(
+                    endpoint + " leads to cluster " + cluster + " where cluster " + expected + " was expected");
+        }
         return new ReadIndex(
                 new Revision(answer.getHeader().getRevision()),
-                new ClusterId(answer.getHeader().getClusterId()),
+                cluster,
                 new MemberId(answer.getHeader().getMemberId()),
                 answer.getHeader().getRaftTerm(),
                 sent.at(),
@@ -114,6 +119,15 @@ final class ReadIndexAttempts {
         private static final long serialVersionUID = 1L;
 
         ReadIndexRefusedException(String message) {
+            super(message);
+        }
+    }
+
+    /** An endpoint answered before it was known which cluster is meant; nothing is to be held against it. */
+    static final class UnidentifiedException extends RuntimeException {
+        private static final long serialVersionUID = 1L;
+
+        UnidentifiedException(String message) {
             super(message);
         }
     }

@@ -1,0 +1,108 @@
+package io.understudy.etcd;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.etcd.jetcd.api.KVGrpc;
+import io.etcd.jetcd.api.RangeRequest;
+import io.etcd.jetcd.api.RangeResponse;
+import io.etcd.jetcd.api.ResponseHeader;
+import io.grpc.Server;
+import io.grpc.netty.NettyServerBuilder;
+import io.grpc.stub.StreamObserver;
+import io.understudy.tls.TlsContext;
+import io.understudy.vocabulary.ClusterId;
+import io.understudy.vocabulary.Revision;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.time.Clock;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** Whose answers are believed, from a server that answers at revision 9 of cluster 7. */
+@Timeout(value = 1, unit = TimeUnit.MINUTES)
+final class ReadIndexAttemptsTest {
+
+    private static final ClusterId CLUSTER = new ClusterId(7);
+    private static final ClusterId ANOTHER = new ClusterId(8);
+
+    private final NetworkThread network = NetworkThread.start("attempts");
+    private final TlsContext tls = TlsContext.of(null);
+    private final Channels channels = new Channels(network, Duration.ofSeconds(5), tls);
+    private final HttpStatuses http = new HttpStatuses(network, tls, Duration.ofSeconds(5));
+    private Server server;
+    private volatile @Nullable ClusterId meant;
+    private volatile Runnable beforeItAnswers = () -> {};
+
+    @BeforeEach
+    void serve() throws Exception {
+        server = NettyServerBuilder.forAddress(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0))
+                .addService(new KVGrpc.KVImplBase() {
+                    @Override
+                    public void range(RangeRequest request, StreamObserver<RangeResponse> answer) {
+                        beforeItAnswers.run();
+                        answer.onNext(RangeResponse.newBuilder()
+                                .setHeader(ResponseHeader.newBuilder()
+                                        .setClusterId(CLUSTER.value())
+                                        .setRevision(9))
+                                .build());
+                        answer.onCompleted();
+                    }
+                })
+                .build()
+                .start();
+    }
+
+    @AfterEach
+    void close() {
+        http.close();
+        channels.close();
+        network.close();
+        server.shutdownNow();
+    }
+
+    @Test
+    void theClusterThatIsMeantConfirms() {
+        meant = CLUSTER;
+        assertThat(ask().join().revision()).isEqualTo(new Revision(9));
+    }
+
+    @Test
+    void anotherClusterConfirmsNothing() {
+        meant = ANOTHER;
+        assertThatThrownBy(ask()::join)
+                .cause()
+                .isInstanceOf(ReadIndexAttempts.ReadIndexRefusedException.class)
+                .hasMessageContaining("leads to cluster");
+    }
+
+    @Test
+    void nobodyConfirmsBeforeItIsKnownWhichClusterIsMeant() {
+        assertThatThrownBy(ask()::join).cause().isInstanceOf(ReadIndexAttempts.UnidentifiedException.class);
+    }
+
+    @Test
+    void whatCountsIsWhatIsKnownWhenTheAnswerComes() {
+        beforeItAnswers = () -> meant = ANOTHER;
+        assertThatThrownBy(ask()::join).cause().isInstanceOf(ReadIndexAttempts.ReadIndexRefusedException.class);
+        meant = null;
+        beforeItAnswers = () -> meant = CLUSTER;
+        assertThat(ask().join().revision()).isEqualTo(new Revision(9));
+    }
+
+    private CompletableFuture<ReadIndex> ask() {
+        return new ReadIndexAttempts(channels, http, this::view, Clock.systemUTC())
+                .at(new Endpoint("127.0.0.1", server.getPort(), false), Duration.ofSeconds(30));
+    }
+
+    private ClusterView view() {
+        return new ClusterView(meant, List.of(), null, List.of(), List.of());
+    }
+}
