@@ -2,12 +2,16 @@ package io.understudy.gateway.caller;
 
 import java.util.ArrayDeque;
 import java.util.Queue;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * One client connection, and the newest revision that was answered on it: nothing older may be answered on it afterwards.
  * Used on the connection's event loop only.
  */
 public final class Session {
+
+    private static final Logger LOG = LoggerFactory.getLogger(Session.class);
 
     private long lastRevision;
     private boolean taken;
@@ -44,11 +48,19 @@ public final class Session {
     public void release() {
         taken = false;
         while (!taken && !waiting.isEmpty()) {
-            waiting.remove().run();
+            try {
+                waiting.remove().run();
+            } catch (RuntimeException | Error e) {
+                // The others waited as long.
+                LOG.error("a read that waited for its session failed", e);
+            }
         }
     }
 
-    /** Runs {@code read} as soon as nobody has the session for itself, after those that have waited for longer. */
+    /**
+     * Runs {@code read} as soon as nobody has the session for itself, after those that have waited for longer. What it throws
+     * then concerns nobody else.
+     */
     public void whenFree(Runnable read) {
         if (taken) {
             waiting.add(read);

@@ -7,14 +7,19 @@ import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.PriorityQueue;
+import java.util.function.Consumer;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * The reads of one event loop that wait, for a read-index round or for a revision to be applied. They are told on this
  * loop, all readers of one round by one hand-over. Used on the loop, save for {@link #published}.
  */
 final class LoopWaits {
+
+    private static final Logger LOG = LoggerFactory.getLogger(LoopWaits.class);
 
     /** How exactly deadlines are kept, and how often the source is asked again how far it is. */
     private static final long SWEEP_MILLIS = 10;
@@ -53,6 +58,9 @@ final class LoopWaits {
 
         /** It was found gone. */
         void abandoned();
+
+        /** Something unforeseen went wrong with it, maybe when it was told one of the others. */
+        void failed(Throwable why);
     }
 
     private static final class Wait {
@@ -119,9 +127,7 @@ final class LoopWaits {
             byRevision.clear();
             lowest = Long.MAX_VALUE;
             for (Wait wait : waits) {
-                if (end(wait)) {
-                    wait.read.dropped();
-                }
+                tell(wait, Waiting::dropped);
             }
         });
     }
@@ -157,6 +163,14 @@ final class LoopWaits {
         }
     }
 
+    private void rideAgain(Wait wait) {
+        try {
+            ride(wait);
+        } catch (RuntimeException | Error e) {
+            tell(wait, read -> read.failed(e));
+        }
+    }
+
     private void tellApplied() {
         long revision;
         long next;
@@ -164,9 +178,8 @@ final class LoopWaits {
             revision = applied.getAsLong();
             for (Wait wait = byRevision.peek(); wait != null && wait.revision <= revision; wait = byRevision.peek()) {
                 Wait unused = byRevision.remove();
-                if (end(wait)) {
-                    wait.read.met(revision);
-                }
+                long reached = revision;
+                tell(wait, read -> read.met(reached));
             }
             Wait first = byRevision.peek();
             next = first == null ? Long.MAX_VALUE : first.revision;
@@ -192,14 +205,10 @@ final class LoopWaits {
         }
         try {
             for (Wait wait : gone) {
-                if (end(wait)) {
-                    wait.read.abandoned();
-                }
+                tell(wait, Waiting::abandoned);
             }
             for (Wait wait : expired) {
-                if (end(wait)) {
-                    wait.read.expired();
-                }
+                tell(wait, Waiting::expired);
             }
             if (!gone.isEmpty() || !expired.isEmpty()) {
                 boolean unused = byRevision.removeIf(wait -> wait.over);
@@ -213,6 +222,26 @@ final class LoopWaits {
             if (sweeping) {
                 sweepLater();
             }
+        }
+    }
+
+    /** Ends a wait, unless it is over. Whatever goes wrong with this read, others are told after it. */
+    private void tell(Wait wait, Consumer<Waiting> what) {
+        if (!end(wait)) {
+            return;
+        }
+        try {
+            what.accept(wait.read);
+        } catch (RuntimeException | Error e) {
+            fail(wait.read, e);
+        }
+    }
+
+    private static void fail(Waiting read, Throwable why) {
+        try {
+            read.failed(why);
+        } catch (RuntimeException | Error e) {
+            LOG.error("a read could not be failed", e);
         }
     }
 
@@ -243,9 +272,7 @@ final class LoopWaits {
         public void confirmed(ReadIndex index) {
             loop.runOnContext(told -> {
                 for (Wait wait : waits) {
-                    if (end(wait)) {
-                        wait.read.met(index.revision().value());
-                    }
+                    tell(wait, read -> read.met(index.revision().value()));
                 }
             });
         }
@@ -255,7 +282,7 @@ final class LoopWaits {
             loop.runOnContext(told -> {
                 for (Wait wait : waits) {
                     if (!wait.over) {
-                        ride(wait);
+                        rideAgain(wait);
                     }
                 }
             });

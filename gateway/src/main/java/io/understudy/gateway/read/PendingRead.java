@@ -67,7 +67,7 @@ final class PendingRead<R extends OpResult> implements LoopWaits.Waiting {
         try {
             path.waits().here().forRound(isLinearizable() ? deadlineNanos : freshnessDeadlineNanos, this);
         } catch (ApiException e) {
-            promise.fail(e);
+            fail(e);
         }
     }
 
@@ -89,7 +89,7 @@ final class PendingRead<R extends OpResult> implements LoopWaits.Waiting {
         try {
             path.waits().here().forRevision(least, replicaDeadline(), this);
         } catch (ApiException e) {
-            promise.fail(e);
+            fail(e);
         }
     }
 
@@ -123,7 +123,7 @@ final class PendingRead<R extends OpResult> implements LoopWaits.Waiting {
     public void expired() {
         path.metrics().waited(consistency, false, waited());
         if (isLinearizable() && roundAwaited) {
-            promise.fail(ApiException.timedOut());
+            fail(ApiException.timedOut());
             return;
         }
         Duration allowed = caller.freshness().maxStaleness();
@@ -131,12 +131,12 @@ final class PendingRead<R extends OpResult> implements LoopWaits.Waiting {
         if (!isLinearizable() && allowed != null) {
             boolean replicaIsLate = state != null && !path.isWithin(allowed, beganNanos);
             if (roundAwaited || replicaIsLate) {
-                promise.fail(path.tooStale(allowed));
+                fail(path.tooStale(allowed));
                 return;
             }
         }
         if (state != null && caller.freshness().minRevision() > state.revision().value()) {
-            promise.fail(ApiException.futureRevision());
+            fail(ApiException.futureRevision());
             return;
         }
         // The replica is late with what the session has seen, or a quorum confirmed, or was dropped; a member may have
@@ -158,7 +158,12 @@ final class PendingRead<R extends OpResult> implements LoopWaits.Waiting {
 
     @Override
     public void abandoned() {
-        promise.fail(ApiException.cancelled());
+        fail(ApiException.cancelled());
+    }
+
+    @Override
+    public void failed(Throwable why) {
+        fail(why);
     }
 
     private Duration waited() {
@@ -174,10 +179,7 @@ final class PendingRead<R extends OpResult> implements LoopWaits.Waiting {
         try {
             answer = path.fromReplica(caller, operation, consistency, state);
         } catch (ApiException e) {
-            promise.fail(e);
-            return;
-        } catch (RuntimeException e) {
-            promise.fail(path.fault(e));
+            fail(e);
             return;
         }
         if (answer == null) {
@@ -228,12 +230,11 @@ final class PendingRead<R extends OpResult> implements LoopWaits.Waiting {
         Session session = caller.session();
         if (!hasSession) {
             if (session.isTaken()) {
-                session.whenFree(this::again);
+                session.whenFree(() -> guarded(this::again));
                 return;
             }
             session.take();
             hasSession = true;
-            promise.future().onComplete(answered -> session.release());
         }
         least = Math.max(least, session.lastRevision());
         goOn();
@@ -247,22 +248,44 @@ final class PendingRead<R extends OpResult> implements LoopWaits.Waiting {
                 || allowed == null
                 || confirmed
                 || (staleness != null && staleness.compareTo(allowed) <= 0)) {
-            promise.complete(answer);
+            end(() -> promise.tryComplete(answer));
         } else if (System.nanoTime() - freshnessDeadlineNanos < 0) {
             awaitRound();
         } else {
-            promise.fail(path.tooStale(allowed));
+            fail(path.tooStale(allowed));
         }
     }
 
     private void fail(Throwable why) {
-        promise.fail(why instanceof ApiException ? why : path.fault(why));
+        ApiException refusal = why instanceof ApiException known ? known : path.fault(why);
+        end(() -> promise.tryFail(refusal));
+    }
+
+    /** Who waits for the session goes on once the client was told, and whatever goes wrong with that. */
+    private void end(Runnable told) {
+        try {
+            told.run();
+        } finally {
+            if (hasSession) {
+                hasSession = false;
+                caller.session().release();
+            }
+        }
+    }
+
+    /** For what is run by others, who can do nothing about what goes wrong. */
+    private void guarded(Runnable step) {
+        try {
+            step.run();
+        } catch (RuntimeException | Error e) {
+            fail(e);
+        }
     }
 
     private void passThrough() {
         path.heldOfSource()
                 .take(operation.mostBytes(), deadlineNanos)
-                .onSuccess(this::askSource)
+                .onSuccess(hold -> guarded(() -> askSource(hold)))
                 .onFailure(this::fail);
     }
 

@@ -178,7 +178,16 @@ public final class ReadPath implements Reads {
         return promise.future();
     }
 
+    /** Whatever goes wrong, the client is answered. */
     private <R extends OpResult> Future<Answer<R>> begin(Caller caller, Operation<R> operation, boolean linearizable) {
+        try {
+            return answer(caller, operation, linearizable);
+        } catch (RuntimeException | Error e) {
+            return Future.failedFuture(fault(e));
+        }
+    }
+
+    private <R extends OpResult> Future<Answer<R>> answer(Caller caller, Operation<R> operation, boolean linearizable) {
         Consistency consistency = Consistency.of(linearizable, caller.freshness());
         long least =
                 Math.max(caller.session().lastRevision(), caller.freshness().minRevision());

@@ -56,7 +56,7 @@ final class Turns {
     private static <T> Future<T> begin(Supplier<Future<T>> work) {
         try {
             return work.get();
-        } catch (RuntimeException e) {
+        } catch (RuntimeException | Error e) {
             return Future.failedFuture(e);
         }
     }

@@ -187,6 +187,20 @@ final class LongReadsTest {
         assertThat(onLoop(() -> read(one())).succeeded()).isTrue();
     }
 
+    @Test
+    void aSessionIsFreeAgainThoughTheReadThatHadItForItselfCouldNotBeTold() throws Exception {
+        var late = onLoop(() -> {
+            var longer = read(sorted());
+            Future<?> told = longer.onComplete(answered -> {
+                throw new IllegalStateException("it fails when told, as the test wants");
+            });
+            readOn(told, 11);
+            return longer;
+        });
+        assertThat(completed(late)).succeedsWithin(PATIENCE);
+        assertThat(completed(onLoop(() -> read(one())))).succeedsWithin(PATIENCE);
+    }
+
     private void readOn(Future<?> until, long revision) {
         if (!until.isComplete()) {
             applied(revision);

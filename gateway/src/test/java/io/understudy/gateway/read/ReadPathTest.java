@@ -31,6 +31,7 @@ import io.understudy.vocabulary.MemberId;
 import io.understudy.vocabulary.Position;
 import io.understudy.vocabulary.Revision;
 import io.vertx.core.Context;
+import io.vertx.core.Future;
 import io.vertx.core.Vertx;
 import java.net.URI;
 import java.time.Duration;
@@ -293,16 +294,51 @@ final class ReadPathTest {
         assertThat(ofPart).succeedsWithin(Duration.ofSeconds(5));
     }
 
+    @Test
+    void whoCannotBeToldKeepsNobodyElseWaiting() throws Exception {
+        var alone = read(false, Freshness.ANY);
+        failWhenTold(false, Freshness.ANY);
+        var sharesTheRound = read(false, Freshness.ANY);
+        confirm(0, 10);
+        assertThat(alone).succeedsWithin(Duration.ofSeconds(5));
+        roundUnderWay(1);
+        confirm(1, 10);
+        assertThat(sharesTheRound).succeedsWithin(Duration.ofSeconds(5));
+
+        failWhenTold(true, new Freshness(null, 12));
+        var awaitsTheSame = read(true, new Freshness(null, 12));
+        applied(12);
+        assertThat(awaitsTheSame).succeedsWithin(Duration.ofSeconds(5));
+
+        failWhenTold(true, new Freshness(null, 13));
+        var expiresWithIt = read(true, new Freshness(null, 13));
+        assertThat(expiresWithIt).failsWithin(Duration.ofSeconds(10));
+    }
+
+    private void failWhenTold(boolean serializable, Freshness freshness) throws Exception {
+        onLoop(() -> {
+            var told = start(serializable, freshness).onComplete(answered -> {
+                throw new IllegalStateException("it fails when told, as the test wants");
+            });
+            assertThat(told.isComplete()).isFalse();
+        });
+    }
+
     private CompletableFuture<Answer<RangeResult>> read(boolean serializable, Freshness freshness) throws Exception {
+        CompletableFuture<Answer<RangeResult>> answer = new CompletableFuture<>();
+        onLoop(() ->
+                start(serializable, freshness).onSuccess(answer::complete).onFailure(answer::completeExceptionally));
+        return answer;
+    }
+
+    private Future<Answer<RangeResult>> start(boolean serializable, Freshness freshness) {
         Caller caller =
                 new Caller(Principal.ANONYMOUS, session, freshness, Caller.NO_DEADLINE, gone::get, Runnable::run);
         RangeRequest request = RangeRequest.newBuilder()
                 .setKey(KEY)
                 .setSerializable(serializable)
                 .build();
-        CompletableFuture<Answer<RangeResult>> answer = new CompletableFuture<>();
-        onLoop(() -> reads.range(caller, request).onSuccess(answer::complete).onFailure(answer::completeExceptionally));
-        return answer;
+        return reads.range(caller, request);
     }
 
     /** A round of the past that confirmed {@code revision}. */
