@@ -1,5 +1,6 @@
 package io.understudy.gateway.hub;
 
+import io.understudy.gateway.replica.Entry;
 import io.understudy.vocabulary.KeyRange;
 import java.util.ArrayList;
 import java.util.List;
@@ -14,8 +15,8 @@ final class Audience {
             return new Wish(spec.range(), spec.noPuts(), spec.noDeletes());
         }
 
-        boolean includes(WatchEvent event) {
-            return event.isDelete() ? !noDeletes : !noPuts;
+        boolean includes(Entry change) {
+            return change.isDeleted() ? !noDeletes : !noPuts;
         }
     }
 

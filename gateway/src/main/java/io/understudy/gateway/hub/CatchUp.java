@@ -1,7 +1,6 @@
 package io.understudy.gateway.hub;
 
 import io.understudy.gateway.replica.CommitLog;
-import io.understudy.gateway.replica.Entry;
 import io.understudy.gateway.replica.LoggedCommit;
 import java.time.Duration;
 import org.jspecify.annotations.Nullable;
@@ -14,6 +13,7 @@ final class CatchUp implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(CatchUp.class);
     private static final Duration POLL = Duration.ofMillis(200);
     private static final long PAUSE_MILLIS = 20;
+    private static final long LONGEST_PAUSE_MILLIS = 10_000;
 
     /** Of commits that are read and that not all have gone through. */
     private static final int MAX_COMMITS = 4_000;
@@ -27,8 +27,6 @@ final class CatchUp implements AutoCloseable {
 
     private volatile long claimed = CommitLog.NONE;
     private volatile CommitHistory.@Nullable Reading reading;
-    /** About the bytes that the log holds. Of the thread. */
-    private long bytes;
 
     CatchUp(CatchUps all, String name) {
         this.all = all;
@@ -64,19 +62,33 @@ final class CatchUp implements AutoCloseable {
     }
 
     private void run() {
+        long pause = PAUSE_MILLIS;
         try {
             CatchUps.Want want = all.next(this);
             while (want != null) {
-                read(want);
-                claimed = CommitLog.NONE;
+                pause = tryToRead(want) ? PAUSE_MILLIS : Math.min(LONGEST_PAUSE_MILLIS, pause * 2);
+                all.awaitChange(pause);
                 want = all.next(this);
             }
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
-        } catch (RuntimeException e) {
+        }
+    }
+
+    /** Returns whether it went well; if not it has to be tried again, since watchers wait for it. */
+    private boolean tryToRead(CatchUps.Want want) throws InterruptedException {
+        try {
+            read(want);
+            return true;
+        } catch (RuntimeException | Error e) {
             if (!all.isClosed()) {
-                LOG.error("history is read no more: watchers that begin before the window wait for ever", e);
+                LOG.error("history can't be read from={}; watchers that begin there wait", want.told() + 1, e);
             }
+            return false;
+        } finally {
+            claimed = CommitLog.NONE;
+            // What it holds is of no use to anybody.
+            log = new CommitLog();
         }
     }
 
@@ -85,14 +97,18 @@ final class CatchUp implements AutoCloseable {
         CommitLog fresh = new CommitLog();
         fresh.begin(want.told());
         log = fresh;
-        bytes = 0;
         try (CommitHistory.Reading open = all.history().open(want.told() + 1, want.previous())) {
             reading = open;
             CatchUps.@Nullable Want lowest = want;
             while (lowest != null && !all.isClosed()) {
                 forget(lowest.told());
                 claimed = log.from();
-                if (isFull() || log.head() >= all.head().from()) {
+                boolean isThere = log.head() >= all.head().from();
+                if (isThere && all.isWantedBefore(log.from(), this)) {
+                    // A reading that begins lower passes by here: nobody has to wait until nobody comes any more.
+                    return;
+                }
+                if (isFull() || isThere) {
                     all.awaitChange(PAUSE_MILLIS);
                 } else {
                     step(open.next(POLL));
@@ -113,7 +129,6 @@ final class CatchUp implements AutoCloseable {
     private void step(CommitHistory.@Nullable Step step) {
         if (step instanceof CommitHistory.Step.Committed committed) {
             log.add(committed.commit());
-            bytes += bytes(committed.commit());
             all.metrics().readFromHistory();
         } else if (step instanceof CommitHistory.Step.Complete complete) {
             log.advance(complete.revision());
@@ -137,23 +152,14 @@ final class CatchUp implements AutoCloseable {
     }
 
     private boolean isFull() {
-        return log.size() >= MAX_COMMITS || (log.size() > 1 && bytes >= MAX_BYTES);
+        return log.size() >= MAX_COMMITS || (log.size() > 1 && log.bytes() >= MAX_BYTES);
     }
 
     private void forget(long told) {
         LoggedCommit first = log.first();
         while (first != null && first.revision().value() <= told) {
-            bytes -= bytes(first);
             log.forget(first.revision().value());
             first = log.first();
         }
-    }
-
-    private static long bytes(LoggedCommit commit) {
-        long sum = 0;
-        for (Entry change : commit.changes()) {
-            sum += change.wireSize();
-        }
-        return sum;
     }
 }

@@ -15,6 +15,8 @@ import org.jspecify.annotations.Nullable;
  */
 final class CatchUps implements AutoCloseable {
 
+    private static final long PATIENCE_MILLIS = 500;
+
     private final CommitHistory history;
     private final CommitLog log;
     private final Supplier<LoopHub[]> loops;
@@ -100,9 +102,10 @@ final class CatchUps implements AutoCloseable {
             }
             if (lowest != null) {
                 asking.claim(lowest.told());
-                return lowest;
+                return new Want(lowest.told(), wants().stream().anyMatch(Want::previous));
             }
-            wait();
+            // Claims move without anybody being told.
+            wait(PATIENCE_MILLIS);
         }
         return null;
     }
@@ -116,6 +119,16 @@ final class CatchUps implements AutoCloseable {
             }
         }
         return lowest;
+    }
+
+    /** Whether somebody wants what comes before that revision, and no reading has it. */
+    boolean isWantedBefore(long told, CatchUp asking) {
+        for (Want want : wants()) {
+            if (want.told() < told && !isCovered(want, asking)) {
+                return true;
+            }
+        }
+        return false;
     }
 
     /** Gives event loops a moment to go on. */

@@ -10,6 +10,9 @@ final class Cohort {
     private final Map<Audience.Wish, Audience> audiences = new HashMap<>();
     private final RangeIndex<Audience> index = new RangeIndex<>();
     private long told;
+    /** Some may have been told of commits up to this revision. */
+    private long furthest;
+
     private int size;
 
     /** @param told of all commits up to this revision */
@@ -57,8 +60,14 @@ final class Cohort {
         }
     }
 
+    /** Whether some may have been told of the next commits already. */
+    boolean isUneven() {
+        return furthest > told;
+    }
+
     /** Takes all of another, which has come at least as far. */
     void merge(Cohort other) {
+        furthest = Math.max(furthest, Math.max(other.told, other.furthest));
         for (Audience audience : other.audiences.values()) {
             for (int i = 0; i < audience.size(); i++) {
                 Watcher watcher = audience.get(i);

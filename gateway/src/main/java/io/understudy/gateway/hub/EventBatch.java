@@ -1,7 +1,9 @@
 package io.understudy.gateway.hub;
 
 import java.util.Arrays;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -13,6 +15,9 @@ public final class EventBatch {
 
     private final long revision;
     private final List<WatchEvent> events;
+    /** What others are told who were told of the beginning, by where that ends. */
+    private final Map<Integer, EventBatch> ends = new HashMap<>(0);
+
     private @Nullable EncodedEvents encoded;
 
     /**
@@ -40,9 +45,10 @@ public final class EventBatch {
         while (first < events.size() && events.get(first).entry().modRevision() <= told) {
             first++;
         }
-        return first == 0
-                ? this
-                : first == events.size() ? null : new EventBatch(revision, events.subList(first, events.size()));
+        if (first == 0 || first == events.size()) {
+            return first == 0 ? this : null;
+        }
+        return ends.computeIfAbsent(first, from -> new EventBatch(revision, events.subList(from, events.size())));
     }
 
     /** The events as fields of a {@code WatchResponse}; shared, never to be changed. */

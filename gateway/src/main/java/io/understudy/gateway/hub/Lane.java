@@ -25,8 +25,14 @@ final class Lane {
     /** Of commits in one batch, as of revisions in etcd's (watchBatchMaxRevs in watcher_group.go). */
     private static final int MAX_COMMITS = 1000;
 
-    /** After as many bytes of changes a batch takes no further commit. */
+    /** After as many bytes of events a batch takes no further commit. */
     private static final long MAX_BYTES = 1 << 20;
+
+    /** The same while some of a cohort have to be told of parts, which are made for them alone. */
+    private static final long MAX_BYTES_UNEVEN = 64 << 10;
+
+    /** Commits of which it is learned at once how keys stood before: one by one would be a round trip to the source each. */
+    private static final int LEARNED_AHEAD = 32;
 
     /** A pass that found the log to have forgotten what it needed. */
     private static final long FORGOTTEN = -2;
@@ -39,6 +45,9 @@ final class Lane {
     private Cohort live;
     private long batches;
     private int parked;
+    private int early;
+    /** All but those that are over. */
+    private int size;
 
     Lane(LoopHub hub, CommitLog log, boolean previous) {
         this.hub = hub;
@@ -65,28 +74,18 @@ final class Lane {
     }
 
     int behind() {
-        int sum = 0;
-        for (Cohort cohort : behind.values()) {
-            sum += cohort.size();
-        }
-        return sum;
+        return size - live.size() - parked - early;
     }
 
     int coming() {
-        int sum = 0;
-        for (Set<Watcher> watchers : coming.values()) {
-            sum += watchers.size();
-        }
-        return sum;
-    }
-
-    boolean isEmpty() {
-        return live.size() == 0 && behind.isEmpty() && coming.isEmpty() && parked == 0;
+        return early;
     }
 
     void add(Watcher watcher) {
         long start = watcher.spec().startRevision();
+        size++;
         if (start > live.told() + 1) {
+            early++;
             coming.computeIfAbsent(start, revision -> new LinkedHashSet<>()).add(watcher);
         } else {
             place(watcher, start == 0 ? live.told() : start - 1);
@@ -112,6 +111,7 @@ final class Lane {
                 if (those != null && those.remove(watcher) && those.isEmpty()) {
                     coming.remove(start);
                 }
+                early--;
             }
             case TOLD -> leave(watcher);
             case PARKED -> parked--;
@@ -120,6 +120,7 @@ final class Lane {
             }
         }
         watcher.state(Watcher.State.OVER);
+        size--;
         hub.left();
     }
 
@@ -148,16 +149,22 @@ final class Lane {
         return reached > before && reached < head;
     }
 
-    /** Takes the lowest that can be taken on by one batch. Returns whether there was one. */
+    /**
+     * Takes the lowest that can be taken on by one batch, and the one nearest to the present: who fell behind a little must
+     * not wait for who begins far back. Returns whether there was one.
+     */
     boolean stepBehind(CatchUps catchUps) {
+        boolean stepped = false;
         for (Map.Entry<Long, Cohort> next = behind.firstEntry();
-                next != null;
+                next != null && !stepped;
                 next = behind.higherEntry(next.getKey())) {
-            if (stepBehind(next.getValue(), catchUps)) {
-                return true;
-            }
+            stepped = stepBehind(next.getValue(), catchUps);
         }
-        return false;
+        Map.Entry<Long, Cohort> nearest = behind.lastEntry();
+        if (nearest != null && stepped) {
+            boolean unused = stepBehind(nearest.getValue(), catchUps);
+        }
+        return stepped;
     }
 
     private boolean stepBehind(Cohort cohort, CatchUps catchUps) {
@@ -252,6 +259,7 @@ final class Lane {
         while (!coming.isEmpty() && coming.firstKey() <= live.told() + 1) {
             Map.Entry<Long, Set<Watcher>> first = coming.pollFirstEntry();
             for (Watcher watcher : first.getValue()) {
+                early--;
                 place(watcher, first.getKey() - 1);
             }
         }
@@ -274,6 +282,7 @@ final class Lane {
                 place(watcher, watcher.told);
             } else {
                 watcher.state(Watcher.State.OVER);
+                size--;
                 hub.compacted();
                 watcher.listener().compacted(compactRevision);
             }
@@ -289,33 +298,43 @@ final class Lane {
         if (cohort.size() == 0) {
             return limit;
         }
-        long at = cohort.told();
         List<Audience> concerned = new ArrayList<>();
+        try {
+            return pass(cohort, from, limit, isLive, concerned);
+        } finally {
+            // Whatever happens: what is left of one batch must not get into the next.
+            concerned.forEach(Audience::take);
+        }
+    }
+
+    private long pass(Cohort cohort, CommitLog from, long limit, boolean isLive, List<Audience> concerned) {
+        long at = cohort.told();
+        long maxBytes = cohort.isUneven() ? MAX_BYTES_UNEVEN : MAX_BYTES;
         int commits = 0;
         long bytes = 0;
         LoggedCommit first = null;
-        while (at < limit && commits < MAX_COMMITS && bytes < MAX_BYTES) {
+        long last = at;
+        while (at < limit && commits < MAX_COMMITS && bytes < maxBytes) {
             LoggedCommit commit = from.after(at);
             if (commit == null || commit.revision().value() > limit) {
                 at = limit;
                 break;
             }
-            if (previous && !commit.knowsPrevious() && concerns(cohort, commit)) {
-                hub.learn(commit);
+            if (previous && !commit.knowsPrevious() && needsPrevious(cohort, commit)) {
+                learnFrom(cohort, from, commit, limit);
                 break;
             }
             bytes += collect(cohort, commit, concerned);
             first = first == null ? commit : first;
             commits++;
             at = commit.revision().value();
+            last = at;
         }
         if (!covers(from, cohort.told())) {
-            concerned.forEach(Audience::take);
             return FORGOTTEN;
         }
         if (!concerned.isEmpty() && first != null) {
-            long header = isLive && commits == 1 ? first.revision().value() : Math.max(at, log.head());
-            tell(concerned, header, cohort.told());
+            tell(concerned, isLive ? last : Math.max(at, live.told()), cohort.told());
             if (isLive) {
                 hub.told(first);
             }
@@ -323,26 +342,46 @@ final class Lane {
         return at;
     }
 
-    private static boolean concerns(Cohort cohort, LoggedCommit commit) {
+    /** Has that commit, and those that follow it soon, learn how keys stood before. */
+    private void learnFrom(Cohort cohort, CommitLog from, LoggedCommit unknown, long limit) {
+        LoggedCommit next = unknown;
+        for (int i = 0; i < LEARNED_AHEAD && next != null && next.revision().value() <= limit; i++) {
+            if (!next.knowsPrevious() && needsPrevious(cohort, next)) {
+                hub.learn(next);
+            }
+            next = from.after(next.revision().value());
+        }
+    }
+
+    /** Whether somebody is to be told how a key stood before, which of a new one needs no telling. */
+    private static boolean needsPrevious(Cohort cohort, LoggedCommit commit) {
         boolean[] any = {false};
         for (Entry change : commit.changes()) {
-            cohort.index().forEach(change.key(), audience -> any[0] = true);
-            if (any[0]) {
-                return true;
+            if (!isNew(change)) {
+                cohort.index()
+                        .forEach(
+                                change.key(),
+                                audience -> any[0] |= audience.wish().includes(change));
+                if (any[0]) {
+                    return true;
+                }
             }
         }
         return false;
     }
 
+    private static boolean isNew(Entry change) {
+        return change.version() == 1;
+    }
+
+    /** Returns the bytes of events that somebody is to be told of. */
     private long collect(Cohort cohort, LoggedCommit commit, List<Audience> concerned) {
-        long bytes = 0;
         Collector collector = new Collector(commit, concerned);
         for (Entry change : commit.changes()) {
             collector.change(change);
             cohort.index().forEach(collector.key, collector::add);
-            bytes += change.wireSize();
         }
-        return bytes;
+        return collector.bytes;
     }
 
     /** Makes an event of a change once, if anybody is concerned. */
@@ -352,6 +391,7 @@ final class Lane {
         private @Nullable Entry change;
         private ByteString key = ByteString.EMPTY;
         private @Nullable WatchEvent event;
+        private long bytes;
 
         Collector(LoggedCommit commit, List<Audience> concerned) {
             this.commit = commit;
@@ -365,10 +405,14 @@ final class Lane {
         }
 
         void add(Audience audience) {
-            if (event == null) {
-                event = new WatchEvent(Objects.requireNonNull(change), previous ? commit.previous(key) : null);
+            if (!audience.wish().includes(Objects.requireNonNull(change))) {
+                return;
             }
-            if (audience.wish().includes(event) && audience.collect(event)) {
+            if (event == null) {
+                event = new WatchEvent(change, previous && !isNew(change) ? commit.previous(key) : null);
+                bytes += event.bytes();
+            }
+            if (audience.collect(event)) {
                 concerned.add(audience);
             }
         }
@@ -393,11 +437,17 @@ final class Lane {
         if (batch == null) {
             return;
         }
-        if (watcher.listener().ready()) {
-            watcher.listener().events(batch);
-            hub.delivered(batch.events().size());
-        } else {
-            park(watcher);
+        try {
+            if (watcher.listener().ready()) {
+                watcher.listener().events(batch);
+                hub.delivered(batch.events().size());
+            } else {
+                park(watcher);
+            }
+        } catch (RuntimeException | Error e) {
+            // It may have missed this, so it gets nothing more; the others are not to suffer for it.
+            cancel(watcher);
+            hub.failed(watcher, e);
         }
     }
 

@@ -5,14 +5,17 @@ import io.understudy.gateway.replica.LoggedCommit;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.HashSet;
+import java.util.LinkedHashSet;
 import java.util.List;
-import java.util.Map;
 import java.util.Queue;
 import java.util.Set;
-import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * The watchers of one event loop. On that loop only, where nothing else is said.
@@ -22,12 +25,15 @@ import java.util.concurrent.atomic.AtomicBoolean;
  */
 public final class LoopHub {
 
+    private static final Logger LOG = LoggerFactory.getLogger(LoopHub.class);
+    private static final long RETRY_MILLIS = 1000;
+
     private final Executor loop;
     private final WatchHub hub;
     private final Lane plain;
     private final Lane withPrevious;
     private final AtomicBoolean woken = new AtomicBoolean();
-    private final TreeMap<Long, List<Runnable>> waiting = new TreeMap<>();
+    private final Set<Waiting> waiting = new LinkedHashSet<>();
     private final Queue<Runnable> afterwards = new ArrayDeque<>();
     private final Set<LoggedCommit> learning = new HashSet<>();
     private boolean inTurn;
@@ -38,6 +44,20 @@ public final class LoopHub {
     private volatile List<CatchUps.Want> wants = List.of();
 
     private volatile Counts counts = new Counts(0, 0, 0, 0);
+
+    /** For a revision of those who are told previous entries, or of those who aren't. */
+    private record Waiting(long least, boolean previous, Runnable task) {
+        @Override
+        @SuppressWarnings("ReferenceEquality") // Each is withdrawn by itself.
+        public boolean equals(@Nullable Object other) {
+            return this == other;
+        }
+
+        @Override
+        public int hashCode() {
+            return System.identityHashCode(this);
+        }
+    }
 
     /** Watchers by where they stand. */
     record Counts(int live, int behind, int parked, int coming) {}
@@ -62,17 +82,24 @@ public final class LoopHub {
         return (previous ? withPrevious : plain).revision();
     }
 
-    /** Runs {@code task} once {@link #revision} is at least {@code least}, and known at all; at once if it is. */
-    public void whenAt(long least, Runnable task) {
+    /**
+     * Runs {@code task} once those that are told {@code previous} entries, or those that aren't, have come to {@code least},
+     * and there is a revision at all; at once if so.
+     *
+     * @return withdraws the task
+     */
+    public Runnable whenAt(long least, boolean previous, Runnable task) {
         long known = Math.max(0, least);
-        if (revision() < known) {
+        if (revision(previous) < known) {
             turn();
         }
-        if (revision() >= known) {
+        if (revision(previous) >= known) {
             task.run();
-        } else {
-            waiting.computeIfAbsent(known, revision -> new ArrayList<>(1)).add(task);
+            return () -> {};
         }
+        Waiting made = new Waiting(known, previous, task);
+        waiting.add(made);
+        return () -> waiting.remove(made);
     }
 
     /** Tells the live watchers of all that is logged, unless it is too much for one turn. */
@@ -81,15 +108,19 @@ public final class LoopHub {
             return;
         }
         inTurn = true;
-        boolean more = plain.stepLive();
-        more |= withPrevious.stepLive();
-        more |= plain.stepBehind(hub.catchUps());
-        more |= withPrevious.stepBehind(hub.catchUps());
-        publish();
-        hub.metrics().delivered(delivered);
-        delivered = 0;
-        inTurn = false;
-        runAfterwards();
+        boolean more;
+        try {
+            more = plain.stepLive();
+            more |= withPrevious.stepLive();
+            more |= plain.stepBehind(hub.catchUps());
+            more |= withPrevious.stepBehind(hub.catchUps());
+            publish();
+        } finally {
+            inTurn = false;
+            hub.metrics().delivered(delivered);
+            delivered = 0;
+            runAfterwards();
+        }
         runWaiting();
         if (more) {
             wake();
@@ -105,11 +136,13 @@ public final class LoopHub {
         if (revision() == CommitLog.NONE) {
             throw new IllegalStateException("no snapshot was complete yet");
         }
+        // Where nobody is live that revision may be an old one.
+        turn();
         Lane lane = spec.previous() ? withPrevious : plain;
         Watcher watcher = new Watcher(lane, spec, listener);
         hub.joined();
         lane.add(watcher);
-        publish();
+        publishCounts();
         return watcher;
     }
 
@@ -144,13 +177,25 @@ public final class LoopHub {
 
     void learn(LoggedCommit commit) {
         if (learning.add(commit)) {
-            CompletableFuture<Void> unused = hub.previousEntries()
-                    .learn(commit)
-                    .whenComplete((nothing, failure) -> loop.execute(() -> {
-                        learning.remove(commit);
-                        turn();
-                    }));
+            CompletableFuture<Void> unused = hub.previousEntries().learn(commit).whenComplete((nothing, failure) -> {
+                Executor then = failure == null
+                        ? loop
+                        : CompletableFuture.delayedExecutor(RETRY_MILLIS, TimeUnit.MILLISECONDS, loop);
+                then.execute(() -> {
+                    learning.remove(commit);
+                    turn();
+                });
+            });
         }
+    }
+
+    /** A watcher could not be told, and was cancelled. */
+    void failed(Watcher watcher, Throwable why) {
+        LOG.error(
+                "a watcher is ended, since telling it has failed range={}",
+                watcher.spec().range(),
+                why);
+        afterwards(() -> watcher.listener().failed(why));
     }
 
     void left() {
@@ -178,31 +223,46 @@ public final class LoopHub {
     }
 
     private void publish() {
+        publishCounts();
         List<CatchUps.Want> now = new ArrayList<>(0);
         plain.addForgotten(now);
         withPrevious.addForgotten(now);
-        boolean changed = !now.equals(wants);
-        wants = List.copyOf(now);
+        if (!now.equals(wants)) {
+            wants = List.copyOf(now);
+            hub.catchUps().wantsChanged();
+        }
+    }
+
+    private void publishCounts() {
         counts = new Counts(
                 plain.live() + withPrevious.live(),
                 plain.behind() + withPrevious.behind(),
                 plain.parked() + withPrevious.parked(),
                 plain.coming() + withPrevious.coming());
-        if (changed) {
-            hub.catchUps().wantsChanged();
-        }
     }
 
     private void runAfterwards() {
         for (Runnable task = afterwards.poll(); task != null; task = afterwards.poll()) {
-            task.run();
+            run(task);
         }
     }
 
     private void runWaiting() {
-        while (!waiting.isEmpty() && waiting.firstKey() <= revision()) {
-            Map.Entry<Long, List<Runnable>> first = waiting.pollFirstEntry();
-            first.getValue().forEach(Runnable::run);
+        if (!waiting.isEmpty()) {
+            for (Waiting each : List.copyOf(waiting)) {
+                if (revision(each.previous()) >= each.least() && waiting.remove(each)) {
+                    run(each.task());
+                }
+            }
+        }
+    }
+
+    /** One that throws must not keep the others from running. */
+    private static void run(Runnable task) {
+        try {
+            task.run();
+        } catch (RuntimeException | Error e) {
+            LOG.error("what was to follow a turn of the watch hub has failed", e);
         }
     }
 }

@@ -6,6 +6,7 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.SplittableRandom;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
@@ -14,14 +15,14 @@ import org.jspecify.annotations.Nullable;
  * held: single keys by a hash table, ranges by a tree ordered by their beginnings in which each node knows how far the
  * ranges below it reach. Several values may have the same range.
  *
- * <p>The tree is a treap: a node's rank is drawn from its range's hash code, which balances it whatever the order of
- * insertion.
+ * <p>The tree is a treap: nodes' ranks are drawn by lot, which balances it whatever the ranges and their order are.
  */
 final class RangeIndex<T> {
 
     private static final ByteString ZERO_BYTE = ByteString.copyFrom(new byte[] {0});
 
     private final Map<ByteString, List<T>> singles = new HashMap<>();
+    private final SplittableRandom ranks = new SplittableRandom();
     private @Nullable Node<T> root;
 
     private static final class Node<T> {
@@ -33,16 +34,10 @@ final class RangeIndex<T> {
         /** The end of the range that reaches furthest, of this and all below; null for no end. */
         private @Nullable ByteString reach;
 
-        Node(KeyRange range) {
+        Node(KeyRange range, int rank) {
             this.range = range;
-            this.rank = mixed(range.hashCode());
+            this.rank = rank;
             this.reach = range.to();
-        }
-
-        private static int mixed(int hash) {
-            int mixed = hash * 0x9e3779b9;
-            mixed = (mixed ^ mixed >>> 16) * 0x85ebca6b;
-            return mixed ^ mixed >>> 13;
         }
 
         void measure() {
@@ -104,9 +99,9 @@ final class RangeIndex<T> {
         }
     }
 
-    private static <T> Node<T> add(@Nullable Node<T> node, KeyRange range, T value) {
+    private Node<T> add(@Nullable Node<T> node, KeyRange range, T value) {
         if (node == null) {
-            Node<T> made = new Node<>(range);
+            Node<T> made = new Node<>(range, ranks.nextInt());
             made.values.add(value);
             return made;
         }

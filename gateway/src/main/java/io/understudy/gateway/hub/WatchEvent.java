@@ -11,6 +11,11 @@ import org.jspecify.annotations.Nullable;
  */
 public record WatchEvent(Entry entry, @Nullable Entry previous) {
 
+    /** About its encoding's. */
+    long bytes() {
+        return (long) entry.wireSize() + (previous == null ? 0 : previous.wireSize());
+    }
+
     public boolean isDelete() {
         return entry.isDeleted();
     }

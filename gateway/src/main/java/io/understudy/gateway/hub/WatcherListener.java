@@ -12,6 +12,9 @@ public interface WatcherListener {
     /** Commits, or one. */
     void events(EventBatch batch);
 
+    /** Telling it has failed, by its own fault or ours: it is told nothing more, lest it miss something unawares. */
+    void failed(Throwable why);
+
     /**
      * The source has compacted what would have come next: the watcher is told nothing more.
      *

@@ -70,11 +70,17 @@ public final class LoggedCommit {
      * @param previous how those of its keys stood before that were there; null if nobody knows yet
      */
     public static LoggedCommit of(Commit commit, @Nullable List<KeyValue> previous) {
-        LoggedCommit logged = new LoggedCommit(commit.revision(), entriesOf(commit), null);
-        if (previous != null) {
-            logged.learnPrevious(previous.stream().collect(toMap(KeyValue::key, Entry::of, (first, later) -> first)));
+        List<Entry> changes = entriesOf(commit);
+        if (previous == null) {
+            return new LoggedCommit(commit.revision(), changes, null);
         }
-        return logged;
+        Map<ByteString, Entry> before =
+                previous.stream().collect(toMap(KeyValue::key, Entry::of, (first, later) -> first));
+        long bytes = bytesOf(changes, true);
+        for (Entry entry : before.values()) {
+            bytes += Heap.ofArray(entry.wireSize());
+        }
+        return new LoggedCommit(commit.revision(), changes, before::get, System.nanoTime(), bytes);
     }
 
     static List<Entry> entriesOf(Commit commit) {

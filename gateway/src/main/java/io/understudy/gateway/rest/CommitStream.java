@@ -85,6 +85,11 @@ final class CommitStream implements WatcherListener {
     }
 
     @Override
+    public void failed(Throwable why) {
+        end();
+    }
+
+    @Override
     public void compacted(long compactRevision) {
         if (response == null) {
             close();

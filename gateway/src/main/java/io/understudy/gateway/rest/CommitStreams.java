@@ -50,6 +50,7 @@ final class CommitStreams {
                 .check(caller.principal(), query.spec().range())
                 .onSuccess(allowed -> hub.whenAt(
                         caller.session().lastRevision(),
+                        query.spec().previous(),
                         () -> begin(exchange, new CommitStream(this, exchange, query, caller.session()))))
                 .onFailure(exchange::fail);
     }

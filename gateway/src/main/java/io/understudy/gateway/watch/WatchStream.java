@@ -4,6 +4,7 @@ import com.google.protobuf.ByteString;
 import io.etcd.jetcd.api.WatchCreateRequest;
 import io.etcd.jetcd.api.WatchCreateRequest.FilterType;
 import io.etcd.jetcd.api.WatchRequest;
+import io.grpc.Status;
 import io.netty.util.concurrent.ScheduledFuture;
 import io.understudy.gateway.api.ApiException;
 import io.understudy.gateway.caller.Caller;
@@ -44,6 +45,7 @@ public final class WatchStream {
     private final Map<Long, Served> watchers = new HashMap<>(2);
     private long nextId;
     private @Nullable ScheduledFuture<?> ticker;
+    private @Nullable Runnable waiting;
     private boolean told;
     private boolean parked;
     private boolean over;
@@ -87,6 +89,9 @@ public final class WatchStream {
     public void close() {
         if (!over) {
             over = true;
+            if (waiting != null) {
+                waiting.run();
+            }
             watchers.values().forEach(Served::stop);
             watchers.clear();
             if (ticker != null) {
@@ -122,13 +127,15 @@ public final class WatchStream {
         Future<Void> allowed = range == null
                 ? Future.succeededFuture()
                 : loop.watches().permissions().check(caller.principal(), range);
-        allowed.onComplete(checked -> loop.hub().whenAt(caller.session().lastRevision(), () -> {
-            if (!over) {
-                String refusal = checked.failed() ? longForm(checked.cause()) : null;
-                create(request, range, refusal);
-                taken.run();
-            }
-        }));
+        allowed.onComplete(checked -> {
+            String refusal = checked.failed() ? longForm(checked.cause()) : null;
+            waiting = loop.hub().whenAt(caller.session().lastRevision(), request.getPrevKv(), () -> {
+                if (!over) {
+                    create(request, range, refusal);
+                    taken.run();
+                }
+            });
+        });
     }
 
     /** In etcd's order of checks. */
@@ -292,6 +299,11 @@ public final class WatchStream {
                 output.events(id, batch, 0, batch.events().size(), false);
             }
             flushLater();
+        }
+
+        @Override
+        public void failed(Throwable why) {
+            WatchStream.this.end(new ApiException(Status.Code.INTERNAL, "understudy: " + why));
         }
 
         @Override

@@ -12,6 +12,8 @@ final class RecordingWatcher implements WatcherListener {
     private final List<List<WatchEvent>> batches = new ArrayList<>();
     private boolean ready = true;
     private @Nullable Long compacted;
+    private @Nullable Throwable failure;
+    private boolean breaks;
 
     @Override
     public boolean ready() {
@@ -20,14 +22,31 @@ final class RecordingWatcher implements WatcherListener {
 
     @Override
     public void events(EventBatch batch) {
+        if (breaks) {
+            throw new IllegalStateException("as the test wants");
+        }
         events.addAll(batch.events());
         batches.add(batch.events());
         headers.add(batch.revision());
     }
 
     @Override
+    public void failed(Throwable why) {
+        failure = why;
+    }
+
+    @Override
     public void compacted(long compactRevision) {
         compacted = compactRevision;
+    }
+
+    /** Throws when it is told next. */
+    void breaks() {
+        breaks = true;
+    }
+
+    @Nullable Throwable failure() {
+        return failure;
     }
 
     void ready(boolean now) {

@@ -3,22 +3,23 @@ package io.understudy.gateway.hub;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import com.google.protobuf.ByteString;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import io.understudy.vocabulary.KeyRange;
 import java.time.Duration;
+import java.util.HashMap;
 import java.util.Map;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** What happens to watchers on one loop, step by step. */
+/** What a random schedule comes upon too seldom. */
 final class WatchHubTest {
 
-    private static final Duration PATIENCE = Duration.ofSeconds(10);
-
-    private final HubSource source = new HubSource();
     private final Queue<Runnable> tasks = new ConcurrentLinkedQueue<>();
+    private final HubSource source = new HubSource();
     private final WatchHub hub =
             new WatchHub(HubSettings.DEFAULTS, source.log(), source, source, new SimpleMeterRegistry());
     private final LoopHub loop = hub.on(tasks::add);
@@ -29,87 +30,118 @@ final class WatchHubTest {
     }
 
     @Test
-    void whoGoesOnWithOthersThatAreFurtherBehindIsNotEndedForWhatOnlyTheyMiss() {
-        // given two that wait together to learn how keys stood before
-        source.knowPrevious(false);
-        commits(20);
-        RecordingWatcher behind = watch(2, true);
-        RecordingWatcher ahead = watch(15, true);
-        run();
-        // when what the first one wants is gone
-        source.forget(source.revision());
-        source.compact(10);
+    void aWatcherThatCannotBeToldIsEndedAndNobodyElseIs() {
+        RecordingWatcher broken = new RecordingWatcher();
+        RecordingWatcher before = new RecordingWatcher();
+        RecordingWatcher after = new RecordingWatcher();
         loop.turn();
-        // then it alone is ended
-        await().atMost(PATIENCE).untilAsserted(() -> {
-            run();
-            assertThat(behind.compacted()).isEqualTo(10);
-            assertThat(ahead.told()).isEqualTo(source.events(15));
+        watch(0, before);
+        watch(0, broken);
+        watch(0, after);
+        broken.breaks();
+
+        commits(3);
+
+        await().untilAsserted(() -> {
+            runTasks();
+            assertThat(broken.failure()).hasMessage("as the test wants");
+            assertThat(before.told()).hasSize(3);
+            assertThat(after.told()).hasSize(3);
         });
-        assertThat(ahead.compacted()).isNull();
-        assertThat(behind.told()).isEmpty();
+        assertThat(broken.told()).isEmpty();
     }
 
     @Test
-    void whoComesWhileHistoryIsReadAndWantsWhatWasReadAlreadyIsToldToo() {
-        // given a reading of history that goes on for one who has come half of the way
-        commits(20);
-        source.forget(source.revision());
-        RecordingWatcher first = watch(2, false);
-        RecordingWatcher halfWay = watch(10, true);
-        await().atMost(PATIENCE).untilAsserted(() -> {
-            run();
-            assertThat(first.told()).hasSize(20);
-            assertThat(hub.catchUps().covering(2)).isNull();
-            assertThat(hub.catchUps().covering(9)).isNotNull();
-        });
-        assertThat(halfWay.told()).isEmpty();
-        // when another wants what that has left behind
-        RecordingWatcher late = watch(3, false);
-        // then both are told
-        await().atMost(PATIENCE).untilAsserted(() -> {
-            source.teach();
-            run();
-            assertThat(halfWay.told()).isEqualTo(source.events(10));
-            assertThat(late.told()).hasSize(19);
-        });
+    void whoWantsWhatARunningReadingHasLetGoIsServedByTheNext() {
+        commits(20_000);
+        source.forget(19_500);
+        loop.turn();
+        RecordingWatcher first = new RecordingWatcher();
+        Watcher far = watch(101, first);
+        await().atMost(Duration.ofSeconds(30))
+                .pollInterval(Duration.ofMillis(1))
+                .until(() -> {
+                    runTasks();
+                    return first.told().size() > 3000;
+                });
+
+        RecordingWatcher late = new RecordingWatcher();
+        RecordingWatcher lateFromTheBeginning = new RecordingWatcher();
+        watch(201, late);
+        watch(51, lateFromTheBeginning);
+
+        await().atMost(Duration.ofSeconds(30))
+                .pollInterval(Duration.ofMillis(1))
+                .untilAsserted(() -> {
+                    runTasks();
+                    assertThat(first.told()).hasSize(20_001 - 100);
+                    assertThat(late.told()).hasSize(20_001 - 200);
+                    assertThat(lateFromTheBeginning.told()).hasSize(20_001 - 50);
+                });
+        assertThat(far.isSynced()).isTrue();
     }
 
     @Test
-    void whoWantsKeysAsTheyStoodBeforeStandsWhereItWasToldAndOthersDont() {
-        Watcher plain = loop.add(spec(0, false), new RecordingWatcher());
-        Watcher withPrevious = loop.add(spec(0, true), new RecordingWatcher());
-        source.knowPrevious(false);
-        commits(1);
-
-        assertThat(plain.revision()).isEqualTo(source.revision());
-        assertThat(withPrevious.revision()).isEqualTo(source.revision() - 1);
-
-        source.teach();
-        run();
-        assertThat(withPrevious.revision()).isEqualTo(source.revision());
-    }
-
-    private RecordingWatcher watch(long start, boolean previous) {
+    void headersNeverGoBackWhenABatchIsFull() {
+        loop.turn();
         RecordingWatcher recorder = new RecordingWatcher();
-        Watcher unused = loop.add(spec(start, previous), recorder);
-        return recorder;
+        watch(0, recorder);
+
+        commits(2_001);
+        await().untilAsserted(() -> {
+            runTasks();
+            assertThat(recorder.told()).hasSize(2_001);
+        });
+
+        assertThat(recorder.headers()).isSorted();
+        assertThat(recorder.headers().get(0)).isEqualTo(1 + 1_000);
     }
 
-    private static WatchSpec spec(long start, boolean previous) {
-        return new WatchSpec(KeyRange.all(), start, previous, false, false);
+    @Test
+    void whoIsALittleBehindDoesNotWaitForWhoBeginsFarBack() {
+        loop.turn();
+        RecordingWatcher slow = new RecordingWatcher();
+        Watcher parked = watch(0, slow);
+        commits(10_000);
+        runTasks();
+        slow.ready(false);
+        commits(5);
+        runTasks();
+        RecordingWatcher deep = new RecordingWatcher();
+        watch(2, deep);
+
+        slow.ready(true);
+        parked.resume();
+        while (slow.told().size() < 10_005) {
+            runTasks(1);
+        }
+
+        assertThat(deep.told().size()).isLessThan(9_000);
+    }
+
+    private Watcher watch(long start, RecordingWatcher recorder) {
+        return loop.add(new WatchSpec(KeyRange.all(), start, false, false, false), recorder);
     }
 
     private void commits(int count) {
         for (int i = 0; i < count; i++) {
-            source.commit(Map.of("key", Long.toString(source.revision())));
+            Map<String, @Nullable String> put = new HashMap<>();
+            put.put("key-" + i % 100, ByteString.copyFromUtf8("v" + i).toStringUtf8());
+            source.commit(put);
         }
         hub.moved();
-        run();
     }
 
-    private void run() {
-        for (Runnable task = tasks.poll(); task != null; task = tasks.poll()) {
+    private void runTasks() {
+        runTasks(Integer.MAX_VALUE);
+    }
+
+    private void runTasks(int most) {
+        for (int i = 0; i < most; i++) {
+            Runnable task = tasks.poll();
+            if (task == null) {
+                return;
+            }
             task.run();
         }
     }
