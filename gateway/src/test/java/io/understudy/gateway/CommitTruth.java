@@ -102,6 +102,18 @@ final class CommitTruth {
         return wanted;
     }
 
+    /** The first of what somebody wants from a revision on; null if there is nothing. */
+    @Nullable Happened first(WatchRecord.Wish wish, long from) {
+        for (List<Happened> commit : commits.tailMap(from, true).values()) {
+            for (Happened happened : commit) {
+                if (wish.wants(happened.event())) {
+                    return happened;
+                }
+            }
+        }
+        return null;
+    }
+
     /** What an event tells of; null if nothing of the kind happened. */
     @Nullable Happened of(Event event) {
         KeyValue kv = event.getKv();

@@ -1,5 +1,6 @@
 package io.understudy.gateway;
 
+import io.etcd.jetcd.api.Event;
 import io.etcd.jetcd.api.WatchCreateRequest;
 import io.etcd.jetcd.api.WatchCreateRequest.FilterType;
 import io.etcd.jetcd.api.WatchGrpc;
@@ -18,6 +19,7 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.ScheduledFuture;
 import java.util.concurrent.TimeUnit;
+import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -31,6 +33,7 @@ final class ResumingStream implements AutoCloseable {
     private final Channel channel;
     private final ScheduledExecutorService scheduler;
     private final List<WatchRecord> watchers;
+    private final UnaryOperator<Event> shared;
     /** What no watcher should be told: that it was canceled, or refused. */
     private final Queue<String> refusals = new ConcurrentLinkedQueue<>();
 
@@ -38,9 +41,17 @@ final class ResumingStream implements AutoCloseable {
     private int attempts;
     private boolean closed;
 
-    /** @param watchers whose records are written; their place in the list, from 1 on, is their id */
-    ResumingStream(Channel channel, ScheduledExecutorService scheduler, List<WatchRecord> watchers) {
+    /**
+     * @param watchers whose records are written; their place in the list, from 1 on, is their id
+     * @param shared gives an equal event, to be held in place of one
+     */
+    ResumingStream(
+            Channel channel,
+            ScheduledExecutorService scheduler,
+            List<WatchRecord> watchers,
+            UnaryOperator<Event> shared) {
         this.channel = channel;
+        this.shared = shared;
         this.scheduler = scheduler;
         this.watchers = List.copyOf(watchers);
     }
@@ -141,7 +152,9 @@ final class ResumingStream implements AutoCloseable {
                 } else if (response.getEventsCount() == 0) {
                     watcher.bookmark(response.getHeader().getRevision());
                 } else {
-                    watcher.events(response.getHeader().getRevision(), response.getEventsList());
+                    watcher.events(
+                            response.getHeader().getRevision(),
+                            response.getEventsList().stream().map(shared).toList());
                 }
             }
         }

@@ -3,10 +3,13 @@ package io.understudy.gateway;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import io.etcd.jetcd.api.Event;
 import io.grpc.ManagedChannel;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.stream.IntStream;
@@ -20,6 +23,8 @@ final class WatchCrowd implements AutoCloseable {
     private final ScheduledExecutorService scheduler = Executors.newScheduledThreadPool(1);
     private final List<ManagedChannel> connections;
     private final List<ResumingStream> streams = new ArrayList<>();
+    /** Most are told to many watchers, and are held once. */
+    private final Map<Event, Event> events = new ConcurrentHashMap<>();
 
     WatchCrowd(int port, int connections) {
         this.connections = IntStream.range(0, connections)
@@ -30,7 +35,7 @@ final class WatchCrowd implements AutoCloseable {
     /** Opens a stream, on the next connection in turn. */
     void open(List<WatchRecord> watchers) {
         ManagedChannel connection = connections.get(streams.size() % connections.size());
-        streams.add(new ResumingStream(connection, scheduler, watchers).open());
+        streams.add(new ResumingStream(connection, scheduler, watchers, this::shared).open());
     }
 
     WatchRecord first() {
@@ -77,6 +82,11 @@ final class WatchCrowd implements AutoCloseable {
                         .isEmpty();
             }
         }
+    }
+
+    private Event shared(Event event) {
+        Event known = events.putIfAbsent(event, event);
+        return known == null ? event : known;
     }
 
     private Stream<WatchRecord> watchers() {

@@ -93,14 +93,14 @@ final class WatchGuarantees {
         for (int i = 0; i < told.size(); i++) {
             if (told.get(i) instanceof Told.Begun begun) {
                 Told.Events next = nextMessage(i);
-                List<Happened> wanted = truth.wanted(wish, begun.from(), truth.head());
+                Happened wanted = truth.first(wish, begun.from());
                 if (next != null
-                        && !wanted.isEmpty()
-                        && !name(next.events().get(0)).equals(name(wanted.get(0).event()))) {
+                        && wanted != null
+                        && !name(next.events().get(0)).equals(name(wanted.event()))) {
                     broken(
                             "resumable",
                             "from revision " + begun.from() + " with "
-                                    + name(next.events().get(0)) + " instead of " + wanted.get(0));
+                                    + name(next.events().get(0)) + " instead of " + wanted);
                 }
             }
         }

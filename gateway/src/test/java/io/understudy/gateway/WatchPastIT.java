@@ -31,13 +31,11 @@ final class WatchPastIT {
     static final EtcdExtension SOURCE = EtcdExtension.voters(1).named("source").behindProxies();
 
     private ManagedChannel direct;
-    private KVBlockingStub etcd;
 
     @BeforeEach
     void connect() {
         URI voter = SOURCE.cluster().leader().directClientUrl();
         direct = GatewayFixture.channel(voter.getHost(), voter.getPort());
-        etcd = GatewayFixture.kv(direct);
     }
 
     @AfterEach
@@ -53,7 +51,7 @@ final class WatchPastIT {
             long last = puts(200);
             fixture.awaitRevision(last);
             long compacted = first + 100;
-            etcd.compact(CompactionRequest.newBuilder()
+            etcd().compact(CompactionRequest.newBuilder()
                     .setRevision(compacted)
                     .setPhysical(true)
                     .build());
@@ -95,7 +93,7 @@ final class WatchPastIT {
 
             SOURCE.cluster().members().forEach(member -> member.clientProxy().cut());
             puts(60);
-            etcd.compact(CompactionRequest.newBuilder()
+            etcd().compact(CompactionRequest.newBuilder()
                     .setRevision(compacted)
                     .setPhysical(true)
                     .build());
@@ -109,7 +107,7 @@ final class WatchPastIT {
             assertThat(misses.eventsOf(0)).isEmpty();
             fixture.awaitRevision(last);
             assertThat(fixture.everything().getKvsList())
-                    .isEqualTo(etcd.range(GatewayFixture.everythingRequest()).getKvsList());
+                    .isEqualTo(etcd().range(GatewayFixture.everythingRequest()).getKvsList());
         }
     }
 
@@ -117,6 +115,11 @@ final class WatchPastIT {
         ReplicaSettings defaults = ReplicaSettings.DEFAULTS;
         return settings.withReplica(
                 new ReplicaSettings(revisions, defaults.windowBytes(), defaults.maxBytes(), defaults.retryInterval()));
+    }
+
+    /** Anew for each call: its deadline counts from here. */
+    private KVBlockingStub etcd() {
+        return GatewayFixture.kv(direct);
     }
 
     /** Returns the last one's revision. */
@@ -129,7 +132,7 @@ final class WatchPastIT {
     }
 
     private long put(String key, int bytes) {
-        return etcd.put(PutRequest.newBuilder()
+        return etcd().put(PutRequest.newBuilder()
                         .setKey(ByteString.copyFromUtf8(key))
                         .setValue(ByteString.copyFrom(new byte[bytes]))
                         .build())
