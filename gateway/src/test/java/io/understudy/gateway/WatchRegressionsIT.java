@@ -137,11 +137,12 @@ final class WatchRegressionsIT {
             fixture.awaitRevision(first + puts - 1);
             compact(first + puts - 1);
             watch.take(Integer.MAX_VALUE);
-            for (int id = 0; id < watchers; id++) {
-                long watcher = id;
-                await().atMost(PATIENCE)
-                        .until(() -> revisions(watch, watcher).size() == puts || isCompacted(watch, watcher));
-                List<Long> told = revisions(watch, watcher);
+            List<Long> ids = range(0, watchers);
+            await().atMost(PATIENCE).until(() -> ids.stream()
+                    .allMatch(
+                            id -> isCompacted(watch, id) || revisions(watch, id).size() == puts));
+            for (long id : ids) {
+                List<Long> told = revisions(watch, id);
                 assertThat(told).isEqualTo(range(first, told.size()));
             }
         }
