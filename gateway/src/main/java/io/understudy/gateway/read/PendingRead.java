@@ -9,6 +9,7 @@ import io.vertx.core.AsyncResult;
 import io.vertx.core.Future;
 import io.vertx.core.Promise;
 import java.time.Duration;
+import java.util.Objects;
 import java.util.Optional;
 
 /**
@@ -240,20 +241,34 @@ final class PendingRead<R extends OpResult> implements LoopWaits.Waiting {
         goOn();
     }
 
-    /** A bound that held when the read came may not hold any more, after all the waiting. */
     private void complete(Answer<R> answer) {
+        if (isFresh(answer)) {
+            succeed(answer);
+        } else {
+            freshen();
+        }
+    }
+
+    /** A bound that held when the read came may not hold any more, after all the waiting. */
+    private boolean isFresh(Answer<R> answer) {
         Duration allowed = caller.freshness().maxStaleness();
         Duration staleness = answer.staleness();
-        if (consistency != Consistency.BOUNDED
+        return consistency != Consistency.BOUNDED
                 || allowed == null
                 || confirmed
-                || (staleness != null && staleness.compareTo(allowed) <= 0)) {
-            end(() -> promise.tryComplete(answer));
-        } else if (System.nanoTime() - freshnessDeadlineNanos < 0) {
+                || (staleness != null && staleness.compareTo(allowed) <= 0);
+    }
+
+    private void freshen() {
+        if (System.nanoTime() - freshnessDeadlineNanos < 0) {
             awaitRound();
         } else {
-            fail(path.tooStale(allowed));
+            fail(path.tooStale(Objects.requireNonNull(caller.freshness().maxStaleness())));
         }
+    }
+
+    private void succeed(Answer<R> answer) {
+        end(() -> promise.tryComplete(answer));
     }
 
     private void fail(Throwable why) {
@@ -282,30 +297,50 @@ final class PendingRead<R extends OpResult> implements LoopWaits.Waiting {
         }
     }
 
+    private void guarded(ByteBudget.Hold hold, Runnable step) {
+        guarded(() -> {
+            try {
+                step.run();
+            } catch (RuntimeException | Error e) {
+                hold.release();
+                throw e;
+            }
+        });
+    }
+
     private void passThrough() {
         path.heldOfSource()
                 .take(operation.mostBytes(), deadlineNanos)
-                .onSuccess(hold -> guarded(() -> askSource(hold)))
+                .onSuccess(hold -> guarded(hold, () -> askSource(hold)))
                 .onFailure(this::fail);
     }
 
     private void askSource(ByteBudget.Hold hold) {
-        operation.from(path.source(), need()).onComplete(fetched -> {
-            if (fetched.failed()) {
-                hold.release();
-                fail(fetched.cause());
-                return;
-            }
-            Operation.Fetched<R> told = fetched.result();
-            if (told.revision() < caller.session().lastRevision()) {
-                hold.release();
-                again();
-            } else {
-                hold.become(told.bytes());
-                caller.whenOver().accept(hold::release);
-                complete(path.fromSource(caller, told, consistency));
-            }
-        });
+        operation.from(path.source(), need()).onComplete(fetched -> guarded(hold, () -> fetched(hold, fetched)));
+    }
+
+    /** What is held is given back before more is asked for: it might wait for what it holds itself. */
+    private void fetched(ByteBudget.Hold hold, AsyncResult<Operation.Fetched<R>> fetched) {
+        if (fetched.failed()) {
+            hold.release();
+            fail(fetched.cause());
+            return;
+        }
+        Operation.Fetched<R> told = fetched.result();
+        if (told.revision() < caller.session().lastRevision()) {
+            hold.release();
+            again();
+            return;
+        }
+        hold.become(told.bytes());
+        Answer<R> answer = path.fromSource(caller, told, consistency);
+        if (isFresh(answer)) {
+            caller.whenOver().accept(hold::release);
+            succeed(answer);
+        } else {
+            hold.release();
+            freshen();
+        }
     }
 
     private Operation.Need need() {
