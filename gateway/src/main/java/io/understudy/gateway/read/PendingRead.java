@@ -310,7 +310,7 @@ final class PendingRead<R extends OpResult> implements LoopWaits.Waiting {
 
     private void passThrough() {
         path.heldOfSource()
-                .take(operation.mostBytes(), deadlineNanos)
+                .take(caller.session(), operation.mostBytes(), deadlineNanos)
                 .onSuccess(hold -> guarded(hold, () -> askSource(hold)))
                 .onFailure(this::fail);
     }

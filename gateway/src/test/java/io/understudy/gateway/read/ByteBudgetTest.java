@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import io.understudy.gateway.api.ApiException;
+import io.understudy.gateway.caller.Session;
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;
 import java.time.Duration;
@@ -46,8 +47,8 @@ final class ByteBudgetTest {
     @Test
     void whoWaitsInVainIsRefusedAndHoldsUpNobody() {
         ByteBudget.Hold most = take(90).result();
-        Future<ByteBudget.Hold> large =
-                budget.take(50, System.nanoTime() + Duration.ofMillis(100).toNanos());
+        Future<ByteBudget.Hold> large = budget.take(
+                new Session(), 50, System.nanoTime() + Duration.ofMillis(100).toNanos());
         Future<ByteBudget.Hold> small = take(5);
         await().until(large::isComplete);
         assertThat(large.cause()).isInstanceOf(ApiException.class).hasMessage("etcdserver: too many requests");
@@ -66,7 +67,50 @@ final class ByteBudgetTest {
         await().until(() -> second.succeeded() && third.succeeded());
     }
 
+    @Test
+    void aSessionBeyondItsShareWaitsForItselfAndKeepsNobodyElseWaiting() {
+        Session session = new Session();
+        ByteBudget.Hold first = take(session, 20).result();
+        Future<ByteBudget.Hold> second = take(session, 10);
+        assertThat(second.isComplete()).isFalse();
+        assertThat(take(70).succeeded()).isTrue();
+        first.become(15);
+        await().until(second::succeeded);
+        assertThat(budget.held()).isEqualTo(95);
+    }
+
+    @Test
+    void anAnswerLargerThanTheShareIsAllThatItsSessionHolds() {
+        Session session = new Session();
+        ByteBudget.Hold large = take(session, 60).result();
+        Future<ByteBudget.Hold> small = take(session, 1);
+        assertThat(small.isComplete()).isFalse();
+        large.release();
+        await().until(small::succeeded);
+        assertThat(budget.held()).isEqualTo(1);
+    }
+
+    @Test
+    void whatASessionHasGivenUpIsOfItsShareNoMore() {
+        Session session = new Session();
+        ByteBudget.Hold most = take(90).result();
+        Future<ByteBudget.Hold> late = budget.take(
+                session, 25, System.nanoTime() + Duration.ofMillis(100).toNanos());
+        Future<ByteBudget.Hold> next = take(session, 20);
+        await().until(late::failed);
+        assertThat(next.isComplete()).isFalse();
+        most.release();
+        await().until(next::succeeded);
+        assertThat(budget.held()).isEqualTo(20);
+    }
+
+    /** Of a session that holds nothing else. */
     private Future<ByteBudget.Hold> take(long bytes) {
-        return budget.take(bytes, System.nanoTime() + Duration.ofMinutes(1).toNanos());
+        return take(new Session(), bytes);
+    }
+
+    private Future<ByteBudget.Hold> take(Session session, long bytes) {
+        return budget.take(
+                session, bytes, System.nanoTime() + Duration.ofMinutes(1).toNanos());
     }
 }
