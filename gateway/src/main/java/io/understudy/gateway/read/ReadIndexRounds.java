@@ -10,8 +10,11 @@ import java.util.concurrent.Future;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Consumer;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Read-index rounds, one under way at a time: whoever comes meanwhile shares the next, since the one under way was sent
@@ -21,6 +24,8 @@ import org.jspecify.annotations.Nullable;
  * So before the next round is sent they are waited for, {@linkplain Patience for a moment}.
  */
 final class ReadIndexRounds {
+
+    private static final Logger LOG = LoggerFactory.getLogger(ReadIndexRounds.class);
 
     /** Before the next round after one that failed, so that nobody is pestered who refuses at once. */
     private static final long PAUSE_MILLIS = 50;
@@ -50,6 +55,8 @@ final class ReadIndexRounds {
     private long rounds;
     /** No round sent from now on can honestly confirm less. */
     private long floor;
+    /** Whether something went wrong that nobody foresaw. */
+    private boolean faulty;
 
     private volatile long confirmedNanos = System.nanoTime();
     private volatile @Nullable Throwable failure;
@@ -142,6 +149,16 @@ final class ReadIndexRounds {
     }
 
     private void keepClock() {
+        try {
+            sendUnlessRecent();
+        } catch (RuntimeException | Error e) {
+            // It would be the timer's last time.
+            failure = e;
+            unforeseen(e);
+        }
+    }
+
+    private void sendUnlessRecent() {
         List<Rider> riders;
         synchronized (this) {
             boolean recent =
@@ -155,6 +172,7 @@ final class ReadIndexRounds {
     }
 
     private List<Rider> depart() {
+        long committed = applied.getAsLong();
         List<Rider> riders = next;
         next = new ArrayList<>();
         carried = waiting.getAndSet(0);
@@ -164,38 +182,56 @@ final class ReadIndexRounds {
         state = State.UNDER_WAY;
         enough = Integer.MAX_VALUE;
         rounds++;
-        floor = Math.max(floor, applied.getAsLong());
+        floor = Math.max(floor, committed);
         sentNanos = System.nanoTime();
         return riders;
     }
 
     @SuppressWarnings("FutureReturnValueIgnored") // The follow-up has no result.
     private void send(List<Rider> riders) {
-        riders.forEach(Rider::sent);
+        tell(riders, Rider::sent);
         long began = System.nanoTime();
-        begin().thenApply(this::requireForward).whenComplete((index, failed) -> {
-            Duration took = Duration.ofNanos(System.nanoTime() - began);
-            metrics.round(took, failed == null);
-            if (failed == null) {
-                confirmed(riders, index, took.toNanos());
-            } else {
-                failed(riders, failed);
+        begin().thenApply(this::accepted).whenComplete((index, failed) -> {
+            long took = System.nanoTime() - began;
+            long round = underWay();
+            try {
+                ended(riders, index, failed, took);
+            } catch (RuntimeException | Error e) {
+                giveUp(round, e);
             }
         });
+    }
+
+    private synchronized long underWay() {
+        return rounds;
+    }
+
+    private void ended(List<Rider> riders, @Nullable ReadIndex index, @Nullable Throwable failed, long tookNanos) {
+        metrics.round(Duration.ofNanos(tookNanos), index != null);
+        if (index != null) {
+            confirmed(riders, index, tookNanos);
+        } else {
+            failed(riders, Objects.requireNonNull(failed));
+        }
+    }
+
+    private ReadIndex accepted(ReadIndex index) {
+        requireForward(index);
+        clock.confirmed(index.revision().value(), index.sentNanos());
+        return index;
     }
 
     /**
      * A source that was wiped, or restored from a backup, confirms less than it did: what the replica holds then says
      * nothing of what is there now.
      */
-    private synchronized ReadIndex requireForward(ReadIndex index) {
+    private synchronized void requireForward(ReadIndex index) {
         long revision = index.revision().value();
         if (revision < floor) {
             throw new IllegalStateException(
                     "the source went back: it confirms revision " + revision + " after " + floor);
         }
         floor = revision;
-        return index;
     }
 
     private CompletableFuture<ReadIndex> begin() {
@@ -207,7 +243,6 @@ final class ReadIndexRounds {
     }
 
     private void confirmed(List<Rider> riders, ReadIndex index, long tookNanos) {
-        clock.confirmed(index.revision().value(), index.sentNanos());
         confirmedNanos = System.nanoTime();
         failure = null;
         long confirmed;
@@ -216,7 +251,7 @@ final class ReadIndexRounds {
             lastRoundNanos = tookNanos;
         }
         goOn(confirmed, State.UNDER_WAY);
-        riders.forEach(rider -> rider.confirmed(index));
+        tell(riders, rider -> rider.confirmed(index));
     }
 
     private void failed(List<Rider> riders, Throwable why) {
@@ -227,7 +262,38 @@ final class ReadIndexRounds {
             carried = 0;
             later(TimeUnit.MILLISECONDS.toNanos(PAUSE_MILLIS), () -> goOn(failed, State.UNDER_WAY));
         }
-        riders.forEach(Rider::failed);
+        tell(riders, Rider::failed);
+    }
+
+    /** Whatever goes wrong with one, the others are told. */
+    private void tell(List<Rider> riders, Consumer<Rider> what) {
+        for (Rider rider : riders) {
+            try {
+                what.accept(rider);
+            } catch (RuntimeException | Error e) {
+                unforeseen(e);
+            }
+        }
+    }
+
+    /** Nothing follows the round by itself: whoever comes next, or the clock, sends one. */
+    private void giveUp(long round, Throwable why) {
+        failure = why;
+        unforeseen(why);
+        synchronized (this) {
+            if (rounds == round) {
+                state = State.IDLE;
+                enough = 1;
+            }
+        }
+    }
+
+    /** A fault of ours, not the source's. One line for them all, and none for what ends when all does. */
+    private synchronized void unforeseen(Throwable why) {
+        if (!closed && !faulty) {
+            faulty = true;
+            LOG.error("read-index rounds go wrong", why);
+        }
     }
 
     /**
@@ -242,10 +308,10 @@ final class ReadIndexRounds {
         if (nanos == 0) {
             return false;
         }
-        state = State.GATHERING;
-        enough = known + returning;
         long last = rounds;
         later(nanos, () -> goOn(last, State.GATHERING));
+        state = State.GATHERING;
+        enough = known + returning;
         return true;
     }
 
@@ -261,10 +327,15 @@ final class ReadIndexRounds {
                 enough = 1;
                 return;
             }
-            if (state == State.UNDER_WAY && gathers()) {
+            try {
+                if (state == State.UNDER_WAY && gathers()) {
+                    return;
+                }
+                riders = depart();
+            } catch (RuntimeException | Error e) {
+                giveUp(after, e);
                 return;
             }
-            riders = depart();
         }
         send(riders);
     }

@@ -21,6 +21,7 @@ import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
+import java.util.function.LongSupplier;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -119,9 +120,56 @@ final class ReadIndexRoundsTest {
         assertThat(sent).hasSizeLessThan(threads * reads);
     }
 
+    @Test
+    void whoCannotBeToldKeepsNobodyElseFromIt() {
+        ReadIndexRounds rounds = rounds(this::toldByTheTest);
+        rounds.join(new Reader(rounds, 0));
+        Reader other = new Reader(rounds, 0);
+        rounds.join(new Untellable());
+        rounds.join(other);
+        sent.get(0).complete(index(System.nanoTime()));
+        await().atMost(PATIENCE).until(() -> sent.size() == 2);
+        sent.get(1).complete(index(System.nanoTime()));
+        assertThat(other.answers).hasValue(1);
+    }
+
+    @Test
+    void whateverGoesWrongThereIsANextRoundAndTheClockGoesOn() {
+        AtomicInteger wrong = new AtomicInteger();
+        ReadSettings often = new ReadSettings(
+                Duration.ofSeconds(7),
+                Duration.ofSeconds(1),
+                Duration.ofSeconds(1),
+                Duration.ofMillis(10),
+                1_000,
+                10,
+                1);
+        ReadIndexRounds rounds = rounds(this::afterAMoment, often, () -> {
+            if (wrong.incrementAndGet() % 3 != 0) {
+                throw new IllegalStateException("as the test wants");
+            }
+            return 1;
+        });
+        rounds.start();
+        await().atMost(PATIENCE).until(() -> sent.size() >= 3);
+        assertThat(rounds.silence()).isLessThan(PATIENCE);
+        Reader reader = new Reader(rounds, 10);
+        try {
+            rounds.join(reader);
+        } catch (IllegalStateException e) {
+            // Then the clock's round is its own.
+        }
+        await().atMost(PATIENCE).until(() -> reader.answers.get() >= 1);
+        rounds.close();
+    }
+
     private ReadIndexRounds rounds(ReadIndexSource source) {
+        return rounds(source, SETTINGS, () -> 1);
+    }
+
+    private ReadIndexRounds rounds(ReadIndexSource source, ReadSettings settings, LongSupplier applied) {
         return new ReadIndexRounds(
-                source, timers, SETTINGS, new AsOfClock(() -> 1), new ReadMetrics(new SimpleMeterRegistry()), () -> 1);
+                source, timers, settings, new AsOfClock(() -> 1), new ReadMetrics(new SimpleMeterRegistry()), applied);
     }
 
     private CompletableFuture<ReadIndex> toldByTheTest(Duration deadline) {
@@ -164,6 +212,23 @@ final class ReadIndexRoundsTest {
 
         @Override
         public void failed() {}
+    }
+
+    private static final class Untellable implements ReadIndexRounds.Rider {
+        @Override
+        public void sent() {
+            throw new IllegalStateException("as the test wants");
+        }
+
+        @Override
+        public void confirmed(ReadIndex index) {
+            throw new IllegalStateException("as the test wants");
+        }
+
+        @Override
+        public void failed() {
+            throw new IllegalStateException("as the test wants");
+        }
     }
 
     private record Checked(long came, ConcurrentLinkedQueue<String> violations, AtomicInteger answered)
