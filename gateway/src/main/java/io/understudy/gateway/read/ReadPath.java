@@ -81,10 +81,10 @@ public final class ReadPath implements Reads {
         this.clock = new AsOfClock(() -> revisionOr(Long.MAX_VALUE));
         this.rounds = new ReadIndexRounds(readIndexes, cluster.thread(), settings, clock, metrics, () -> revisionOr(0));
         this.waits = new Waits(vertx, rounds, () -> revisionOr(-1), this::askProgress, settings.maxWaiting());
-        this.source = new SourceReads(vertx, cluster, headers, settings);
+        this.evaluations = new Evaluations(vertx, metrics);
+        this.source = new SourceReads(vertx, cluster, headers, settings, evaluations);
         this.heldOfSource = new ByteBudget(vertx, settings.maxPassedThroughBytes(), settings.maxWaiting());
         metrics.observePassedThrough(heldOfSource::held);
-        this.evaluations = new Evaluations(vertx, metrics);
         metrics.observeStaleness(() -> {
             Duration staleness = staleness();
             return staleness == null ? Double.NaN : staleness.toNanos() / 1e9;

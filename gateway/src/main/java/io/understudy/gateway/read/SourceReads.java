@@ -54,12 +54,15 @@ final class SourceReads {
     private final Vertx vertx;
     private final EtcdCluster cluster;
     private final ResponseHeaders headers;
+    private final Evaluations evaluations;
     private final Turns turns;
 
-    SourceReads(Vertx vertx, EtcdCluster cluster, ResponseHeaders headers, ReadSettings settings) {
+    SourceReads(
+            Vertx vertx, EtcdCluster cluster, ResponseHeaders headers, ReadSettings settings, Evaluations evaluations) {
         this.vertx = vertx;
         this.cluster = cluster;
         this.headers = headers;
+        this.evaluations = evaluations;
         this.turns = new Turns(vertx, settings.maxPassedThrough(), settings.maxWaiting());
     }
 
@@ -99,7 +102,6 @@ final class SourceReads {
         Revision revision = new Revision(pin.revision());
         Need pinned = need.pinnedAt(pin.revision());
         TxnPlan plan = new TxnPlan(request);
-        FetchedKeys compared = new FetchedKeys(revision);
         List<RangeRequest> ranges = plan.compared().stream()
                 .map(keys -> RangeRequest.newBuilder()
                         .setKey(keys.etcdKey())
@@ -107,10 +109,22 @@ final class SourceReads {
                         .setRevision(pin.revision())
                         .build())
                 .toList();
-        return askAll(ranges, pinned).compose(answers -> {
-            answers.forEach(answer -> compared.add(answer.entries()));
-            return onPath(plan.choose(compared), pin, pinned);
-        });
+        return askAll(ranges, pinned)
+                .compose(answers -> isShort(answers)
+                        ? Future.succeededFuture(choose(plan, revision, answers))
+                        : evaluations.inTurn(() -> evaluations.run(() -> choose(plan, revision, answers))))
+                .compose(path -> onPath(path, pin, pinned));
+    }
+
+    /** Whether they may be compared on the event loop. */
+    private static boolean isShort(List<SourceAnswer> answers) {
+        return answers.stream().mapToLong(answer -> answer.entries().size()).sum() <= Evaluations.MOST_ON_LOOP;
+    }
+
+    private static TxnPath choose(TxnPlan plan, Revision revision, List<SourceAnswer> answers) {
+        FetchedKeys compared = new FetchedKeys(revision);
+        answers.forEach(answer -> compared.add(answer.entries()));
+        return plan.choose(compared);
     }
 
     private Future<Fetched<TxnResult>> onPath(TxnPath path, SourceAnswer pin, Need pinned) {
