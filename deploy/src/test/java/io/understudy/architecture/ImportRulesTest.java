@@ -62,7 +62,7 @@ final class ImportRulesTest {
             .gateway.rest       .config .vocabulary com.google.protobuf io.etcd.jetcd.api io.grpc io.netty io.vertx
             .gateway.rest       .gateway.hub org.slf4j
             .gateway.api        .gateway.replica .vocabulary com.google.protobuf io.etcd.jetcd.api io.grpc io.netty.buffer
-            .gateway.caller     .vocabulary .gateway.api io.grpc io.vertx.core
+            .gateway.caller     .vocabulary .gateway.api io.grpc io.vertx.core org.slf4j
             .gateway.forward    .gateway.api .gateway.caller .etcd .config com.google.protobuf io.etcd.jetcd.api
             .gateway.forward    io.grpc io.micrometer io.vertx.core
             .gateway.member     .gateway.api .gateway.replica .etcd .vocabulary .config io.etcd.jetcd.api
