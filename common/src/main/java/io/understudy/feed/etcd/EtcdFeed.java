@@ -54,6 +54,9 @@ final class EtcdFeed implements Feed {
     private final EtcdFeedOptions options;
     private final FeedMetrics metrics;
     private final Backoff backoff = new Backoff();
+    /** Of snapshots that begin anew, between which requests succeed. */
+    private final Backoff restarts = new Backoff();
+
     private final TailKeeper tail;
     private final CountDownLatch closing = new CountDownLatch(1);
     private final long openedNanos = System.nanoTime();
@@ -62,6 +65,8 @@ final class EtcdFeed implements Feed {
     private @Nullable Position position;
     /** Whether a snapshot was begun and not completed. */
     private boolean snapshotDue;
+    /** Whether compaction took a snapshot's revision away: the past has no slack to it, so the present is pinned next. */
+    private boolean overtaken;
 
     private volatile @Nullable SnapshotReader snapshot;
     private @Nullable FeedEndedException end;
@@ -268,7 +273,7 @@ final class EtcdFeed implements Feed {
             SourceFacts.requireReached(standing, index);
         }
         backoff.succeeded();
-        if (kind == FeedKind.RECENT && options.historyRevisions() > 0) {
+        if (kind == FeedKind.RECENT && options.historyRevisions() > 0 && !overtaken) {
             oldest = new OldestRevision(
                     cluster, index, range, options.historyRevisions(), options.requestTimeout(), backoff);
             return false;
@@ -286,7 +291,7 @@ final class EtcdFeed implements Feed {
         }
         oldest = null;
         if (found.isAfter(looking.index().revision())) {
-            // Compacted meanwhile: pinned anew.
+            overtaken("the present was compacted while the past was looked for");
             return false;
         }
         startSnapshot(looking.index(), found, consumer);
@@ -344,6 +349,8 @@ final class EtcdFeed implements Feed {
         if (snapshotDue) {
             snapshotDue = false;
             snapshot = null;
+            overtaken = false;
+            restarts.succeeded();
             metrics.complete(position.revision().value());
             consumer.snapshotCompleted(position);
             return true;
@@ -357,8 +364,14 @@ final class EtcdFeed implements Feed {
         return false;
     }
 
+    private void overtaken(String why) {
+        LOG.atLevel(restarts.isFirst() ? Level.INFO : Level.DEBUG).log("snapshot starts anew, cause=\"{}\"", why);
+        overtaken = true;
+        restarts.failed();
+    }
+
     private void restartSnapshot(String why) {
-        LOG.info("snapshot starts anew, cause=\"{}\"", why);
+        overtaken(why);
         tail.drop();
         SnapshotReader reader = snapshot;
         if (reader != null) {
@@ -387,12 +400,12 @@ final class EtcdFeed implements Feed {
     }
 
     private boolean pauseIsOver(long deadline) throws InterruptedException {
-        long now = System.nanoTime();
-        long wait = Math.min(backoff.untilNanos(), deadline) - now;
+        long until = Math.max(backoff.untilNanos(), restarts.untilNanos());
+        long wait = Math.min(until, deadline) - System.nanoTime();
         if (wait > 0 && closing.await(wait, TimeUnit.NANOSECONDS)) {
             requireOpen();
         }
-        return System.nanoTime() >= backoff.untilNanos();
+        return System.nanoTime() >= until;
     }
 
     private void requireOpen() {

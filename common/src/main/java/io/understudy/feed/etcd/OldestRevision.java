@@ -40,6 +40,10 @@ final class OldestRevision implements AutoCloseable {
 
     private boolean compacted;
     private @Nullable Endpoint asked;
+    /** Has yet to compact what another has: nothing is wrong with it, but it can't tell. */
+    private @Nullable Endpoint uncompacted;
+
+    private boolean created;
     private long watchedNanos;
     private volatile @Nullable ListenableFuture<RangeResponse> reading;
     private volatile @Nullable WatchStream watching;
@@ -147,6 +151,7 @@ final class OldestRevision implements AutoCloseable {
             }
             stream = WatchStream.open(cluster.channel(endpoint), WatchMessages.create(key, wanted, false, false));
             watchedNanos = System.nanoTime();
+            created = false;
             watching = stream;
             if (closed) {
                 stream.close();
@@ -160,31 +165,51 @@ final class OldestRevision implements AutoCloseable {
                 backoff.succeeded();
                 return new Revision(response.getCompactRevision());
             }
-            if (!response.getCreated() || response.getCanceled()) {
-                // It has yet to compact what the other has, or refuses.
-                startOver("it is not compacted: " + response.getCancelReason());
+            if (response.getCanceled()) {
+                refused("it refuses: " + response.getCancelReason());
+            } else if (response.getCreated()) {
+                created = true;
+            } else {
+                notCompacted();
             }
         } else if (signal instanceof WatchStream.Signal.Closed ended) {
-            startOver(ended.status().toString());
+            refused(ended.status().toString());
         } else if (System.nanoTime() - watchedNanos > requestTimeout.toNanos()) {
-            startOver("it is silent");
+            if (created) {
+                notCompacted();
+            } else {
+                refused("it is silent");
+            }
         }
         return null;
     }
 
-    private void startOver(String why) {
+    private void refused(String why) {
+        startOver();
+        failed(Duty.WATCH, why);
+    }
+
+    private void notCompacted() {
+        uncompacted = asked;
+        startOver();
+        backoff.failed();
+    }
+
+    private void startOver() {
         WatchStream stream = watching;
         if (stream != null) {
             stream.close();
         }
         watching = null;
         compacted = false;
-        failed(Duty.WATCH, why);
     }
 
     private @Nullable Endpoint choose(Duty duty) {
         List<Endpoint> candidates = cluster.endpointsFor(duty);
-        asked = candidates.isEmpty() ? null : candidates.get(0);
+        asked = candidates.stream()
+                .filter(candidate -> candidates.size() == 1 || !candidate.equals(uncompacted))
+                .findFirst()
+                .orElse(null);
         if (asked == null) {
             backoff.failed();
         }

@@ -234,7 +234,7 @@ class EtcdFeedIT {
     }
 
     @Test
-    void compactionOfTheHistoryDuringTheSnapshotBeginsItAnew() throws Exception {
+    void compactionOfTheHistoryDuringTheSnapshotBeginsItAnewAtThePresent() throws Exception {
         KeyRange range = KeyRange.prefix(bytes("overtaken/"));
         fixture.client().fill("overtaken/", 2_000, ByteString.copyFrom(new byte[5_000]), 0);
         fixture.client().put("overtaken/more", "history");
@@ -244,11 +244,13 @@ class EtcdFeedIT {
             assertThat(model.position()).isNull();
         }
 
+        Revision compacted = fixture.client().put("overtaken/more", "compacted next");
         Revision present = fixture.client().put("overtaken/more", "present");
-        fixture.client().compact(present);
+        fixture.client().compact(compacted);
         pollTo(feed, model, present);
 
         assertThat(model.snapshots()).isEqualTo(1);
+        assertThat(model.commits()).isZero();
         assertThat(fixture.count("understudy.feed.snapshots")).isEqualTo(2);
         assertThat(model.state()).isEqualTo(fixture.client().read(range, present));
     }
