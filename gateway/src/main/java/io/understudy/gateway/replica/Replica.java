@@ -62,6 +62,8 @@ public final class Replica implements FeedConsumer {
     private boolean doubted;
     /** Whether what was dropped took more memory than it may. Of the writing thread. */
     private boolean oversized;
+    /** Whether the past was compacted while it was followed. Of the writing thread. */
+    private boolean overtaken;
 
     private volatile @Nullable Revision revision;
     private volatile Condition condition = new Condition.Loading();
@@ -156,11 +158,16 @@ public final class Replica implements FeedConsumer {
     }
 
     /**
-     * For the writing thread: what the next feed shall tell. The past may have been larger than the present is; where there
-     * was too much, only that is asked for.
+     * For the writing thread: what the next feed shall tell. The past may have been larger than the present is, or be
+     * compacted before it is told; where it was, only the present is asked for.
      */
     FeedKind wanted() {
-        return oversized ? FeedKind.STATE : FeedKind.RECENT;
+        return oversized || overtaken ? FeedKind.STATE : FeedKind.RECENT;
+    }
+
+    /** For the writing thread: the feed ended, since commits that come next were compacted. */
+    void missed() {
+        overtaken |= replay != null;
     }
 
     /** For the writing thread: whether a new feed shall be opened, for a snapshot to build the replica from. */
@@ -290,6 +297,7 @@ public final class Replica implements FeedConsumer {
             return;
         }
         replay = null;
+        overtaken = false;
         Window built = coming.window();
         if (built != null) {
             built.advance(at.revision());

@@ -114,6 +114,7 @@ public final class ReplicaWriter {
                 boolean unused = opened.poll(POLL, consumer);
             }
         } catch (FeedEndedException.Gap gap) {
+            replica.missed();
             onResync.run();
             LOG.info(
                     "replica resynchronises revision={} compacted={} why=\"{}\"",

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import io.understudy.feed.FeedEndedException;
+import io.understudy.feed.FeedKind;
 import io.understudy.vocabulary.Change;
 import io.understudy.vocabulary.ClusterId;
 import io.understudy.vocabulary.KeyRange;
@@ -56,6 +57,27 @@ final class ReplicaWriterTest {
         assertThat(replica.state().get(B.key())).isEqualTo(Entry.of(B));
         assertThat(feeds.opened).hasSize(2);
         assertThat(resyncs).hasValue(1);
+        assertThat(writer.failed()).isNull();
+    }
+
+    @Test
+    void aPastThatIsCompactedWhileItIsFollowedIsNotAskedForAgainUntilThePresentIsReached() {
+        feeds.next(consumer -> {
+            throw new FeedEndedException.Gap(position(5), new Revision(8), "compacted");
+        });
+        feeds.next(consumer -> consumer.historyFollows(new Revision(12)));
+        snapshot(9, B);
+        feeds.next(consumer -> {
+            throw new FeedEndedException.Gap(position(9), new Revision(11), "compacted");
+        });
+        snapshot(12, B);
+        awaitRevision(12);
+        feeds.next(consumer -> {
+            throw new FeedEndedException.Gap(position(12), new Revision(14), "compacted");
+        });
+        snapshot(15, B);
+        awaitRevision(15);
+        assertThat(feeds.kinds).containsExactly(FeedKind.RECENT, FeedKind.RECENT, FeedKind.STATE, FeedKind.RECENT);
         assertThat(writer.failed()).isNull();
     }
 

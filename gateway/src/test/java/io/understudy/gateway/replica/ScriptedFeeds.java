@@ -29,6 +29,7 @@ final class ScriptedFeeds implements FeedSource {
     private final BlockingQueue<Event> resumedEvents = new LinkedBlockingQueue<>();
     final List<Position> resumedAt = new CopyOnWriteArrayList<>();
     final List<KeyRange> opened = new CopyOnWriteArrayList<>();
+    final List<FeedKind> kinds = new CopyOnWriteArrayList<>();
     final AtomicInteger progressRequests = new AtomicInteger();
     final AtomicInteger closed = new AtomicInteger();
 
@@ -44,6 +45,7 @@ final class ScriptedFeeds implements FeedSource {
     @Override
     public Feed open(KeyRange range, FeedKind kind, @Nullable Position resumeAt) {
         opened.add(range);
+        kinds.add(kind);
         BlockingQueue<Event> script = resumeAt == null ? events : resumedEvents;
         if (resumeAt != null) {
             resumedAt.add(resumeAt);
