@@ -75,6 +75,7 @@ public final class SnapshotReader implements AutoCloseable {
     private @Nullable ByteString cursor;
 
     private @Nullable Endpoint member;
+    private @Nullable Endpoint givenBy;
     private long memberSinceNanos;
     private int refusalsOfOneKey;
     private @Nullable KeyValue newest;
@@ -112,6 +113,11 @@ public final class SnapshotReader implements AutoCloseable {
     /** The entry of the highest mod revision read so far, null if nothing was. */
     @Nullable KeyValue newest() {
         return newest;
+    }
+
+    /** Who gave the last page; null before the first. */
+    public @Nullable Endpoint givenBy() {
+        return givenBy;
     }
 
     /** Whether the last page was given. */
@@ -212,6 +218,7 @@ public final class SnapshotReader implements AutoCloseable {
         }
         size = size.after(entries.size(), bytes, options.pageBytes());
         refusalsOfOneKey = 0;
+        givenBy = member;
         if (!response.getMore()) {
             cursor = null;
             return new Page(new KeyRange(from, range.to()), entries);

@@ -12,6 +12,7 @@ import io.understudy.gateway.replica.ReplicaState;
 import io.understudy.vocabulary.KeyRange;
 import java.time.Duration;
 import java.util.List;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
@@ -26,7 +27,7 @@ import org.slf4j.LoggerFactory;
  *
  * <p>Entries are compared one by one: the pages have to be read whole, since no member tells digests of ranges, and so a
  * digest would save nothing. A difference is a fault of ours, and then the replica is built anew, or of the member that was
- * read: the voters are asked which.
+ * read: the voters are asked which, and unless most of them can tell, another round has to.
  */
 public final class Verifier {
 
@@ -37,6 +38,9 @@ public final class Verifier {
 
     private static final Duration PATIENCE = Duration.ofSeconds(1);
     private static final long PAUSE_MILLIS = 200;
+    /** In a row, before that counts as a problem. */
+    private static final int MOST_UNDECIDED_ROUNDS = 3;
+
     private static final long LEAST_PAGE_BYTES = 64L << 10;
 
     private final Replica replica;
@@ -48,6 +52,7 @@ public final class Verifier {
     private final CountDownLatch closing = new CountDownLatch(1);
     private final SecondOpinions opinions;
     private volatile @Nullable Found found;
+    private volatile @Nullable Undecided undecided;
     /** What was found of a member of the source in this round, or the last. */
     private volatile @Nullable String damaged;
     /** Of the verifier's thread. */
@@ -55,6 +60,9 @@ public final class Verifier {
 
     /** A difference, and of which of the replica's generations. */
     private record Found(String text, long generation) {}
+
+    /** A difference of which it is not known whose fault it is, after so many rounds. */
+    private record Undecided(String text, int rounds, long generation) {}
 
     /** Told of what was compared, on the verifier's thread. */
     public interface Listener {
@@ -90,15 +98,30 @@ public final class Verifier {
         thread.start();
     }
 
-    /** That the replica was found to differ, until it is built anew, or given up for its size: then nothing wrong is left. */
+    /**
+     * That the replica was found to differ, until it is built anew, or given up for its size: then nothing wrong is left. Or
+     * that several rounds in a row could not tell whether it does.
+     */
     public Optional<String> problem() {
+        return differing().or(() -> open().filter(last -> last.rounds() >= MOST_UNDECIDED_ROUNDS)
+                .map(last -> last.text() + ", for " + last.rounds() + " rounds"));
+    }
+
+    /**
+     * That a member of the source was found to differ from its voters, or that it is not known who differs, until a round
+     * finds nothing.
+     */
+    public Optional<String> remark() {
+        return Optional.ofNullable(damaged).or(() -> open().map(Undecided::text));
+    }
+
+    private Optional<String> differing() {
         Found last = found;
         return last != null && last.generation() == replica.generation() ? Optional.of(last.text()) : Optional.empty();
     }
 
-    /** That a member of the source was found to differ from its voters, until a round finds nothing. */
-    public Optional<String> remark() {
-        return Optional.ofNullable(damaged);
+    private Optional<Undecided> open() {
+        return Optional.ofNullable(undecided).filter(last -> last.generation() == replica.generation());
     }
 
     /** Ends the comparison under way; waits for it up to {@code deadline}. Idempotent. */
@@ -121,7 +144,8 @@ public final class Verifier {
     }
 
     private void compareAll() throws InterruptedException {
-        KeyRange rest = problem().isPresent() ? null : replica.range();
+        KeyRange rest = differing().isPresent() ? null : replica.range();
+        Undecided openBefore = undecided;
         String before = damaged;
         damagedNow = false;
         try {
@@ -130,6 +154,9 @@ public final class Verifier {
             }
             if (before != null && !damagedNow) {
                 damaged = null;
+            }
+            if (Objects.equals(undecided, openBefore)) {
+                undecided = null;
             }
         } catch (RuntimeException e) {
             LOG.error("verification was given up by a fault of its own, and begins anew later", e);
@@ -151,7 +178,7 @@ public final class Verifier {
                 SnapshotReader.Page page = reader.next(PATIENCE);
                 if (page == null) {
                     pause(PAUSE_MILLIS);
-                } else if (isSame(state, page, generation)) {
+                } else if (isSame(state, page, reader.givenBy(), generation)) {
                     from = page.covered().to();
                     pause(TimeUnit.SECONDS.toMillis(page.bytes()) / settings.bytesPerSecond());
                 } else {
@@ -169,23 +196,44 @@ public final class Verifier {
         }
     }
 
-    private boolean isSame(ReplicaState state, SnapshotReader.Page page, long generation) {
+    /** Whether the replica has what the page has, or what is right. */
+    private boolean isSame(ReplicaState state, SnapshotReader.Page page, @Nullable Endpoint givenBy, long generation) {
         Differences differences = Differences.between(state, page);
         listener.compared(page.entries().size());
         if (differences.keys().isEmpty()) {
             return true;
         }
         SecondOpinions.Opinions told = opinions.about(state, differences.keys());
-        if (told.forReplica()) {
-            memberDiffers(state, differences, told.suspects());
-            return true;
+        switch (told.verdict()) {
+            case REPLICA -> memberDiffers(state, differences, told.suspects());
+            case SOURCE -> replicaDiffers(state, differences, givenBy, generation);
+            case UNDECIDED -> nobodyKnows(state, differences, told, generation);
         }
+        return told.verdict() == SecondOpinions.Verdict.REPLICA;
+    }
+
+    private void replicaDiffers(
+            ReplicaState state, Differences differences, @Nullable Endpoint givenBy, long generation) {
         LOG.error("replica differs from the source revision={} keys={}", state.revision(), differences.text());
         found = new Found(
                 "it differs from the source at revision " + state.revision() + " in " + differences.text(), generation);
         listener.differ(Side.REPLICA, differences.keys().size());
+        if (givenBy != null) {
+            // What the voters have may be neither: then what follows must not come from there.
+            source.reportFailure(givenBy, Duty.SNAPSHOT, "the replica differs from it");
+        }
         replica.rebuild("it differs from the source");
-        return false;
+    }
+
+    private void nobodyKnows(
+            ReplicaState state, Differences differences, SecondOpinions.Opinions told, long generation) {
+        Undecided before = open().orElse(null);
+        int rounds = before == null ? 1 : before.rounds() + 1;
+        String text = "replica and source differ at revision " + state.revision() + " in " + differences.text()
+                + ", and no majority of " + told.voters() + " voters tells who is right: " + told.agreeing()
+                + " agree with the replica, " + told.differing() + " differ";
+        LOG.warn("{}, rounds={}; asked again in the next round", text, rounds);
+        undecided = new Undecided(text, rounds, generation);
     }
 
     private void memberDiffers(ReplicaState state, Differences differences, List<Endpoint> suspects) {

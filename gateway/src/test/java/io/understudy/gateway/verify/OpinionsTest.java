@@ -1,0 +1,32 @@
+package io.understudy.gateway.verify;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.understudy.gateway.verify.SecondOpinions.Opinions;
+import io.understudy.gateway.verify.SecondOpinions.Verdict;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+/** Who is right, by what the voters have. */
+final class OpinionsTest {
+
+    @Test
+    void aMajorityOfAllVotersDecidesEitherWay() {
+        assertThat(verdict(3, 2, 1)).isEqualTo(Verdict.REPLICA);
+        assertThat(verdict(3, 1, 2)).isEqualTo(Verdict.SOURCE);
+        assertThat(verdict(1, 0, 1)).isEqualTo(Verdict.SOURCE);
+    }
+
+    @Test
+    void nothingIsDecidedByNobodyOrTooFewOrATie() {
+        assertThat(verdict(3, 0, 0)).isEqualTo(Verdict.UNDECIDED);
+        assertThat(verdict(3, 0, 1)).isEqualTo(Verdict.UNDECIDED);
+        assertThat(verdict(3, 1, 0)).isEqualTo(Verdict.UNDECIDED);
+        assertThat(verdict(4, 2, 2)).isEqualTo(Verdict.UNDECIDED);
+        assertThat(verdict(0, 0, 0)).isEqualTo(Verdict.UNDECIDED);
+    }
+
+    private static Verdict verdict(int voters, int agreeing, int differing) {
+        return new Opinions(voters, agreeing, differing, List.of()).verdict();
+    }
+}
