@@ -304,6 +304,7 @@ public final class Replica implements FeedConsumer {
             doubted = false;
             oversized = false;
             served = true;
+        boolean mistrusted = doubted;
             window = built;
             generation.incrementAndGet();
         }
@@ -311,6 +312,10 @@ public final class Replica implements FeedConsumer {
         told(at);
         requireRoom();
     }
+        if (mistrusted) {
+            // It may have missed commits.
+            log.forget(coming.log().from());
+        }
 
     private void told(Position at) {
         Window held = window;

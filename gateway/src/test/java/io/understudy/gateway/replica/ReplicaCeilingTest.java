@@ -124,7 +124,7 @@ final class ReplicaCeilingTest {
         assertThat(replica.log().after(2).knowsPrevious()).isFalse();
         load(replica, 3, 1);
         put(replica, 4, "again");
-        assertThat(replica.log().from()).isEqualTo(1);
+        assertThat(replica.log().from()).isEqualTo(3);
         assertThat(replica.log().after(3).knowsPrevious()).isTrue();
     }
 
