@@ -247,8 +247,9 @@ public final class Replica implements FeedConsumer {
             told(position);
             requireRoom();
         } else {
-            requireSame(reached, commit.revision(), changes);
-            append(coming.window(), coming.log(), commit.revision(), changes);
+            LoggedCommit known = requireSame(reached, commit.revision(), changes);
+            // Held once, though there are two logs for now.
+            append(coming.window(), coming.log(), commit.revision(), known == null ? changes : known.changes());
             requireRoom();
             replayed(position);
         }
@@ -264,7 +265,10 @@ public final class Replica implements FeedConsumer {
         if (coming == null) {
             told(position);
         } else {
-            requireSame(reached, position.revision(), List.of());
+            LoggedCommit none = requireSame(reached, position.revision(), List.of());
+            if (none != null) {
+                throw new IllegalStateException("a commit where there was none: " + none.revision());
+            }
             replayed(position);
         }
     }
@@ -333,12 +337,15 @@ public final class Replica implements FeedConsumer {
         }
     }
 
-    /** What comes again has to be what came before. Changes are none if nothing happened between those revisions. */
-    private void requireSame(Revision after, Revision upTo, List<Entry> changes) {
+    /**
+     * What comes again has to be what came before. Changes are none if nothing happened between those revisions. Returns
+     * the commit as it came before; null if it didn't, or there is none.
+     */
+    private @Nullable LoggedCommit requireSame(Revision after, Revision upTo, List<Entry> changes) {
         long from = Math.max(after.value(), log.from());
         if (doubted || upTo.value() <= log.from()) {
             // What is known to be wrong may be so because commits were missed.
-            return;
+            return null;
         }
         LoggedCommit known = log.after(from);
         LoggedCommit expected = known == null || known.revision().isAfter(upTo) ? null : known;
@@ -352,6 +359,7 @@ public final class Replica implements FeedConsumer {
             throw new ReplicaDivergedException("another history: what the source tells now of revision " + upTo
                     + " differs from what it told before; restart the gateway if the source was restored");
         }
+        return expected;
     }
 
     /** The past gives way first; if that isn't enough, all states go. */

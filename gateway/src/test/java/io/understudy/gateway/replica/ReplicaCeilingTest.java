@@ -145,6 +145,34 @@ final class ReplicaCeilingTest {
     }
 
     @Test
+    void theLogOfAReplicaThatDifferedIsForgottenAsFarAsHistoryDoesNotComeAgain() {
+        Replica replica = replica(Duration.ofHours(1));
+        load(replica, 1, 1);
+        put(replica, 3, "with one before that was missed");
+        put(replica, 5, "told");
+        replica.rebuild("it missed a commit");
+        assertThat(replica.isSnapshotDue()).isTrue();
+        replica.historyFollows(new Revision(5));
+        load(replica, 4, 1);
+        put(replica, 5, "told");
+        assertThat(replica.log().from()).isEqualTo(4);
+        assertThat(replica.log().first().revision()).isEqualTo(new Revision(5));
+    }
+
+    @Test
+    void whatComesAgainIsHeldOnce() {
+        Replica replica = replica(Duration.ofHours(1));
+        load(replica, 1, 1);
+        put(replica, 2, "told");
+        Entry told = replica.log().after(1).changes().get(0);
+        replica.historyFollows(new Revision(2));
+        load(replica, 1, 1);
+        put(replica, 2, "told");
+        assertThat(replica.log().after(1).changes().get(0)).isSameAs(told);
+        assertThat(replica.state().get(told.key()).wire()).isSameAs(told.wire());
+    }
+
+    @Test
     void historyThatMakesItTooLargeIsFollowedWithoutAState() {
         Replica replica = replica(Duration.ofHours(1));
         replica.historyFollows(new Revision(21));
