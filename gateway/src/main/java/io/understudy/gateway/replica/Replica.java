@@ -60,7 +60,7 @@ public final class Replica implements FeedConsumer {
     private boolean served;
     /** Whether what was dropped differed from the source. Of the writing thread. */
     private boolean doubted;
-    /** Whether what was dropped took more memory than it may. Of the writing thread. */
+    /** Whether it took more memory than it may, lately: with the past that would be so again. Of the writing thread. */
     private boolean oversized;
     /** Whether the past was compacted while it was followed. Of the writing thread. */
     private boolean overtaken;
@@ -176,6 +176,7 @@ public final class Replica implements FeedConsumer {
         if (reason != null) {
             drop(reason);
             doubted = true;
+            oversized = false;
             rebuildWanted.set(null);
             return true;
         }
@@ -303,23 +304,22 @@ public final class Replica implements FeedConsumer {
         replay = null;
         overtaken = false;
         Window built = coming.window();
+        boolean mistrusted = doubted;
         if (built != null) {
             built.advance(at.revision());
             doubted = false;
-            oversized = false;
             served = true;
-        boolean mistrusted = doubted;
             window = built;
             generation.incrementAndGet();
+        }
+        if (mistrusted) {
+            // It may have missed commits.
+            log.forget(coming.log().from());
         }
         log.goOnWith(coming.log());
         told(at);
         requireRoom();
     }
-        if (mistrusted) {
-            // It may have missed commits.
-            log.forget(coming.log().from());
-        }
 
     private void told(Position at) {
         Window held = window;
@@ -379,11 +379,12 @@ public final class Replica implements FeedConsumer {
         boolean any = held != null || running != null || (coming != null && coming.window() != null);
         if (any && log.bytes() > room) {
             long bytes = settings.maxBytes() - room + log.bytes();
+            // The past alone may have been too large: the present is tried at once.
+            boolean atOnce = coming != null || (running != null && wanted() == FeedKind.RECENT);
             drop("it would take more memory than it may: " + bytes + " bytes of " + settings.maxBytes()
                     + ", see replica.maxBytes");
             oversized = true;
-            if (coming != null) {
-                // The past alone may have been too large: the present is tried at once.
+            if (atOnce) {
                 droppedNanos = System.nanoTime() - settings.retryInterval().toNanos();
             }
             generation.incrementAndGet();

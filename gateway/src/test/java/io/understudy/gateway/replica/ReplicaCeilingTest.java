@@ -186,8 +186,32 @@ final class ReplicaCeilingTest {
         assertThat(replica.wanted()).isEqualTo(FeedKind.STATE);
         load(replica, 22, 1);
         assertThat(replica.state()).isNotNull();
-        assertThat(replica.wanted()).isEqualTo(FeedKind.RECENT);
+        assertThat(replica.wanted()).isEqualTo(FeedKind.STATE);
         assertThat(replica.heapBytes()).isBetween(1L, (long) CEILING);
+    }
+
+    @Test
+    void aSnapshotOfThePastThatIsTooLargeIsFollowedByOneOfThePresentAtOnceAndNoMoreThanThat() {
+        Replica replica = replica(Duration.ofHours(1));
+        tooLarge(replica);
+        assertThat(replica.isSnapshotDue()).isTrue();
+        assertThat(replica.wanted()).isEqualTo(FeedKind.STATE);
+        tooLarge(replica);
+        assertThat(replica.isSnapshotDue()).isFalse();
+        replica.rebuild("it differs");
+        assertThat(replica.isSnapshotDue()).isTrue();
+        assertThat(replica.wanted()).isEqualTo(FeedKind.RECENT);
+    }
+
+    private static void tooLarge(Replica replica) {
+        replica.snapshotStarted(CLUSTER, new Revision(50));
+        ByteString from = ByteString.EMPTY;
+        for (int i = 0; i < 20; i++) {
+            ByteString to = i == 19 ? null : key(i + 1);
+            replica.snapshotPage(new KeyRange(from, to), List.of(Keys.entry(key(i), LARGE, 5)));
+            from = to;
+        }
+        replica.snapshotCompleted(position(50));
     }
 
     @Test
