@@ -60,6 +60,9 @@ import org.slf4j.LoggerFactory;
  */
 public final class Gateway implements AutoCloseable {
 
+    /** Revisions that the source is asked to replay for the window: it does so at the cost of its writers. */
+    private static final int MOST_HISTORY = 20_000;
+
     /** What {@code /version} says: clients see etcd 3.5's API, other gateways see one of their own. */
     static final String VERSION = "3.5.0+understudy";
 
@@ -107,7 +110,9 @@ public final class Gateway implements AutoCloseable {
         EtcdFeedSource feed = new EtcdFeedSource(
                 settings.source().name(),
                 source,
-                settings.feed().withHistoryRevisions(settings.replica().windowRevisions()),
+                settings.feed()
+                        .withHistoryRevisions(
+                                Math.min(MOST_HISTORY, settings.replica().windowRevisions())),
                 registry);
         this.replica = new Replica(settings.range(), settings.replica(), replicaListener(metrics));
         this.writer = new ReplicaWriter(replica, feeds.apply(feed), metrics::applied, metrics::resynchronised);
