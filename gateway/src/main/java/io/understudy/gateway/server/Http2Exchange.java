@@ -155,12 +155,19 @@ final class Http2Exchange implements Exchange, RequestHead {
         outflow.push(data);
     }
 
-    /** Whether all that was pushed has gone on its way, and there is room on it for {@code bytes} before. */
+    /**
+     * Whether all that was pushed has gone on its way, and there is room on it for {@code bytes} before; and whether the
+     * client's window for the stream has any room.
+     */
     boolean pushable(int bytes) {
         return !closed
                 && !answered
-                && handler.pushable()
-                && (outflow == null || (outflow.flows() && outflow.handedBytes() < bytes));
+                && handler.pushable(freeBytes())
+                && (outflow == null || outflow.handedBytes() < bytes);
+    }
+
+    private long freeBytes() {
+        return outflow == null ? handler.window(stream) : outflow.freeBytes();
     }
 
     /** Runs {@code runnable} once when {@link #pushable} may be true again, unless the stream ends before. */
@@ -174,7 +181,7 @@ final class Http2Exchange implements Exchange, RequestHead {
 
     private void awaitRoom() {
         // Else its own window has to grow, which is told for each stream: thousands may wait so, and for long.
-        if (outflow == null || outflow.flows()) {
+        if (resumeAt < 0 || freeBytes() > 0) {
             handler.await(this);
         }
     }
@@ -189,8 +196,10 @@ final class Http2Exchange implements Exchange, RequestHead {
 
     /** The client's window for the stream is larger now. */
     void windowGrew() {
-        if (outflow != null && !closed) {
-            outflow.drain();
+        if (!closed) {
+            if (outflow != null) {
+                outflow.drain();
+            }
             if (resume != null) {
                 awaitRoom();
             }

@@ -28,6 +28,15 @@ import org.jspecify.annotations.Nullable;
  */
 final class Http2Handler extends Http2ConnectionHandler {
 
+    /** A window with room for this is that of a client which reads: its own default is four times as much. */
+    private static final int OPEN_BYTES = 16 << 10;
+
+    /** What streams may hold together, in terms of what answers may have unread, before they need an open window. */
+    private static final int HELD_SHARE = 4;
+
+    /** As {@link #HELD_SHARE}, before all of them have to wait: dozens may each hold a large batch, and others go on. */
+    private static final int MOST_HELD_SHARE = 64;
+
     private final Http2Connection.PropertyKey exchangeKey = connection().newKey();
     /** For their client to take more, in the order of their turns. */
     private final Set<Http2Exchange> waiting = new LinkedHashSet<>();
@@ -38,7 +47,7 @@ final class Http2Handler extends Http2ConnectionHandler {
     private @Nullable ChannelHandlerContext context;
     private final int maxUnreadBytes;
     private final Stall stall = new Stall();
-    private int unwritten;
+    private long unwritten;
     /** Bytes of answers that the client's windows or the socket haven't let go. */
     private long pending;
     /** Bytes of answers that went. */
@@ -47,6 +56,9 @@ final class Http2Handler extends Http2ConnectionHandler {
     private long pushing;
     /** Bytes of pushed data that the socket's queue was given. */
     private long pushed;
+
+    /** Bytes of pushed data that wait for the windows of their streams. */
+    private long held;
 
     private boolean reading;
     private boolean flushComes;
@@ -102,9 +114,24 @@ final class Http2Handler extends Http2ConnectionHandler {
         return encoder().flowController().windowSize(stream);
     }
 
-    /** Whether what was pushed to any stream isn't too much for the connection. */
-    boolean pushable() {
-        return pushing < maxUnreadBytes && context().channel().isWritable();
+    /**
+     * Whether what was pushed to any stream isn't too much for the connection, and a stream whose window has room for
+     * {@code free} bytes may hold what comes beyond those.
+     */
+    boolean pushable(long free) {
+        return pushing < maxUnreadBytes
+                && context().channel().isWritable()
+                && free > 0
+                && held < (long) maxUnreadBytes * (free < OPEN_BYTES ? HELD_SHARE : MOST_HELD_SHARE);
+    }
+
+    /** Streams hold as many bytes more. */
+    void held(long bytes) {
+        boolean much = held >= (long) maxUnreadBytes * HELD_SHARE;
+        held += bytes;
+        if (much && bytes < 0) {
+            resumeSoon();
+        }
     }
 
     /** Writes data that the stream's window has room for, and takes it over. */

@@ -13,6 +13,7 @@ final class Outflow {
     private final Http2Handler handler;
     private final ArrayDeque<ByteBuf> held = new ArrayDeque<>(1);
     private int handedBytes;
+    private long heldBytes;
 
     Outflow(Http2Exchange exchange, Http2Handler handler) {
         this.exchange = exchange;
@@ -20,22 +21,28 @@ final class Outflow {
     }
 
     void push(ByteBuf data) {
-        held.add(data);
+        hold(data);
         drain();
     }
 
     /** Hands on what the window has room for. */
     void drain() {
-        int window = handler.window(exchange.stream()) - handedBytes;
-        while (window > 0 && !held.isEmpty()) {
+        long room = room();
+        while (room > 0 && !held.isEmpty()) {
             ByteBuf next = held.element();
-            int length = next.readableBytes();
-            ByteBuf part = length <= window ? held.remove() : next.readRetainedSlice(window);
-            length = part.readableBytes();
-            window -= length;
+            ByteBuf part = next.readableBytes() <= room ? held.remove() : next.readRetainedSlice((int) room);
+            int length = part.readableBytes();
+            room -= length;
             handedBytes += length;
+            heldBytes -= length;
+            handler.held(-length);
             handler.push(exchange, part);
         }
+    }
+
+    /** What the window has room for beside all that was handed on. */
+    private long room() {
+        return (long) handler.window(exchange.stream()) - handedBytes;
     }
 
     /** As many of those handed on went to the socket, or nowhere. */
@@ -43,9 +50,9 @@ final class Outflow {
         handedBytes -= bytes;
     }
 
-    /** Whether the client takes more of this stream. */
-    boolean flows() {
-        return held.isEmpty();
+    /** What the client takes at once of this stream; nothing while anything is held. */
+    long freeBytes() {
+        return held.isEmpty() ? room() : 0;
     }
 
     /** What has yet to go to the socket. */
@@ -56,12 +63,24 @@ final class Outflow {
     /** Takes what is held, for another way. */
     ArrayDeque<ByteBuf> takeHeld() {
         ArrayDeque<ByteBuf> taken = held.clone();
-        held.clear();
+        forgetHeld();
         return taken;
     }
 
     void drop() {
         held.forEach(ByteBuf::release);
+        forgetHeld();
+    }
+
+    private void hold(ByteBuf data) {
+        held.add(data);
+        heldBytes += data.readableBytes();
+        handler.held(data.readableBytes());
+    }
+
+    private void forgetHeld() {
         held.clear();
+        handler.held(-heldBytes);
+        heldBytes = 0;
     }
 }

@@ -26,6 +26,15 @@ import io.understudy.gateway.caller.Session;
 import io.vertx.core.Future;
 import io.vertx.core.Promise;
 import io.vertx.core.Vertx;
+import io.vertx.core.buffer.Buffer;
+import io.vertx.core.http.Http2Settings;
+import io.vertx.core.http.HttpClient;
+import io.vertx.core.http.HttpClientOptions;
+import io.vertx.core.http.HttpClientRequest;
+import io.vertx.core.http.HttpClientResponse;
+import io.vertx.core.http.HttpConnection;
+import io.vertx.core.http.HttpMethod;
+import io.vertx.core.http.HttpVersion;
 import java.io.BufferedReader;
 import java.io.ByteArrayInputStream;
 import java.io.IOException;
@@ -37,6 +46,7 @@ import java.net.Socket;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.List;
+import java.util.Objects;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.Executor;
@@ -75,6 +85,11 @@ final class CallsTest {
             .setType(MethodDescriptor.MethodType.UNARY)
             .build();
 
+    private static final String PUSHES = "test.Test/Pushes";
+    private static final int PUSH_BYTES = 100_000;
+
+    private final AtomicInteger pushes = new AtomicInteger();
+    private final Queue<HttpClientResponse> unread = new ConcurrentLinkedQueue<>();
     private final Vertx vertx = Vertx.vertx();
     private final Queue<Caller> callers = new ConcurrentLinkedQueue<>();
     private final Queue<Principal> principals = new ConcurrentLinkedQueue<>();
@@ -101,6 +116,9 @@ final class CallsTest {
                             return before.map(done -> new Reply(answer, List.of(new Field("told", "beside"))));
                         }),
                         new CallMethod(ECHO, this::echo),
+                        new CallMethod(
+                                ECHO.toBuilder().setFullMethodName(PUSHES).build(),
+                                (call, metadata, caller, loop) -> new Pusher(call)),
                         new CallMethod(ONE_OF_MANY, (call, metadata, caller, loop) -> {
                             call.answer(new Reply(answer, List.of(new Field("told", "beside"))));
                             return new ServerCall.Listener<>() {};
@@ -272,6 +290,41 @@ final class CallsTest {
         await().atMost(PATIENCE).untilAsserted(() -> assertThat(lengths).hasSize(1_000));
         call.cancel("enough", null);
         await().atMost(PATIENCE).untilTrue(echoCancelled);
+    }
+
+    @Test
+    void nothingIsPushedToStreamsThatHaveNoWindowUntilTheyHave() {
+        AtomicLong received = new AtomicLong();
+        HttpConnection client = openPushed(5, 0, received);
+        await().during(Duration.ofMillis(500)).atMost(PATIENCE).untilAsserted(() -> assertThat(pushes)
+                .hasValue(0));
+        Void unused = TestServer.get(client.updateSettings(new Http2Settings().setInitialWindowSize(1 << 20)));
+        unread.forEach(HttpClientResponse::resume);
+        await().atMost(PATIENCE).untilAsserted(() -> assertThat(received).hasValueGreaterThan(10L * PUSH_BYTES));
+    }
+
+    /** Streams of one connection, to which is pushed whatever they take; their answers are read later. */
+    private HttpConnection openPushed(int streams, int window, AtomicLong received) {
+        HttpClient client = vertx.createHttpClient(new HttpClientOptions()
+                .setProtocolVersion(HttpVersion.HTTP_2)
+                .setHttp2ClearTextUpgrade(false)
+                .setHttp2MultiplexingLimit(1000)
+                .setInitialSettings(new Http2Settings().setInitialWindowSize(window))
+                .setHttp2ConnectionWindowSize(64 << 20));
+        HttpConnection connection = null;
+        for (int i = 0; i < streams; i++) {
+            HttpClientRequest request =
+                    TestServer.get(client.request(HttpMethod.POST, port, "127.0.0.1", "/" + PUSHES));
+            connection = request.connection();
+            request.setChunked(true).putHeader("content-type", "application/grpc");
+            Future<HttpClientResponse> unused = request.response().onSuccess(response -> {
+                response.handler(data -> received.addAndGet(data.length())).pause();
+                unread.add(response);
+            });
+            Void sent = TestServer.get(request.write(Buffer.buffer(new byte[5])));
+        }
+        await().atMost(PATIENCE).until(() -> unread.size() == streams);
+        return Objects.requireNonNull(connection);
     }
 
     @Test
@@ -474,6 +527,33 @@ final class CallsTest {
                 echoCancelled.set(true);
             }
         };
+    }
+
+    /** Pushes for as long as it may. */
+    private final class Pusher extends ServerCall.Listener<byte[]> {
+        private final MessageCall call;
+
+        Pusher(MessageCall call) {
+            this.call = call;
+            call.request(1);
+        }
+
+        @Override
+        public void onMessage(byte[] message) {
+            call.sendHeaders(new Metadata());
+            onReady();
+        }
+
+        @Override
+        public void onReady() {
+            // No more than that in a turn, as others have theirs.
+            for (int i = 0; i < 100 && call.pushable(PUSH_BYTES); i++) {
+                pushes.incrementAndGet();
+                ByteBuf data = call.allocator().directBuffer(PUSH_BYTES);
+                MessageCall.prefix(data, PUSH_BYTES - MessageCall.PREFIX_BYTES);
+                call.push(data.writeZero(PUSH_BYTES - MessageCall.PREFIX_BYTES));
+            }
+        }
     }
 
     /** As many zeros as that, and how many have been made. */
