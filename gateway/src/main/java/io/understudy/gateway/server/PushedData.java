@@ -37,17 +37,21 @@ final class PushedData implements Http2RemoteFlowController.FlowControlled {
         int left = Math.min(allowedBytes, size);
         int written = left;
         size -= left;
-        while (left > 0) {
-            ByteBuf part = parts.element();
-            int length = Math.min(Math.min(left, maxFrameBytes), part.readableBytes());
-            frames.data(exchange.stream().id(), part, length);
-            left -= length;
-            if (!part.isReadable()) {
-                parts.remove();
-                part.release();
+        try {
+            while (left > 0) {
+                ByteBuf part = parts.element();
+                int length = Math.min(Math.min(left, maxFrameBytes), part.readableBytes());
+                frames.data(exchange.stream().id(), part, length);
+                left -= length;
+                if (!part.isReadable()) {
+                    parts.remove();
+                    part.release();
+                }
             }
+        } finally {
+            // If it fails the stream ends, and what is left of it is counted there.
+            exchange.pushed(written);
         }
-        exchange.pushed(written);
     }
 
     @Override
