@@ -265,8 +265,12 @@ public final class MessageCall extends ServerCall<byte[], byte[]> implements Req
 
     private void room() {
         awaitsRoom = false;
-        if (!call.over()) {
-            listener.onReady();
+        try {
+            if (!call.over()) {
+                listener.onReady();
+            }
+        } catch (RuntimeException e) {
+            broken(e);
         }
     }
 
