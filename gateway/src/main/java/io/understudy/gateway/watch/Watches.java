@@ -83,6 +83,11 @@ public final class Watches implements AutoCloseable {
         WatchStream stream = new WatchStream(loop, output, caller);
         streams.incrementAndGet();
         loop.opened(stream, requiresLeader);
+        if (closed) {
+            // Who closes may not have seen the loop, if this is its first stream.
+            stream.close();
+            throw stopped();
+        }
         return stream;
     }
 
