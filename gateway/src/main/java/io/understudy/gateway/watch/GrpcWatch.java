@@ -28,6 +28,9 @@ public final class GrpcWatch extends ServerCall.Listener<byte[]> implements Watc
     /** Events of more bytes are shared rather than copied. */
     private static final int LARGE_BYTES = 16 << 10;
 
+    /** What etcd sends of a message has no other limit than gRPC's, of 2 GiB; a little of that is what surrounds it. */
+    private static final int MAX_BYTES = Integer.MAX_VALUE - (64 << 10);
+
     private final MessageCall call;
     private final int bufferBytes;
     private final WatchLoop loop;
@@ -37,6 +40,7 @@ public final class GrpcWatch extends ServerCall.Listener<byte[]> implements Watc
     private boolean collectedShared;
 
     private boolean wantsNext;
+    private boolean over;
 
     private GrpcWatch(Watches watches, MessageCall call, Caller caller, boolean requiresLeader) throws ApiException {
         this.call = call;
@@ -91,6 +95,7 @@ public final class GrpcWatch extends ServerCall.Listener<byte[]> implements Watc
 
     @Override
     public void onCancel() {
+        over = true;
         stream.close();
         dropCollected();
     }
@@ -105,6 +110,9 @@ public final class GrpcWatch extends ServerCall.Listener<byte[]> implements Watc
 
     @Override
     public void control(WatchControl response) {
+        if (!goesOn()) {
+            return;
+        }
         byte[] header = loop.headers().of(response.revision());
         int size = WatchMessage.size(header, response);
         ByteBuf out = begin(size, size);
@@ -113,26 +121,36 @@ public final class GrpcWatch extends ServerCall.Listener<byte[]> implements Watc
 
     @Override
     public void events(long watchId, EventBatch batch, int first, int end, boolean fragment) {
-        EncodedEvents events = batch.encoded();
-        boolean whole = first == 0 && end == events.ends().length;
-        if (collected == null && watchId == 0 && whole && !fragment) {
-            collected = loop.messageOf(batch, call.allocator()).retainedDuplicate();
-            collectedShared = true;
+        if (!goesOn()) {
             return;
         }
+        EncodedEvents events = batch.encoded();
         int from = first == 0 ? 0 : events.ends()[first - 1];
         int length = events.ends()[end - 1] - from;
         byte[] header = loop.headers().of(batch.revision());
-        int size = WatchMessage.size(header, watchId, fragment);
-        boolean large = length >= LARGE_BYTES;
-        ByteBuf out = begin(size + length, large ? size : size + length);
-        WatchMessage.write(out, header, watchId, fragment);
-        if (large) {
+        int besides = WatchMessage.size(header, watchId, fragment);
+        long size = (long) besides + length;
+        if (size > MAX_BYTES) {
+            stream.end(tooLarge(size));
+        } else if (collected == null && watchId == 0 && first == 0 && end == events.ends().length && !fragment) {
+            collected = loop.messageOf(batch, call.allocator()).retainedDuplicate();
+            collectedShared = true;
+        } else if (length >= LARGE_BYTES) {
+            ByteBuf shared = loop.eventsOf(batch, call.allocator());
+            WatchMessage.write(begin((int) size, besides), header, watchId, fragment);
             flush();
-            call.push(loop.eventsOf(batch, call.allocator()).retainedSlice(from, length));
+            call.push(shared.retainedSlice(from, length));
         } else {
+            ByteBuf out = begin((int) size, (int) size);
+            WatchMessage.write(out, header, watchId, fragment);
             out.writeBytes(events.bytes(), from, length);
         }
+    }
+
+    private static ApiException tooLarge(long size) {
+        return new ApiException(
+                Status.Code.RESOURCE_EXHAUSTED,
+                "grpc: trying to send message larger than max (" + size + " vs. " + MAX_BYTES + ")");
     }
 
     @Override
@@ -147,11 +165,26 @@ public final class GrpcWatch extends ServerCall.Listener<byte[]> implements Watc
 
     @Override
     public void end(ApiException why) {
-        flush();
-        call.close(why.code().toStatus().withDescription(why.text()), new Metadata());
+        try {
+            flush();
+        } finally {
+            over = true;
+            call.close(why.code().toStatus().withDescription(why.text()), new Metadata());
+        }
     }
 
-    /** A buffer in which a message of {@code size} bytes has begun, with room for {@code room} of them. */
+    /** Whether there is a stream to tell; what is collected may have to leave first, which may find that there is none. */
+    private boolean goesOn() {
+        if (!over && collectedShared && collected != null && collected.readableBytes() >= LARGE_BYTES) {
+            flush();
+        }
+        return !over;
+    }
+
+    /**
+     * A buffer in which a message of {@code size} bytes has begun, with room for {@code room} of them: what can fail fails
+     * before there is a part of one.
+     */
     private ByteBuf begin(int size, int room) {
         int bytes = MessageCall.PREFIX_BYTES + room;
         ByteBuf out = collected;
@@ -162,6 +195,8 @@ public final class GrpcWatch extends ServerCall.Listener<byte[]> implements Watc
             own.writeBytes(out);
             out.release();
             out = own;
+        } else {
+            out.ensureWritable(bytes);
         }
         collected = out;
         collectedShared = false;

@@ -83,8 +83,9 @@ final class WatchLoop {
     private void flush() {
         List<WatchStream> all = List.copyOf(told);
         told.clear();
-        all.forEach(WatchStream::flush);
+        // Each has its own hold of what it was told.
         shared.forget();
+        all.forEach(WatchStream::flush);
     }
 
     /** Events as bytes, for all streams of the loop; not to be changed, and until the end of the turn the caller's. */

@@ -25,12 +25,16 @@ import java.util.concurrent.ThreadLocalRandom;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * One client's stream of watchers, as etcd serves it ({@code v3rpc/watch.go}, {@code mvcc/watcher.go}): requests are
  * answered one after the other, in their order, and events come between. On the event loop of the client's connection.
  */
 public final class WatchStream {
+
+    private static final Logger LOG = LoggerFactory.getLogger(WatchStream.class);
 
     private static final ByteString ZERO = ByteString.copyFrom(new byte[] {0});
 
@@ -110,10 +114,23 @@ public final class WatchStream {
         }
     }
 
+    /** Ends the stream, so that its client resumes what it was told of only in part. */
+    private void fail(Throwable why) {
+        if (!over) {
+            LOG.error("watch stream failed", why);
+            end(new ApiException(Status.Code.INTERNAL, "understudy: " + why));
+        }
+    }
+
+    /** Fails alone: others have something to flush too. */
     void flush() {
         told = false;
         if (!over) {
-            output.flush();
+            try {
+                output.flush();
+            } catch (RuntimeException e) {
+                fail(e);
+            }
         }
     }
 
@@ -129,13 +146,28 @@ public final class WatchStream {
                 : loop.watches().permissions().check(caller.principal(), range);
         allowed.onComplete(checked -> {
             String refusal = checked.failed() ? longForm(checked.cause()) : null;
-            waiting = loop.hub().whenAt(caller.session().lastRevision(), request.getPrevKv(), () -> {
-                if (!over) {
-                    create(request, range, refusal);
-                    taken.run();
-                }
+            whenCurrent(request.getPrevKv(), () -> {
+                create(request, range, refusal);
+                taken.run();
             });
         });
+    }
+
+    /** Runs {@code task} once the hub is where the client has been, unless the stream is over. */
+    private void whenCurrent(boolean previous, Runnable task) {
+        if (over) {
+            return;
+        }
+        long least = caller.session().lastRevision();
+        waiting = loop.hub().whenAt(least, previous, () -> {
+            if (!over) {
+                task.run();
+            }
+        });
+        if (loop.hub().revision(previous) < least) {
+            // What the client has done may lie outside of the range, of which the feed tells when it is asked.
+            loop.watches().requestProgress();
+        }
     }
 
     /** In etcd's order of checks. */
@@ -237,8 +269,12 @@ public final class WatchStream {
         if (!over) {
             ticker = loop.after(nanos, () -> tick(nanos));
             loop.hub().turn();
-            for (Served served : watchers.values()) {
-                served.tick();
+            // What they are told leaves at once, and may find that the client is gone.
+            told = true;
+            try {
+                List.copyOf(watchers.values()).forEach(Served::tick);
+            } finally {
+                loop.flushLater(this);
             }
         }
     }
@@ -293,12 +329,18 @@ public final class WatchStream {
         public void events(EventBatch batch) {
             quiet = false;
             caller.session().answered(batch.revision());
-            if (fragments) {
-                tellInFragments(batch);
-            } else {
-                output.events(id, batch, 0, batch.events().size(), false);
+            try {
+                if (fragments) {
+                    tellInFragments(batch);
+                } else {
+                    output.events(id, batch, 0, batch.events().size(), false);
+                }
+            } catch (ArithmeticException e) {
+                // Events are encoded together.
+                end(new ApiException(Status.Code.RESOURCE_EXHAUSTED, "grpc: trying to send message larger than max"));
+            } finally {
+                flushLater();
             }
-            flushLater();
         }
 
         @Override
@@ -320,13 +362,15 @@ public final class WatchStream {
             int first = 0;
             if (Fragments.needed(events, besides, most)) {
                 int end = Fragments.end(events, first, besides, most);
-                while (end < count) {
+                while (end < count && !over) {
                     output.events(id, batch, first, end, true);
                     first = end;
                     end = Fragments.end(events, first, besides, most);
                 }
             }
-            output.events(id, batch, first, count, false);
+            if (!over) {
+                output.events(id, batch, first, count, false);
+            }
         }
 
         boolean isSynced() {
@@ -347,7 +391,7 @@ public final class WatchStream {
         }
 
         void tick() {
-            if (notifies) {
+            if (notifies && !over) {
                 if (quiet && isSynced() && output.ready()) {
                     tell(WatchControl.progress(revision(), id));
                 }
