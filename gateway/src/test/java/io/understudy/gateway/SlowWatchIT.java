@@ -62,15 +62,13 @@ final class SlowWatchIT {
                     .putHeader("content-type", "application/grpc")
                     .putHeader("te", "trailers");
             byte[] message = create.toByteArray();
+            // Before anything can come that nobody would take.
+            var answered = request.response().onSuccess(came -> came.handler(this::read));
             var unused = request.write(Buffer.buffer()
                     .appendByte((byte) 0)
                     .appendInt(message.length)
                     .appendBytes(message));
-            response = request.response()
-                    .onSuccess(came -> came.handler(this::read))
-                    .toCompletionStage()
-                    .toCompletableFuture()
-                    .get(30, TimeUnit.SECONDS);
+            response = answered.toCompletionStage().toCompletableFuture().get(30, TimeUnit.SECONDS);
             await().atMost(PATIENCE).until(() -> !received.isEmpty());
         }
 
