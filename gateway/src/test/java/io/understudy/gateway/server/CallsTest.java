@@ -321,7 +321,7 @@ final class CallsTest {
                 response.handler(data -> received.addAndGet(data.length())).pause();
                 unread.add(response);
             });
-            Void sent = TestServer.get(request.write(Buffer.buffer(new byte[5])));
+            Void unusedNothing = TestServer.get(request.write(Buffer.buffer(new byte[5])));
         }
         await().atMost(PATIENCE).until(() -> unread.size() == streams);
         return Objects.requireNonNull(connection);
