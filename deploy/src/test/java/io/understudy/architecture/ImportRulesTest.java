@@ -73,6 +73,7 @@ final class ImportRulesTest {
             .gateway.hub        io.netty.util org.slf4j
             .gateway.watch      .gateway.api .gateway.caller .gateway.hub .gateway.server .vocabulary com.google.protobuf
             .gateway.watch      io.etcd.jetcd.api io.grpc io.micrometer io.netty.buffer io.netty.util io.vertx.core
+            .gateway.watch      org.slf4j
             .gateway.history    .gateway.hub .gateway.replica .feed .etcd .vocabulary com.google.protobuf org.slf4j
             .gateway.metrics    .metrics io.micrometer
             .gateway.health
