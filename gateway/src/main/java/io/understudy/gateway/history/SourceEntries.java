@@ -93,7 +93,8 @@ public final class SourceEntries implements PreviousEntries, AutoCloseable {
             } catch (InterruptedException e) {
                 Thread.currentThread().interrupt();
                 learned.cancel(false);
-            } catch (RuntimeException e) {
+            } catch (RuntimeException | Error e) {
+                // Errors too: those who wait for this commit would never hear of it.
                 LOG.error("keys before revision {} could not be read", commit.revision(), e);
                 learning.remove(commit);
                 learned.completeExceptionally(e);

@@ -37,6 +37,7 @@ public final class LoopHub {
     private final Queue<Runnable> afterwards = new ArrayDeque<>();
     private final Set<LoggedCommit> learning = new HashSet<>();
     private boolean inTurn;
+    private boolean runsWaiting;
     /** Events handed to watchers in this turn. */
     private long delivered;
 
@@ -247,14 +248,26 @@ public final class LoopHub {
         }
     }
 
+    /**
+     * Whoever begins to watch takes a turn of its own: thousands who wait for the first snapshot must not do so one inside
+     * the other.
+     */
     private void runWaiting() {
-        if (!waiting.isEmpty()) {
+        if (runsWaiting) {
+            return;
+        }
+        runsWaiting = true;
+        boolean ran = !waiting.isEmpty();
+        while (ran) {
+            ran = false;
             for (Waiting each : List.copyOf(waiting)) {
                 if (revision(each.previous()) >= each.least() && waiting.remove(each)) {
+                    ran = true;
                     run(each.task());
                 }
             }
         }
+        runsWaiting = false;
     }
 
     /** One that throws must not keep the others from running. */

@@ -7,7 +7,9 @@ import com.google.protobuf.ByteString;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import io.understudy.vocabulary.KeyRange;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
@@ -79,6 +81,27 @@ final class WatchHubTest {
                     assertThat(lateFromTheBeginning.told()).hasSize(20_001 - 50);
                 });
         assertThat(far.isSynced()).isTrue();
+    }
+
+    @Test
+    void thousandsWhoWaitForARevisionAllBeginToWatchThere() {
+        List<RecordingWatcher> recorders = new ArrayList<>();
+        loop.turn();
+        for (int i = 0; i < 20_000; i++) {
+            Runnable unused = loop.whenAt(2, false, () -> {
+                RecordingWatcher recorder = new RecordingWatcher();
+                recorders.add(recorder);
+                watch(0, recorder);
+            });
+        }
+
+        commits(1);
+        runTasks();
+        commits(1);
+        runTasks();
+
+        assertThat(recorders).hasSize(20_000).allSatisfy(each -> assertThat(each.told())
+                .hasSize(1));
     }
 
     @Test
