@@ -69,13 +69,11 @@ final class WatchChainIT {
     }
 
     private static void startParent() throws Exception {
-        ReplicaSettings defaults = ReplicaSettings.DEFAULTS;
         parent = new GatewayFixture(GatewaySettings.of(
                         "parent",
                         new HostPort("127.0.0.1", ports.get(0)),
                         EtcdSettings.of(member().clientUrl()).withName("source"))
-                .withReplica(new ReplicaSettings(
-                        PARENTS_WINDOW, defaults.windowBytes(), defaults.maxBytes(), defaults.retryInterval()))
+                .withReplica(ReplicaSettings.DEFAULTS.withWindowRevisions(PARENTS_WINDOW))
                 .withWatches(LEADERLESS_SOON));
         parent.awaitReady();
     }

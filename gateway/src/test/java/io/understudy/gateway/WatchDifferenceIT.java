@@ -209,10 +209,8 @@ final class WatchDifferenceIT {
     @Test
     void streamsTellWhatThoseOfEtcdTell() throws Exception {
         long seed = Long.getLong("understudy.seed", System.nanoTime());
-        ReplicaSettings defaults = ReplicaSettings.DEFAULTS;
         GatewaySettings settings = GatewayFixture.settings(SOURCE.cluster())
-                .withReplica(new ReplicaSettings(
-                        WINDOW, defaults.windowBytes(), defaults.maxBytes(), defaults.retryInterval()));
+                .withReplica(ReplicaSettings.DEFAULTS.withWindowRevisions(WINDOW));
         var url = SOURCE.cluster().clientUrls().get(0);
         ManagedChannel etcd = GatewayFixture.channel(url.getHost(), url.getPort());
         try (GatewayFixture gateway = new GatewayFixture(settings)) {

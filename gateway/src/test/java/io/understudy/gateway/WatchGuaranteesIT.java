@@ -67,11 +67,7 @@ final class WatchGuaranteesIT {
         // Sometimes little of the past is held, and the rest is read from the source.
         int window = random.nextBoolean() ? 50 : 10_000;
         LOG.info("seed={} window={}", seed, window);
-        ReplicaSettings replica = new ReplicaSettings(
-                window,
-                ReplicaSettings.DEFAULTS.windowBytes(),
-                ReplicaSettings.DEFAULTS.maxBytes(),
-                ReplicaSettings.DEFAULTS.retryInterval());
+        ReplicaSettings replica = ReplicaSettings.DEFAULTS.withWindowRevisions(window);
         HubSettings watches = new HubSettings(
                 HubSettings.DEFAULTS.maxWatchers(),
                 HubSettings.DEFAULTS.maxWatchersPerStream(),

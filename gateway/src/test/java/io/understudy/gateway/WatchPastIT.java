@@ -45,7 +45,8 @@ final class WatchPastIT {
 
     @Test
     void aStartBeforeTheWindowIsServedAndACompactedOneCanceledAsByEtcd() throws Exception {
-        try (GatewayFixture fixture = new GatewayFixture(withWindow(GatewayFixture.settings(SOURCE.cluster()), 20))) {
+        try (GatewayFixture fixture = new GatewayFixture(GatewayFixture.settings(SOURCE.cluster())
+                .withReplica(ReplicaSettings.DEFAULTS.withWindowRevisions(20)))) {
             fixture.awaitReady();
             long first = puts(1);
             long last = puts(200);
@@ -109,12 +110,6 @@ final class WatchPastIT {
             assertThat(fixture.everything().getKvsList())
                     .isEqualTo(etcd().range(GatewayFixture.everythingRequest()).getKvsList());
         }
-    }
-
-    private static GatewaySettings withWindow(GatewaySettings settings, int revisions) {
-        ReplicaSettings defaults = ReplicaSettings.DEFAULTS;
-        return settings.withReplica(
-                new ReplicaSettings(revisions, defaults.windowBytes(), defaults.maxBytes(), defaults.retryInterval()));
     }
 
     /** Anew for each call: its deadline counts from here. */

@@ -266,10 +266,8 @@ final class WatchRegressionsIT {
     }
 
     private static GatewayFixture follower(int window) throws Exception {
-        ReplicaSettings defaults = ReplicaSettings.DEFAULTS;
         GatewayFixture fixture = new GatewayFixture(GatewayFixture.settings(SOURCE.cluster())
-                .withReplica(new ReplicaSettings(
-                        window, defaults.windowBytes(), defaults.maxBytes(), defaults.retryInterval())));
+                .withReplica(ReplicaSettings.DEFAULTS.withWindowRevisions(window)));
         fixture.awaitReady();
         return fixture;
     }

@@ -60,8 +60,9 @@ final class WatchResumeIT {
     @ValueSource(ints = {10_000, 50})
     void thousandsResumeAfterAKillAndTheVotersSeeTwoWatches(int window) throws Exception {
         try (UpstreamWatchers upstream = new UpstreamWatchers(SOURCE.cluster().voters());
-                RestartableGateway gateway =
-                        new RestartableGateway(SOURCE.cluster(), settings -> withWindow(settings, window));
+                RestartableGateway gateway = new RestartableGateway(
+                        SOURCE.cluster(),
+                        settings -> settings.withReplica(ReplicaSettings.DEFAULTS.withWindowRevisions(window)));
                 WatchCrowd watchers = new WatchCrowd(gateway.port(), CONNECTIONS)) {
             gateway.current().awaitReady();
             for (int i = 0; i < SHARED_STREAMS; i++) {
@@ -135,12 +136,6 @@ final class WatchResumeIT {
             records.add(new WatchRecord(new Wish(range, i % 7 == 0, false, false), 0));
         }
         return records;
-    }
-
-    private static GatewaySettings withWindow(GatewaySettings settings, int revisions) {
-        ReplicaSettings defaults = ReplicaSettings.DEFAULTS;
-        return settings.withReplica(
-                new ReplicaSettings(revisions, defaults.windowBytes(), defaults.maxBytes(), defaults.retryInterval()));
     }
 
     /** Anew for each call: its deadline counts from here. */

@@ -66,6 +66,11 @@ public record ReplicaSettings(int windowRevisions, long windowBytes, long maxByt
                 configuration.get(RETRY_INTERVAL));
     }
 
+    /** The same with a window of so many revisions. */
+    public ReplicaSettings withWindowRevisions(int revisions) {
+        return new ReplicaSettings(revisions, windowBytes, maxBytes, retryInterval);
+    }
+
     private static long shareOfHeap() {
         return (long) (SHARE_OF_HEAP * Runtime.getRuntime().maxMemory());
     }
