@@ -92,6 +92,7 @@ public final class ApiServer {
         pipeline.channel().config().setWriteBufferWaterMark(limits.unread());
         pipeline.addBefore(VERTX_HANDLER, "scope", new ContextScope(context));
         pipeline.addBefore(VERTX_HANDLER, "selector", selector);
+        pipeline.addBefore(VERTX_HANDLER, "close", new PromptClose());
         socket.shutdownHandler(closing -> selector.shutDown(last));
     }
 }

@@ -1,7 +1,9 @@
 package io.understudy.gateway.server;
 
+import static java.nio.charset.StandardCharsets.US_ASCII;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.awaitility.Awaitility.await;
 
 import com.google.protobuf.ByteString;
 import io.etcd.jetcd.api.KVGrpc;
@@ -19,7 +21,12 @@ import io.vertx.core.http.HttpClientRequest;
 import io.vertx.core.http.HttpClientResponse;
 import io.vertx.core.http.HttpMethod;
 import io.vertx.core.http.HttpVersion;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
 import java.net.URLDecoder;
+import java.nio.ByteBuffer;
+import java.nio.channels.SocketChannel;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.concurrent.TimeUnit;
@@ -150,6 +157,24 @@ final class ApiServerTest {
             TestServer.get(request.end(framed(0, GET_A).slice(5, 5 + GET_A.length)));
             assertThat(TestServer.get(outcome).status()).isEqualTo("0");
             TestServer.get(shutdown);
+        }
+    }
+
+    @Test
+    void aClientThatReadsNothingDoesNotKeepAServerFromClosing() throws IOException {
+        try (TestServer closing = new TestServer();
+                SocketChannel client =
+                        SocketChannel.open(new InetSocketAddress(InetAddress.getLoopbackAddress(), closing.port()))) {
+            client.configureBlocking(false);
+            ByteBuffer requests = ByteBuffer.wrap(
+                    "GET /metrics HTTP/1.1\r\n\r\n".repeat(1_000).getBytes(US_ASCII));
+            await().during(Duration.ofMillis(500))
+                    .atMost(Duration.ofSeconds(60))
+                    .until(() -> client.write(requests.hasRemaining() ? requests : requests.rewind()) == 0);
+
+            // Long before it counts as stalled.
+            await().atMost(ServerLimits.DEFAULTS.stallTimeout().dividedBy(2))
+                    .until(closing.shutdown(Duration.ofMillis(100))::isComplete);
         }
     }
 
