@@ -66,6 +66,11 @@ public record Setting<T>(
         return required(key, SettingType.PATH, doc);
     }
 
+    /** One text or more, none of which can hold a comma. */
+    public static Setting<List<String>> texts(String key, String doc) {
+        return required(key, SettingType.TEXTS, doc);
+    }
+
     /** One URL or more. */
     public static Setting<List<URI>> uris(String key, String doc) {
         return required(key, SettingType.URIS, doc);

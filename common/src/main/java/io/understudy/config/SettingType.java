@@ -51,6 +51,14 @@ record SettingType<T>(
             null,
             true);
 
+    static final SettingType<List<String>> TEXTS = new SettingType<>(
+            "list of texts",
+            "one or more texts, as a list or separated by commas",
+            SettingType::parseTexts,
+            texts -> String.join(",", texts),
+            null,
+            true);
+
     /** One of an enum's constants, written in lower case with hyphens. */
     static <E extends Enum<E>> SettingType<E> choice(Class<E> options) {
         E[] constants = options.getEnumConstants();
@@ -97,12 +105,15 @@ record SettingType<T>(
         };
     }
 
-    private static List<URI> parseUris(String text) {
-        List<URI> uris = Stream.of(text.split(",", -1))
+    private static List<String> parseTexts(String text) {
+        return Stream.of(text.split(",", -1))
                 .map(String::strip)
                 .map(SettingType::notEmpty)
-                .map(URI::create)
                 .toList();
+    }
+
+    private static List<URI> parseUris(String text) {
+        List<URI> uris = parseTexts(text).stream().map(URI::create).toList();
         for (URI uri : uris) {
             if (uri.getScheme() == null || uri.getHost() == null) {
                 throw new IllegalArgumentException("not a URL: " + uri);

@@ -92,6 +92,16 @@ public record KeyRange(ByteString from, @Nullable ByteString to) {
                 && (other.to == null || KEY_ORDER.compare(from, other.to) < 0);
     }
 
+    /**
+     * The keys that are in both ranges.
+     *
+     * @throws IllegalArgumentException there is none, see {@link #intersects}
+     */
+    public KeyRange intersection(KeyRange other) {
+        ByteString end = to == null || (other.to != null && KEY_ORDER.compare(other.to, to) < 0) ? other.to : to;
+        return new KeyRange(KEY_ORDER.compare(from, other.from) < 0 ? other.from : from, end);
+    }
+
     public boolean isAll() {
         return from.isEmpty() && to == null;
     }

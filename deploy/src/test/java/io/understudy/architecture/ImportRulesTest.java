@@ -82,12 +82,15 @@ final class ImportRulesTest {
             .mirror.status      .mirror.pipeline .mirror.checkpoint .vocabulary com.fasterxml.jackson
             .mirror.status      com.sun.net.httpserver org.slf4j
             .mirror.pipeline    .mirror.sink .mirror.checkpoint .vocabulary .feed .etcd .metrics io.micrometer org.slf4j
-            .mirror.etcd        .mirror.sink .mirror.checkpoint .vocabulary .feed .etcd .config com.google.protobuf
-            .mirror.etcd        io.etcd.jetcd.api io.grpc org.slf4j
-            .mirror.kafka       .mirror.sink .mirror.checkpoint .vocabulary .feed .config com.google.protobuf
-            .mirror.kafka       org.apache.kafka.clients org.apache.kafka.common org.slf4j
+            .mirror.etcd        .mirror.sink .mirror.checkpoint .mirror.scope .mirror.lease .vocabulary .feed .etcd .config
+            .mirror.etcd        com.google.protobuf io.etcd.jetcd.api io.grpc org.slf4j
+            .mirror.kafka       .mirror.sink .mirror.checkpoint .mirror.scope .vocabulary .feed .config
+            .mirror.kafka       com.google.protobuf org.apache.kafka.clients org.apache.kafka.common org.slf4j
             .mirror.sink        .mirror.checkpoint .vocabulary .feed com.google.protobuf
-            .mirror.checkpoint  .vocabulary com.fasterxml.jackson com.google.protobuf
+            .mirror.verify      .config
+            .mirror.lease
+            .mirror.checkpoint  .mirror.scope .vocabulary com.fasterxml.jackson com.google.protobuf
+            .mirror.scope       .vocabulary com.google.protobuf
 
             .report
             .lab                .report .local com.fasterxml.jackson org.slf4j

@@ -9,8 +9,10 @@ import io.understudy.etcd.EtcdSettings;
 import io.understudy.feed.etcd.EtcdFeedOptions;
 import io.understudy.mirror.etcd.EtcdSinkOptions;
 import io.understudy.mirror.kafka.KafkaSinkOptions;
-import io.understudy.vocabulary.KeyRange;
+import io.understudy.mirror.scope.MirrorScope;
+import io.understudy.mirror.verify.VerifyOptions;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
@@ -28,10 +30,38 @@ public final class MirrorConfiguration {
                     "status.listen", "Where /status, /metrics, /livez and /readyz are served.")
             .defaultsTo(new HostPort("127.0.0.1", 8081));
 
-    private static final Setting<String> PREFIX = Setting.text(
-                    "prefix", "Only keys that begin with this are copied; by default all keys are.")
+    private static final Setting<List<String>> INCLUDE = Setting.texts(
+                    "include", "Prefixes of the keys that are copied; by default all keys are.")
             .optionally()
             .example("/registry/");
+    private static final Setting<List<String>> EXCLUDE = Setting.texts(
+                    "exclude", "Prefixes of keys among those that are not copied.")
+            .optionally()
+            .example("/registry/events/");
+    private static final Setting<String> RENAME_FROM = Setting.text(
+                    "rename.from", "A prefix that all copied keys have, which rename.to replaces in the target.")
+            .optionally()
+            .example("/registry/");
+    private static final Setting<String> RENAME_TO = Setting.text(
+                    "rename.to", "What the target's keys begin with instead of rename.from.")
+            .optionally()
+            .example("/copy/registry/");
+    private static final Setting<Boolean> MARKED = Setting.flag(
+                    "marked",
+                    "Whether to watch the marks of other mirrors into the source, so that in rings and two-way mirrors"
+                            + " no commit comes back; with include this means to read all keys in between as well.")
+            .defaultsTo(true);
+    private static final Setting<Duration> COMPACT_AFTER = Setting.duration(
+                    "compactTarget",
+                    "How long the target's history is kept before the mirror compacts it; by default it doesn't.")
+            .optionally()
+            .between(Duration.ofMinutes(1), Duration.ofDays(365))
+            .example("24h");
+    private static final Setting<Duration> ACTIVE_TTL = Setting.duration(
+                    "activeTtl",
+                    "After how long without a word of the active process another one takes the mirror over.")
+            .defaultsTo(MirrorSettings.Target.Etcd.ACTIVE_TTL)
+            .between(Duration.ofSeconds(2), Duration.ofMinutes(5));
     private static final Setting<?> ENDPOINTS = EtcdSettings.ROWS.stream()
             .filter(row -> row.key().equals("endpoints"))
             .findFirst()
@@ -41,10 +71,12 @@ public final class MirrorConfiguration {
     public static final List<Setting<?>> ROWS = Stream.of(
                     List.<Setting<?>>of(LISTEN),
                     Setting.under(EACH + ".source", EtcdSettings.ROWS),
-                    Setting.under(EACH, List.of(PREFIX)),
+                    Setting.under(EACH, List.of(INCLUDE, EXCLUDE, RENAME_FROM, RENAME_TO, MARKED)),
                     Setting.under(EACH + ".feed", EtcdFeedOptions.ROWS),
                     Setting.under(EACH + ".target.etcd", optional(EtcdSettings.ROWS)),
                     Setting.under(EACH + ".target.etcd", EtcdSinkOptions.ROWS),
+                    Setting.under(EACH + ".target.etcd", VerifyOptions.ROWS),
+                    Setting.under(EACH + ".target.etcd", List.of(COMPACT_AFTER, ACTIVE_TTL)),
                     Setting.under(EACH + ".target.kafka", KafkaSinkOptions.ROWS))
             .flatMap(List::stream)
             .toList();
@@ -68,6 +100,7 @@ public final class MirrorConfiguration {
                 MirrorConfiguration::requireMirrors,
                 MirrorConfiguration::requireOneTargetEach,
                 MirrorConfiguration::requireTopicsOfTheirOwn,
+                MirrorConfiguration::requireNamesAsTheyAreInTopics,
                 (all, report) -> settings(all));
         return settings(configuration);
     }
@@ -82,22 +115,36 @@ public final class MirrorConfiguration {
     }
 
     private static MirrorSettings.Mirror mirror(String name, Configuration mirror) {
-        KeyRange range = mirror.find(PREFIX)
-                .map(prefix -> KeyRange.prefix(ByteString.copyFromUtf8(prefix)))
-                .orElseGet(KeyRange::all);
         return new MirrorSettings.Mirror(
                 name,
                 EtcdSettings.from(name + "-source", mirror.at("source")),
                 EtcdFeedOptions.from(mirror.at("feed")),
-                range,
+                scope(mirror),
+                mirror.get(MARKED),
                 target(name, mirror));
+    }
+
+    private static MirrorScope scope(Configuration mirror) {
+        return new MirrorScope(
+                mirror.find(INCLUDE).map(MirrorConfiguration::bytes).orElse(List.of()),
+                mirror.find(EXCLUDE).map(MirrorConfiguration::bytes).orElse(List.of()),
+                ByteString.copyFromUtf8(mirror.find(RENAME_FROM).orElse("")),
+                ByteString.copyFromUtf8(mirror.find(RENAME_TO).orElse("")));
+    }
+
+    private static List<ByteString> bytes(List<String> texts) {
+        return texts.stream().map(ByteString::copyFromUtf8).toList();
     }
 
     private static MirrorSettings.Target target(String name, Configuration mirror) {
         Configuration etcd = mirror.at("target.etcd");
         if (etcd.has(ENDPOINTS)) {
             return new MirrorSettings.Target.Etcd(
-                    EtcdSettings.from(name + "-target", etcd), EtcdSinkOptions.from(etcd));
+                    EtcdSettings.from(name + "-target", etcd),
+                    EtcdSinkOptions.from(etcd),
+                    VerifyOptions.from(etcd),
+                    etcd.find(COMPACT_AFTER).orElse(null),
+                    etcd.get(ACTIVE_TTL));
         }
         return new MirrorSettings.Target.Kafka(KafkaSinkOptions.from(mirror.at("target.kafka")));
     }
@@ -139,6 +186,17 @@ public final class MirrorConfiguration {
                             kafka,
                             KafkaSinkOptions.TOPIC,
                             "is " + topic + ", as another mirror's; each needs its own"));
+        }
+    }
+
+    private static void requireNamesAsTheyAreInTopics(Configuration all, Check.Report report) {
+        for (String name : all.names(MIRRORS)) {
+            Configuration mirror = each(all, name);
+            if (mirror.at("target.kafka").has(KafkaSinkOptions.TOPIC)) {
+                mirror.find(RENAME_TO)
+                        .ifPresent(to ->
+                                report.problem(mirror, RENAME_TO, "is " + to + ", but in Kafka keys keep their names"));
+            }
         }
     }
 

@@ -134,25 +134,25 @@ public final class MirrorProcess implements AutoCloseable {
             String to = "etcd " + etcd.cluster().endpoints();
             plan = new MirrorPlan(
                     mirror.name(),
-                    mirror.range(),
+                    mirror.scope().feedRange(mirror.marked()),
                     FeedKind.STATE,
                     from,
                     feeds,
                     head,
                     to,
-                    listener -> new EtcdSink(mirror.name(), mirror.range(), writer, target, etcd.options(), listener));
+                    listener -> new EtcdSink(mirror.name(), mirror.scope(), writer, target, etcd.options(), listener));
         } else {
             KafkaSinkOptions options = ((MirrorSettings.Target.Kafka) mirror.target()).options();
             String to = "kafka " + options.bootstrapServers() + " topic " + options.topic();
             plan = new MirrorPlan(
                     mirror.name(),
-                    mirror.range(),
+                    mirror.scope().feedRange(false),
                     FeedKind.HISTORY,
                     from,
                     feeds,
                     head,
                     to,
-                    listener -> new KafkaSink(mirror.name(), mirror.range(), writer, options, listener));
+                    listener -> new KafkaSink(mirror.name(), mirror.scope(), writer, options, listener));
         }
         Pipeline pipeline = Pipeline.start(plan, meters);
         open.push(pipeline);

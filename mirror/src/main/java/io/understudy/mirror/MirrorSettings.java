@@ -4,11 +4,14 @@ import io.understudy.etcd.EtcdSettings;
 import io.understudy.feed.etcd.EtcdFeedOptions;
 import io.understudy.mirror.etcd.EtcdSinkOptions;
 import io.understudy.mirror.kafka.KafkaSinkOptions;
-import io.understudy.vocabulary.KeyRange;
+import io.understudy.mirror.scope.MirrorScope;
+import io.understudy.mirror.verify.VerifyOptions;
 import java.net.InetSocketAddress;
+import java.time.Duration;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
+import org.jspecify.annotations.Nullable;
 
 /**
  * What a mirror process runs.
@@ -35,15 +38,37 @@ public record MirrorSettings(InetSocketAddress status, List<Mirror> mirrors) {
      * One mirror.
      *
      * @param name tells its checkpoint from others in the same target
-     * @param range the part of the source that is copied
+     * @param scope the part of the source that is copied
+     * @param marked whether the marks of other mirrors into the source are watched, so that commits don't go in circles
      */
-    public record Mirror(String name, EtcdSettings source, EtcdFeedOptions feed, KeyRange range, Target target) {}
+    public record Mirror(
+            String name, EtcdSettings source, EtcdFeedOptions feed, MirrorScope scope, boolean marked, Target target) {}
 
     /** What a mirror writes to. */
     public sealed interface Target {
 
-        /** Another etcd cluster. */
-        record Etcd(EtcdSettings cluster, EtcdSinkOptions options) implements Target {}
+        /**
+         * Another etcd cluster.
+         *
+         * @param compactAfter how long the target's history is kept before the mirror compacts it; null for not at all
+         * @param activeTtl after how long another process may take over from one that is silent
+         */
+        record Etcd(
+                EtcdSettings cluster,
+                EtcdSinkOptions options,
+                VerifyOptions verify,
+                @Nullable Duration compactAfter,
+                Duration activeTtl)
+                implements Target {
+
+            /** With the configuration's defaults for the rest. */
+            public static Etcd of(EtcdSettings cluster, EtcdSinkOptions options) {
+                return new Etcd(cluster, options, VerifyOptions.DEFAULTS, null, ACTIVE_TTL);
+            }
+
+            /** The configuration's default. */
+            public static final Duration ACTIVE_TTL = Duration.ofSeconds(3);
+        }
 
         /** A Kafka topic. */
         record Kafka(KafkaSinkOptions options) implements Target {}

@@ -18,7 +18,7 @@ import io.understudy.mirror.fixture.TestClient;
 import io.understudy.mirror.fixture.Workload;
 import io.understudy.mirror.pipeline.MirrorReport;
 import io.understudy.mirror.pipeline.MirrorState;
-import io.understudy.vocabulary.KeyRange;
+import io.understudy.mirror.scope.MirrorScope;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Random;
@@ -87,8 +87,8 @@ final class EtcdMirrorFaultIT {
         long seed = System.nanoTime();
         Workload workload = new Workload(source, seed);
         EtcdSettings impatient = Mirrors.impatient(TARGET.cluster());
-        try (MirrorProcess mirror =
-                Mirrors.etcd(Mirrors.settings(SOURCE.cluster()), impatient, KeyRange.all(), EtcdSinkOptions.DEFAULTS)) {
+        try (MirrorProcess mirror = Mirrors.etcd(
+                Mirrors.settings(SOURCE.cluster()), impatient, MirrorScope.all(), EtcdSinkOptions.DEFAULTS)) {
             workload.steps(50);
             awaitCaughtUp(mirror, source);
             EtcdMember leader = TARGET.cluster().leader();

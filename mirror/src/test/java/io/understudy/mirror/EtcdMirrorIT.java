@@ -14,16 +14,15 @@ import io.etcd.jetcd.api.TxnRequest;
 import io.understudy.local.junit.EtcdExtension;
 import io.understudy.mirror.checkpoint.Checkpoint;
 import io.understudy.mirror.checkpoint.CheckpointCodec;
-import io.understudy.mirror.checkpoint.CheckpointState;
 import io.understudy.mirror.etcd.EtcdSinkOptions;
 import io.understudy.mirror.etcd.ForeignKeys;
 import io.understudy.mirror.fixture.Mirrors;
 import io.understudy.mirror.fixture.TestClient;
-import io.understudy.mirror.sink.ReservedKeys;
+import io.understudy.mirror.scope.MirrorScope;
+import io.understudy.mirror.scope.ReservedKeys;
 import io.understudy.vocabulary.ClusterId;
-import io.understudy.vocabulary.KeyRange;
-import io.understudy.vocabulary.Revision;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.List;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
@@ -198,7 +197,7 @@ final class EtcdMirrorIT {
     void deletesForeignKeysIfThatIsMeant() {
         source.put("a", "1");
         target.put("foreign", "1");
-        try (MirrorProcess mirror = start(KeyRange.all(), options(ForeignKeys.DELETE))) {
+        try (MirrorProcess mirror = start(MirrorScope.all(), options(ForeignKeys.DELETE))) {
             awaitEqual(mirror);
         }
     }
@@ -209,14 +208,14 @@ final class EtcdMirrorIT {
         source.put("both", "1");
         target.put("foreign", "1");
         target.put("both", "1");
-        try (MirrorProcess mirror = start(KeyRange.all(), options(ForeignKeys.KEEP))) {
+        try (MirrorProcess mirror = start(MirrorScope.all(), options(ForeignKeys.KEEP))) {
             awaitCaughtUp(mirror, source);
         }
         source.delete("both");
         source.delete("a");
         long head = source.put("b", "1");
         source.kv().compact(CompactionRequest.newBuilder().setRevision(head).build());
-        try (MirrorProcess mirror = start(KeyRange.all(), options(ForeignKeys.KEEP))) {
+        try (MirrorProcess mirror = start(MirrorScope.all(), options(ForeignKeys.KEEP))) {
             awaitCaughtUp(mirror, source);
         }
         assertThat(target.contents()).containsOnlyKeys(bytes("b"), bytes("foreign"));
@@ -256,7 +255,7 @@ final class EtcdMirrorIT {
         source.put("/in/1", "1");
         source.put("/out/1", "1");
         target.put("/out/2", "1");
-        try (MirrorProcess mirror = start(KeyRange.prefix(bytes("/in/")), EtcdSinkOptions.DEFAULTS)) {
+        try (MirrorProcess mirror = start(MirrorScope.prefix("/in/"), EtcdSinkOptions.DEFAULTS)) {
             awaitCaughtUp(mirror, source);
             source.put("/in/2", "1");
             source.put("/out/3", "1");
@@ -268,8 +267,8 @@ final class EtcdMirrorIT {
 
     @Test
     void movesTheCheckpointOverChangesOutsideItsRange() {
-        EtcdSinkOptions often = new EtcdSinkOptions(ForeignKeys.FAIL, 1_572_864, 128, Duration.ofMillis(1));
-        try (MirrorProcess mirror = start(KeyRange.prefix(bytes("/in/")), often)) {
+        EtcdSinkOptions often = EtcdSinkOptions.DEFAULTS.withProgressInterval(Duration.ofMillis(1));
+        try (MirrorProcess mirror = start(MirrorScope.prefix("/in/"), often)) {
             awaitCaughtUp(mirror, source);
             long head = source.put("/out/1", "1");
             awaitCaughtUp(mirror, source);
@@ -297,7 +296,7 @@ final class EtcdMirrorIT {
         try (MirrorProcess mirror = start()) {
             awaitEqual(mirror);
         }
-        try (MirrorProcess mirror = start(KeyRange.prefix(bytes("/in/")), EtcdSinkOptions.DEFAULTS)) {
+        try (MirrorProcess mirror = start(MirrorScope.prefix("/in/"), EtcdSinkOptions.DEFAULTS)) {
             assertThat(awaitFailure(mirror))
                     .hasMessageContaining("another range")
                     .hasMessageContaining("\"/in/\"");
@@ -353,14 +352,8 @@ final class EtcdMirrorIT {
 
     @Test
     void refusesARangeThatAnotherMirrorWrites() throws Exception {
-        Checkpoint theirs = new Checkpoint(
-                new ClusterId(7),
-                KeyRange.prefix(bytes("shared/")),
-                Revision.ZERO,
-                null,
-                1,
-                "elsewhere",
-                CheckpointState.SYNCING);
+        Checkpoint theirs =
+                Checkpoint.first(new ClusterId(7), MirrorScope.prefix("shared/"), "elsewhere", Instant.EPOCH);
         target.put(
                 ReservedKeys.checkpoint("other").toStringUtf8(),
                 CheckpointCodec.encode(theirs).toStringUtf8());
@@ -379,7 +372,7 @@ final class EtcdMirrorIT {
         try (MirrorProcess mirror = Mirrors.etcd(
                 Mirrors.settings(SOURCE.cluster()),
                 Mirrors.settings(SOURCE.cluster()),
-                KeyRange.all(),
+                MirrorScope.all(),
                 options(ForeignKeys.DELETE))) {
             assertThat(awaitFailure(mirror)).hasMessageContaining("source and target are the same cluster");
         }
@@ -387,17 +380,15 @@ final class EtcdMirrorIT {
     }
 
     private static MirrorProcess start() {
-        return start(KeyRange.all(), EtcdSinkOptions.DEFAULTS);
+        return start(MirrorScope.all(), EtcdSinkOptions.DEFAULTS);
     }
 
-    private static MirrorProcess start(KeyRange range, EtcdSinkOptions options) {
-        return Mirrors.etcd(Mirrors.settings(SOURCE.cluster()), Mirrors.settings(TARGET.cluster()), range, options);
+    private static MirrorProcess start(MirrorScope scope, EtcdSinkOptions options) {
+        return Mirrors.etcd(Mirrors.settings(SOURCE.cluster()), Mirrors.settings(TARGET.cluster()), scope, options);
     }
 
     private static EtcdSinkOptions options(ForeignKeys policy) {
-        EtcdSinkOptions defaults = EtcdSinkOptions.DEFAULTS;
-        return new EtcdSinkOptions(
-                policy, defaults.maxRequestBytes(), defaults.maxTxnOps(), defaults.progressInterval());
+        return EtcdSinkOptions.DEFAULTS.with(policy);
     }
 
     private void awaitEqual(MirrorProcess mirror) {

@@ -3,11 +3,10 @@ package io.understudy.mirror;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import com.google.protobuf.ByteString;
 import io.understudy.config.ConfigurationException;
 import io.understudy.config.SettingsText;
 import io.understudy.mirror.etcd.ForeignKeys;
-import io.understudy.vocabulary.KeyRange;
+import io.understudy.mirror.scope.MirrorScope;
 import java.io.IOException;
 import java.net.URI;
 import java.nio.file.Files;
@@ -35,7 +34,7 @@ final class MirrorConfigurationTest {
                         endpoints: [http://127.0.0.1:24791]
                         onForeignKeys: delete
                   log:
-                    prefix: /registry/
+                    include: /registry/
                     source:
                       endpoints: [http://127.0.0.1:23791]
                     target:
@@ -46,14 +45,14 @@ final class MirrorConfigurationTest {
         assertThat(settings.status().getPort()).isEqualTo(18081);
         assertThat(settings.mirrors()).extracting(MirrorSettings.Mirror::name).containsExactly("dr", "log");
         MirrorSettings.Mirror dr = settings.mirrors().get(0);
-        assertThat(dr.range()).isEqualTo(KeyRange.all());
+        assertThat(dr.scope()).isEqualTo(MirrorScope.all());
         assertThat(dr.source().endpoints()).hasSize(2).contains(URI.create("http://127.0.0.1:23794"));
         assertThat(dr.target()).isInstanceOfSatisfying(MirrorSettings.Target.Etcd.class, etcd -> {
             assertThat(etcd.options().onForeignKeys()).isEqualTo(ForeignKeys.DELETE);
             assertThat(etcd.options().maxRequestBytes()).isEqualTo(1_572_864);
         });
         MirrorSettings.Mirror log = settings.mirrors().get(1);
-        assertThat(log.range()).isEqualTo(KeyRange.prefix(ByteString.copyFromUtf8("/registry/")));
+        assertThat(log.scope()).isEqualTo(MirrorScope.prefix("/registry/"));
         assertThat(log.target()).isInstanceOfSatisfying(MirrorSettings.Target.Kafka.class, kafka -> assertThat(
                         kafka.options().topic())
                 .isEqualTo("understudy"));

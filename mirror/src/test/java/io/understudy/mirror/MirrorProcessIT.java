@@ -16,7 +16,7 @@ import io.understudy.local.junit.EtcdExtension;
 import io.understudy.mirror.etcd.EtcdSinkOptions;
 import io.understudy.mirror.fixture.Mirrors;
 import io.understudy.mirror.fixture.TestClient;
-import io.understudy.vocabulary.KeyRange;
+import io.understudy.mirror.scope.MirrorScope;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
@@ -100,7 +100,7 @@ final class MirrorProcessIT {
     @Test
     void isNeitherReadyNorFailedWhileSourceAndTargetAreAway() throws Exception {
         EtcdSettings nowhere = EtcdSettings.of(URI.create("http://127.0.0.1:1"));
-        try (MirrorProcess process = Mirrors.etcd(nowhere, nowhere, KeyRange.all(), EtcdSinkOptions.DEFAULTS)) {
+        try (MirrorProcess process = Mirrors.etcd(nowhere, nowhere, MirrorScope.all(), EtcdSinkOptions.DEFAULTS)) {
             await().atMost(PATIENCE)
                     .untilAsserted(
                             () -> assertThat(get(process, "/readyz").body()).contains("mirror dr is retrying"));
@@ -179,8 +179,9 @@ final class MirrorProcessIT {
                 name,
                 Mirrors.settings(SOURCE.cluster()),
                 EtcdFeedOptions.DEFAULTS,
-                KeyRange.prefix(ByteString.copyFromUtf8(prefix)),
-                new MirrorSettings.Target.Etcd(Mirrors.settings(TARGET.cluster()), EtcdSinkOptions.DEFAULTS));
+                MirrorScope.prefix(prefix),
+                true,
+                MirrorSettings.Target.Etcd.of(Mirrors.settings(TARGET.cluster()), EtcdSinkOptions.DEFAULTS));
     }
 
     private static JsonNode status(MirrorProcess process) throws Exception {

@@ -1,32 +1,41 @@
 package io.understudy.mirror.checkpoint;
 
+import io.understudy.mirror.scope.MirrorScope;
 import io.understudy.vocabulary.ClusterId;
-import io.understudy.vocabulary.KeyRange;
 import io.understudy.vocabulary.Position;
 import io.understudy.vocabulary.Position.Anchor;
 import io.understudy.vocabulary.Revision;
+import java.time.Instant;
+import java.time.temporal.ChronoUnit;
+import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
  * How far a mirror has come, written to the target together with the data.
  *
  * @param source the cluster that is copied
- * @param range the part of its keys that is copied
+ * @param scope the part of its keys that is copied, and what they are called in the target
  * @param revision the target holds every commit up to it; during a first synchronisation {@link Revision#ZERO}
  * @param anchor by which the source's history is recognised again, null when not known
  * @param epoch raised by each writer that takes the mirror over, from 1: writers of earlier epochs are fenced off
  * @param writer who wrote this, in words an operator understands; differs between any two writers
+ * @param path the mark: ids of the clusters that what was written last has passed, in order, ending with the source's
+ * @param at when the feed gave what was written last, by the mirror's clock, to the millisecond
  */
 public record Checkpoint(
         ClusterId source,
-        KeyRange range,
+        MirrorScope scope,
         Revision revision,
         @Nullable Anchor anchor,
         long epoch,
         String writer,
+        List<ClusterId> path,
+        Instant at,
         CheckpointState state) {
 
     public Checkpoint {
+        path = List.copyOf(path);
+        at = at.truncatedTo(ChronoUnit.MILLIS);
         if (epoch < 1) {
             throw new IllegalArgumentException("an epoch is 1 or more, not " + epoch);
         }
@@ -46,12 +55,23 @@ public record Checkpoint(
 
     /** The same, taken over by another writer. */
     public Checkpoint takenOverBy(String newWriter) {
-        return new Checkpoint(source, range, revision, anchor, epoch + 1, newWriter, state);
+        return new Checkpoint(source, scope, revision, anchor, epoch + 1, newWriter, path, at, state);
     }
 
     /** The same in another state. */
     public Checkpoint in(CheckpointState newState) {
-        return new Checkpoint(source, range, revision, anchor, epoch, writer, newState);
+        return new Checkpoint(source, scope, revision, anchor, epoch, writer, path, at, newState);
+    }
+
+    /** The first of a mirror that begins now. */
+    public static Checkpoint first(ClusterId source, MirrorScope scope, String writer, Instant now) {
+        return new Checkpoint(
+                source, scope, Revision.ZERO, null, 1, writer, List.of(source), now, CheckpointState.SYNCING);
+    }
+
+    /** The same, with another mark and time, for what is written next. */
+    public Checkpoint marked(List<ClusterId> newPath, Instant newAt) {
+        return new Checkpoint(source, scope, revision, anchor, epoch, writer, newPath, newAt, state);
     }
 
     /**
@@ -65,6 +85,6 @@ public record Checkpoint(
                     + position.revision() + " of cluster " + position.cluster());
         }
         return new Checkpoint(
-                source, range, position.revision(), position.anchor(), epoch, writer, CheckpointState.SYNCED);
+                source, scope, position.revision(), position.anchor(), epoch, writer, path, at, CheckpointState.SYNCED);
     }
 }

@@ -5,17 +5,22 @@ import com.fasterxml.jackson.core.StreamReadFeature;
 import com.fasterxml.jackson.databind.DeserializationFeature;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.json.JsonMapper;
+import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import com.google.protobuf.ByteString;
+import io.understudy.mirror.scope.MirrorScope;
 import io.understudy.vocabulary.ClusterId;
 import io.understudy.vocabulary.CommitDigest;
-import io.understudy.vocabulary.KeyRange;
 import io.understudy.vocabulary.Position.Anchor;
 import io.understudy.vocabulary.Revision;
 import java.nio.charset.CharacterCodingException;
 import java.nio.charset.StandardCharsets;
+import java.time.Instant;
+import java.time.format.DateTimeParseException;
+import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.HexFormat;
+import java.util.List;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
@@ -24,12 +29,12 @@ import org.jspecify.annotations.Nullable;
  * this build would not have written is refused, since a guess about a checkpoint is a guess about the data.
  *
  * <pre>{@code
- * {"format":1,"source":"cdf818194e3a8c32","range":{"from":"","to":null},"revision":42,
+ * {"format":1,"source":"cdf818194e3a8c32","scope":{"include":[],"exclude":[],"from":"","to":""},"revision":42,
  *  "anchor":{"revision":40,"digest":"00112233445566778899aabbccddeeff"},"epoch":3,
- *  "writer":"host/4711/5e0c0b1d","state":"synced"}
+ *  "writer":"host/4711/5e0c0b1d","path":["cdf818194e3a8c32"],"at":"2026-01-31T12:00:00.123Z","state":"synced"}
  * }</pre>
  *
- * Cluster ids and range ends are hexadecimal; {@code to} is null for no end, {@code anchor} null for none.
+ * Cluster ids and prefixes are hexadecimal; {@code anchor} is null for none.
  */
 public final class CheckpointCodec {
 
@@ -37,7 +42,7 @@ public final class CheckpointCodec {
     public static final int FORMAT = 1;
 
     private static final Set<String> FIELDS =
-            Set.of("format", "source", "range", "revision", "anchor", "epoch", "writer", "state");
+            Set.of("format", "source", "scope", "revision", "anchor", "epoch", "writer", "path", "at", "state");
     private static final int MAX_SHOWN_BYTES = 300;
 
     private static final JsonMapper JSON = JsonMapper.builder()
@@ -51,8 +56,11 @@ public final class CheckpointCodec {
         ObjectNode root = JSON.createObjectNode();
         root.put("format", FORMAT);
         root.put("source", checkpoint.source().toString());
-        ByteString to = checkpoint.range().to();
-        root.putObject("range").put("from", hex(checkpoint.range().from())).put("to", to == null ? null : hex(to));
+        MirrorScope scope = checkpoint.scope();
+        ObjectNode shape = root.putObject("scope");
+        hex(scope.include(), shape.putArray("include"));
+        hex(scope.exclude(), shape.putArray("exclude"));
+        shape.put("from", hex(scope.renameFrom())).put("to", hex(scope.renameTo()));
         root.put("revision", checkpoint.revision().value());
         Anchor anchor = checkpoint.anchor();
         if (anchor == null) {
@@ -64,6 +72,9 @@ public final class CheckpointCodec {
         }
         root.put("epoch", checkpoint.epoch());
         root.put("writer", checkpoint.writer());
+        ArrayNode path = root.putArray("path");
+        checkpoint.path().forEach(passed -> path.add(passed.toString()));
+        root.put("at", checkpoint.at().toString());
         root.put("state", checkpoint.state().word());
         return ByteString.copyFromUtf8(root.toString());
     }
@@ -93,16 +104,15 @@ public final class CheckpointCodec {
     private static Checkpoint checkpoint(JsonNode root) {
         requireFormat(root);
         requireFields("it", root, FIELDS);
-        JsonNode range = root.path("range");
-        requireFields("range", range, Set.of("from", "to"));
-        ByteString to = range.path("to").isNull() ? null : bytes(range, "to");
         return new Checkpoint(
-                new ClusterId(clusterId(text(root, "source"))),
-                new KeyRange(bytes(range, "from"), to),
+                clusterId("source", text(root, "source")),
+                scope(root.path("scope")),
                 new Revision(number(root, "revision")),
                 anchor(root.path("anchor")),
                 number(root, "epoch"),
                 text(root, "writer"),
+                path(root.path("path")),
+                at(text(root, "at")),
                 state(text(root, "state")));
     }
 
@@ -144,16 +154,61 @@ public final class CheckpointCodec {
         throw new IllegalArgumentException("state \"" + word + "\" is unknown; allowed are syncing, synced, torn");
     }
 
-    private static long clusterId(String text) {
-        long id = Long.parseUnsignedLong(text, 16);
-        if (!Long.toHexString(id).equals(text)) {
-            throw new IllegalArgumentException("source \"" + text + "\" is not a cluster id");
-        }
-        return id;
+    private static MirrorScope scope(JsonNode node) {
+        requireFields("scope", node, Set.of("include", "exclude", "from", "to"));
+        return new MirrorScope(
+                prefixes(node, "include"),
+                prefixes(node, "exclude"),
+                bytes("from", text(node, "from")),
+                bytes("to", text(node, "to")));
     }
 
-    private static ByteString bytes(JsonNode node, String field) {
-        return ByteString.copyFrom(HexFormat.of().parseHex(text(node, field)));
+    private static List<ByteString> prefixes(JsonNode node, String field) {
+        return texts(node.path(field), field).stream()
+                .map(text -> bytes(field, text))
+                .toList();
+    }
+
+    private static List<ClusterId> path(JsonNode node) {
+        return texts(node, "path").stream().map(text -> clusterId("path", text)).toList();
+    }
+
+    private static List<String> texts(JsonNode node, String field) {
+        if (!node.isArray()) {
+            throw new IllegalArgumentException(field + " must be a list, not " + node);
+        }
+        List<String> texts = new ArrayList<>();
+        for (JsonNode each : node) {
+            if (!each.isTextual()) {
+                throw new IllegalArgumentException(field + " must be a list of texts, not " + node);
+            }
+            texts.add(each.textValue());
+        }
+        return texts;
+    }
+
+    private static Instant at(String text) {
+        try {
+            return Instant.parse(text);
+        } catch (DateTimeParseException e) {
+            throw new IllegalArgumentException("at \"" + text + "\" is not a time", e);
+        }
+    }
+
+    private static ClusterId clusterId(String field, String text) {
+        long id = Long.parseUnsignedLong(text, 16);
+        if (!Long.toHexString(id).equals(text)) {
+            throw new IllegalArgumentException(field + " \"" + text + "\" is not a cluster id");
+        }
+        return new ClusterId(id);
+    }
+
+    private static ByteString bytes(String field, String text) {
+        ByteString bytes = ByteString.copyFrom(HexFormat.of().parseHex(text));
+        if (!hex(bytes).equals(text)) {
+            throw new IllegalArgumentException(field + " \"" + text + "\" is not written as this build writes it");
+        }
+        return bytes;
     }
 
     private static String text(JsonNode node, String field) {
@@ -170,6 +225,10 @@ public final class CheckpointCodec {
             throw new IllegalArgumentException(field + " must be a whole number of 64 bits, not " + value);
         }
         return value.longValue();
+    }
+
+    private static void hex(List<ByteString> prefixes, ArrayNode array) {
+        prefixes.forEach(prefix -> array.add(hex(prefix)));
     }
 
     private static String hex(ByteString bytes) {

@@ -1,11 +1,10 @@
 package io.understudy.mirror.etcd;
 
-import io.etcd.jetcd.api.RequestOp;
 import io.understudy.etcd.EtcdCluster;
 import io.understudy.mirror.checkpoint.Checkpoint;
 import io.understudy.mirror.checkpoint.CheckpointState;
+import io.understudy.mirror.scope.MirrorScope;
 import io.understudy.mirror.sink.ProgressSchedule;
-import io.understudy.mirror.sink.ReservedKeys;
 import io.understudy.mirror.sink.Sink;
 import io.understudy.mirror.sink.SinkException;
 import io.understudy.mirror.sink.SinkListener;
@@ -15,7 +14,6 @@ import io.understudy.vocabulary.KeyRange;
 import io.understudy.vocabulary.KeyValue;
 import io.understudy.vocabulary.Position;
 import io.understudy.vocabulary.Revision;
-import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -39,16 +37,13 @@ public final class EtcdSink implements Sink {
     private static final int TAKE_OVER_ATTEMPTS = 5;
 
     private final String mirror;
-    private final KeyRange range;
     private final String writerName;
     private final EtcdSinkOptions options;
-    private final SinkListener listener;
-    private final TargetCalls calls;
     private final FencedWriter writer;
     private final TargetChecks checks;
-    private final ProgressSchedule schedule;
-
-    private volatile Revision complete = Revision.ZERO;
+    private final CheckpointWriter store;
+    private final Synchronisation synchronisation;
+    private final Tail tail;
 
     /**
      * @param target stays the caller's to close
@@ -56,20 +51,21 @@ public final class EtcdSink implements Sink {
      */
     public EtcdSink(
             String mirror,
-            KeyRange range,
+            MirrorScope scope,
             String writerName,
             EtcdCluster target,
             EtcdSinkOptions options,
             SinkListener listener) {
         this.mirror = mirror;
-        this.range = range;
         this.writerName = writerName;
         this.options = options;
-        this.listener = listener;
-        this.calls = new TargetCalls(target, listener);
+        TargetCalls calls = new TargetCalls(target, listener);
         this.writer = new FencedWriter(calls, mirror, options);
-        this.checks = new TargetChecks(mirror, range, calls, writer);
-        this.schedule = new ProgressSchedule(options.progressInterval());
+        this.checks = new TargetChecks(mirror, scope, calls, writer);
+        ProgressSchedule schedule = new ProgressSchedule(options.progressInterval());
+        this.store = new CheckpointWriter(mirror, writer, schedule, listener);
+        this.synchronisation = new Synchronisation(scope, writerName, options, calls, store, checks);
+        this.tail = new Tail(mirror, scope, store, schedule);
     }
 
     @Override
@@ -86,7 +82,7 @@ public final class EtcdSink implements Sink {
             checks.requireOurs(found);
             Checkpoint taken = found.takenOverBy(writerName);
             try {
-                write(List.of(), taken);
+                store.write(List.of(), taken);
             } catch (SinkException.Fenced e) {
                 // The writer before us had something on its way: look again.
                 lost = e;
@@ -101,7 +97,7 @@ public final class EtcdSink implements Sink {
                     found.writer());
             Position position = taken.resumeAt();
             if (taken.state() == CheckpointState.SYNCED) {
-                complete = taken.revision();
+                tail.completeAt(taken.revision());
             }
             return position;
         }
@@ -112,97 +108,29 @@ public final class EtcdSink implements Sink {
 
     @Override
     public void snapshotStarted(ClusterId cluster, Revision revision) {
-        checks.requireAnotherCluster(cluster);
-        Checkpoint before = writer.current();
-        if (before == null) {
-            checks.requireNoOtherMirror();
-            Checkpoint first =
-                    new Checkpoint(cluster, range, Revision.ZERO, null, 1, writerName, CheckpointState.SYNCING);
-            write(List.of(), first);
-            // Of two that begin at the same time, one at least sees the other, before either has written data.
-            checks.requireNoOtherMirror();
-            return;
-        }
-        checks.requireSource(before, cluster);
-        checks.requireNotBehind(before, revision);
-        complete = Revision.ZERO;
-        if (before.state() != CheckpointState.SYNCING) {
-            write(List.of(), before.in(CheckpointState.SYNCING));
-        }
+        tail.completeAt(Revision.ZERO);
+        synchronisation.started(cluster, revision);
     }
 
     @Override
     public void snapshotPage(KeyRange covered, List<KeyValue> entries) {
-        Checkpoint syncing = current();
-        long room = writer.room(syncing);
-        PageMerge merge = new PageMerge(entries, options.onForeignKeys(), writer.createRevision());
-        List<RequestOp> batch = new ArrayList<>();
-        long bytes = 0;
-        for (KeyRange part : ReservedKeys.outside(covered)) {
-            merge.enter(part, new TargetKeys(calls, part));
-            for (RequestOp next = merge.next(); next != null; next = merge.next()) {
-                long more = Operations.bytes(next);
-                if (bytes + more > room && !batch.isEmpty()) {
-                    write(batch, syncing);
-                    batch = new ArrayList<>();
-                    bytes = 0;
-                }
-                batch.add(next);
-                bytes += more;
-            }
-        }
-        if (!batch.isEmpty()) {
-            write(batch, syncing);
-        }
+        synchronisation.page(covered, entries);
     }
 
     @Override
     public void snapshotCompleted(Position position) {
-        moveTo(position);
+        synchronisation.completed(position);
+        tail.completeAt(position.revision());
     }
 
     @Override
     public void commit(Commit commit, Position position) {
-        List<RequestOp> operations = Operations.of(commit);
-        if (operations.isEmpty()) {
-            progress(position);
-            return;
-        }
-        Checkpoint before = current();
-        requireNotSyncing(before);
-        if (!position.revision().isAfter(before.revision())) {
-            throw new IllegalStateException("the feed gave revision " + position.revision() + " after revision "
-                    + before.revision() + " was mirrored");
-        }
-        Checkpoint after = before.syncedAt(position);
-        List<List<RequestOp>> parts = Operations.parts(operations, writer.room(after));
-        if (parts.size() > 1) {
-            LOG.info(
-                    "mirror={} commit torn, revision={} operations={} parts={}",
-                    mirror,
-                    commit.revision(),
-                    operations.size(),
-                    parts.size());
-        }
-        for (List<RequestOp> part : parts.subList(0, parts.size() - 1)) {
-            write(part, before.in(CheckpointState.TORN));
-        }
-        write(parts.get(parts.size() - 1), after);
-        complete = position.revision();
+        tail.commit(commit, position);
     }
 
     @Override
     public void progress(Position position) {
-        Checkpoint stored = current();
-        if (stored.state() == CheckpointState.TORN) {
-            // Only the rest of the torn commit, which the feed gives next, makes the range whole again.
-            return;
-        }
-        requireNotSyncing(stored);
-        if (schedule.isDue(stored.revision(), position.revision())) {
-            moveTo(position);
-        }
-        complete = position.revision();
+        tail.progress(position);
     }
 
     /** Nothing waits: every call returned only when its write was done. */
@@ -216,34 +144,9 @@ public final class EtcdSink implements Sink {
 
     @Override
     public Revision complete() {
-        return complete;
+        return tail.complete();
     }
 
     @Override
     public void close() {}
-
-    private void moveTo(Position position) {
-        write(List.of(), current().syncedAt(position));
-        complete = position.revision();
-    }
-
-    private void write(List<RequestOp> operations, Checkpoint next) {
-        writer.write(operations, next);
-        schedule.stored();
-        listener.written(operations.size());
-    }
-
-    private static void requireNotSyncing(Checkpoint checkpoint) {
-        if (checkpoint.state() == CheckpointState.SYNCING) {
-            throw new IllegalStateException("the feed goes on before its snapshot is complete: " + checkpoint);
-        }
-    }
-
-    private Checkpoint current() {
-        Checkpoint current = writer.current();
-        if (current == null) {
-            throw new IllegalStateException("mirror " + mirror + " is given data before its snapshot started");
-        }
-        return current;
-    }
 }

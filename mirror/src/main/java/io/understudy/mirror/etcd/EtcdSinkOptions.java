@@ -2,6 +2,7 @@ package io.understudy.mirror.etcd;
 
 import io.understudy.config.Configuration;
 import io.understudy.config.Setting;
+import io.understudy.mirror.lease.LeaseMode;
 import java.time.Duration;
 import java.util.List;
 
@@ -11,13 +12,31 @@ import java.util.List;
  * @param maxRequestBytes the target's {@code --max-request-bytes}: a larger commit is written in parts
  * @param maxTxnOps the target's {@code --max-txn-ops}: a longer commit is nested
  * @param progressInterval how often at most the checkpoint is moved when nothing in the range has changed
+ * @param lanes how many transactions of a snapshot are on their way at a time
+ * @param maxPrunePercent of the target's keys, which one resynchronisation may delete
  */
 public record EtcdSinkOptions(
-        ForeignKeys onForeignKeys, int maxRequestBytes, int maxTxnOps, Duration progressInterval) {
+        ForeignKeys onForeignKeys,
+        int maxRequestBytes,
+        int maxTxnOps,
+        Duration progressInterval,
+        TargetHistory history,
+        LeaseMode leases,
+        int lanes,
+        int maxPrunePercent,
+        SourceReset onSourceReset) {
 
     /** What etcd's own defaults are, and the configuration's. */
-    public static final EtcdSinkOptions DEFAULTS =
-            new EtcdSinkOptions(ForeignKeys.FAIL, 1_572_864, 128, Duration.ofSeconds(10));
+    public static final EtcdSinkOptions DEFAULTS = new EtcdSinkOptions(
+            ForeignKeys.FAIL,
+            1_572_864,
+            128,
+            Duration.ofSeconds(10),
+            TargetHistory.COALESCED,
+            LeaseMode.DROP,
+            4,
+            10,
+            SourceReset.STOP);
 
     /** Less leaves no room for a checkpoint beside the data. */
     public static final int LEAST_REQUEST_BYTES = 16 * 1024;
@@ -39,9 +58,44 @@ public record EtcdSinkOptions(
                     "maxTxnOps", "The target's --max-txn-ops; a longer commit is nested.")
             .defaultsTo(DEFAULTS.maxTxnOps())
             .between(LEAST_TXN_OPS, 1_000_000);
+    private static final Setting<TargetHistory> HISTORY = Setting.choice(
+                    "history",
+                    TargetHistory.class,
+                    "coalesced: consecutive commits of the source may become one of the target; every-commit: each"
+                            + " stays one, which is slower.")
+            .defaultsTo(DEFAULTS.history());
+    private static final Setting<LeaseMode> LEASES = Setting.choice(
+                    "leases",
+                    LeaseMode.class,
+                    "drop: values are copied without their leases; ttl: leases are granted under the same ids and kept"
+                            + " alive for as long as the source's live.")
+            .defaultsTo(DEFAULTS.leases());
+    private static final Setting<Integer> LANES = Setting.integer(
+                    "lanes", "How many transactions of a snapshot are written at a time.")
+            .defaultsTo(DEFAULTS.lanes())
+            .between(1, 64);
+    private static final Setting<Integer> MAX_PRUNE_PERCENT = Setting.integer(
+                    "maxPrunePercent",
+                    "Of the target's keys; a resynchronisation that would delete more stops and says so.")
+            .defaultsTo(DEFAULTS.maxPrunePercent())
+            .between(0, 100);
+    private static final Setting<SourceReset> ON_SOURCE_RESET = Setting.choice(
+                    "onSourceReset",
+                    SourceReset.class,
+                    "When the source has another history, restored from a backup or wiped: stop after telling what"
+                            + " differs, or resync the target to it.")
+            .defaultsTo(DEFAULTS.onSourceReset());
 
     /** The rows of all that can be configured, relative to the target's group. */
-    public static final List<Setting<?>> ROWS = List.of(ON_FOREIGN_KEYS, MAX_REQUEST_BYTES, MAX_TXN_OPS);
+    public static final List<Setting<?>> ROWS = List.of(
+            ON_FOREIGN_KEYS,
+            MAX_REQUEST_BYTES,
+            MAX_TXN_OPS,
+            HISTORY,
+            LEASES,
+            LANES,
+            MAX_PRUNE_PERCENT,
+            ON_SOURCE_RESET);
 
     public EtcdSinkOptions {
         if (maxRequestBytes < LEAST_REQUEST_BYTES) {
@@ -60,6 +114,115 @@ public record EtcdSinkOptions(
                 group.get(ON_FOREIGN_KEYS),
                 Math.toIntExact(group.get(MAX_REQUEST_BYTES)),
                 group.get(MAX_TXN_OPS),
-                DEFAULTS.progressInterval());
+                DEFAULTS.progressInterval(),
+                group.get(HISTORY),
+                group.get(LEASES),
+                group.get(LANES),
+                group.get(MAX_PRUNE_PERCENT),
+                group.get(ON_SOURCE_RESET));
+    }
+
+    public EtcdSinkOptions with(ForeignKeys policy) {
+        return new EtcdSinkOptions(
+                policy,
+                maxRequestBytes,
+                maxTxnOps,
+                progressInterval,
+                history,
+                leases,
+                lanes,
+                maxPrunePercent,
+                onSourceReset);
+    }
+
+    public EtcdSinkOptions with(TargetHistory newHistory) {
+        return new EtcdSinkOptions(
+                onForeignKeys,
+                maxRequestBytes,
+                maxTxnOps,
+                progressInterval,
+                newHistory,
+                leases,
+                lanes,
+                maxPrunePercent,
+                onSourceReset);
+    }
+
+    public EtcdSinkOptions with(LeaseMode mode) {
+        return new EtcdSinkOptions(
+                onForeignKeys,
+                maxRequestBytes,
+                maxTxnOps,
+                progressInterval,
+                history,
+                mode,
+                lanes,
+                maxPrunePercent,
+                onSourceReset);
+    }
+
+    public EtcdSinkOptions with(SourceReset policy) {
+        return new EtcdSinkOptions(
+                onForeignKeys,
+                maxRequestBytes,
+                maxTxnOps,
+                progressInterval,
+                history,
+                leases,
+                lanes,
+                maxPrunePercent,
+                policy);
+    }
+
+    public EtcdSinkOptions withLimits(int requestBytes, int txnOps) {
+        return new EtcdSinkOptions(
+                onForeignKeys,
+                requestBytes,
+                txnOps,
+                progressInterval,
+                history,
+                leases,
+                lanes,
+                maxPrunePercent,
+                onSourceReset);
+    }
+
+    public EtcdSinkOptions withProgressInterval(Duration interval) {
+        return new EtcdSinkOptions(
+                onForeignKeys,
+                maxRequestBytes,
+                maxTxnOps,
+                interval,
+                history,
+                leases,
+                lanes,
+                maxPrunePercent,
+                onSourceReset);
+    }
+
+    public EtcdSinkOptions withLanes(int count) {
+        return new EtcdSinkOptions(
+                onForeignKeys,
+                maxRequestBytes,
+                maxTxnOps,
+                progressInterval,
+                history,
+                leases,
+                count,
+                maxPrunePercent,
+                onSourceReset);
+    }
+
+    public EtcdSinkOptions withMaxPrunePercent(int percent) {
+        return new EtcdSinkOptions(
+                onForeignKeys,
+                maxRequestBytes,
+                maxTxnOps,
+                progressInterval,
+                history,
+                leases,
+                lanes,
+                percent,
+                onSourceReset);
     }
 }

@@ -12,7 +12,7 @@ import io.etcd.jetcd.api.TxnResponse;
 import io.understudy.mirror.checkpoint.Checkpoint;
 import io.understudy.mirror.checkpoint.CheckpointCodec;
 import io.understudy.mirror.checkpoint.CorruptCheckpointException;
-import io.understudy.mirror.sink.ReservedKeys;
+import io.understudy.mirror.scope.ReservedKeys;
 import io.understudy.mirror.sink.SinkException;
 import java.util.List;
 import java.util.Optional;

@@ -4,7 +4,7 @@ import com.google.protobuf.ByteString;
 import io.etcd.jetcd.api.DeleteRangeRequest;
 import io.etcd.jetcd.api.PutRequest;
 import io.etcd.jetcd.api.RequestOp;
-import io.understudy.mirror.sink.ReservedKeys;
+import io.understudy.mirror.scope.MirrorScope;
 import io.understudy.vocabulary.Change;
 import io.understudy.vocabulary.Commit;
 import io.understudy.vocabulary.KeyValue;
@@ -21,12 +21,13 @@ final class Operations {
 
     private Operations() {}
 
-    /** One operation per key that is not reserved. etcd takes each key once per transaction: the last change wins. */
-    static List<RequestOp> of(Commit commit) {
+    /** One operation per mirrored key, as it is called in the target. etcd takes each key once per transaction: the last change wins. */
+    static List<RequestOp> of(Commit commit, MirrorScope scope) {
         Map<ByteString, RequestOp> byKey = new LinkedHashMap<>();
         for (Change change : commit.changes()) {
-            if (!ReservedKeys.contains(change.key())) {
-                byKey.put(change.key(), of(change));
+            if (scope.contains(change.key())) {
+                ByteString key = scope.inTarget(change.key());
+                byKey.put(key, of(key, change));
             }
         }
         return List.copyOf(byKey.values());
@@ -74,7 +75,7 @@ final class Operations {
         return parts;
     }
 
-    private static RequestOp of(Change change) {
-        return change instanceof Change.Put put ? put(put.keyValue()) : delete(change.key());
+    private static RequestOp of(ByteString key, Change change) {
+        return change instanceof Change.Put put ? put(key, put.keyValue().value()) : delete(key);
     }
 }

@@ -7,7 +7,8 @@ import io.etcd.jetcd.api.RangeRequest;
 import io.understudy.mirror.checkpoint.Checkpoint;
 import io.understudy.mirror.checkpoint.CheckpointCodec;
 import io.understudy.mirror.checkpoint.CorruptCheckpointException;
-import io.understudy.mirror.sink.ReservedKeys;
+import io.understudy.mirror.scope.MirrorScope;
+import io.understudy.mirror.scope.ReservedKeys;
 import io.understudy.mirror.sink.SinkException;
 import io.understudy.vocabulary.ClusterId;
 import io.understudy.vocabulary.KeyRange;
@@ -21,22 +22,22 @@ final class TargetChecks {
     private static final int FOREIGN_KEYS_SHOWN = 10;
 
     private final String mirror;
-    private final KeyRange range;
+    private final MirrorScope scope;
     private final TargetCalls calls;
     private final FencedWriter writer;
 
-    TargetChecks(String mirror, KeyRange range, TargetCalls calls, FencedWriter writer) {
+    TargetChecks(String mirror, MirrorScope scope, TargetCalls calls, FencedWriter writer) {
         this.mirror = mirror;
-        this.range = range;
+        this.scope = scope;
         this.calls = calls;
         this.writer = writer;
     }
 
     /** A checkpoint is only gone on from in the range that it is of. */
     void requireOurs(Checkpoint found) {
-        if (!found.range().equals(range)) {
-            throw new SinkException.Refused("the checkpoint at " + writer.shownKey() + " is of another range: "
-                    + shown(found.range()) + ", configured is " + shown(range)
+        if (!found.scope().equals(scope)) {
+            throw new SinkException.Refused("the checkpoint at " + writer.shownKey() + " is of another scope: "
+                    + found.scope().shown() + "; configured is " + scope.shown()
                     + ". Give the mirror another name, or delete the checkpoint to begin anew");
         }
         requireAnotherCluster(found.source());
@@ -71,7 +72,7 @@ final class TargetChecks {
     /** A range without a checkpoint must hold nothing. */
     void requireNoForeignKeys() {
         List<String> found = new ArrayList<>();
-        for (KeyRange part : ReservedKeys.outside(range)) {
+        for (KeyRange part : scope.targetRanges()) {
             calls.range(RangeRequest.newBuilder()
                             .setKey(part.etcdKey())
                             .setRangeEnd(part.etcdRangeEnd())
@@ -97,26 +98,20 @@ final class TargetChecks {
                 continue;
             }
             String where = "\"" + TextFormat.escapeBytes(found.getKey()) + "\"";
-            KeyRange theirs = rangeOf(where, found.getValue());
-            if (theirs.intersects(range)) {
+            MirrorScope theirs = scopeOf(where, found.getValue());
+            if (theirs.meetsInTarget(scope)) {
                 throw new SinkException.Refused("another mirror writes here: the checkpoint at " + where
-                        + " is of the range " + shown(theirs) + ", configured is " + shown(range)
-                        + ". Mirror disjoint ranges, or delete that checkpoint if its mirror is gone for good");
+                        + " is of " + theirs.shown() + "; configured is " + scope.shown()
+                        + ". Mirror disjoint scopes, or delete that checkpoint if its mirror is gone for good");
             }
         }
     }
 
-    private static KeyRange rangeOf(String where, ByteString checkpoint) {
+    private static MirrorScope scopeOf(String where, ByteString checkpoint) {
         try {
-            return CheckpointCodec.decode(where, checkpoint).range();
+            return CheckpointCodec.decode(where, checkpoint).scope();
         } catch (CorruptCheckpointException e) {
             throw new SinkException.Refused(String.valueOf(e.getMessage()), e);
         }
-    }
-
-    private static String shown(KeyRange range) {
-        ByteString to = range.to();
-        return "from \"" + TextFormat.escapeBytes(range.from()) + "\" to "
-                + (to == null ? "the end" : "\"" + TextFormat.escapeBytes(to) + "\"");
     }
 }

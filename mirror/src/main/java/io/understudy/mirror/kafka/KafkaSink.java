@@ -3,8 +3,8 @@ package io.understudy.mirror.kafka;
 import com.google.protobuf.ByteString;
 import io.understudy.mirror.checkpoint.Checkpoint;
 import io.understudy.mirror.checkpoint.CheckpointState;
+import io.understudy.mirror.scope.MirrorScope;
 import io.understudy.mirror.sink.ProgressSchedule;
-import io.understudy.mirror.sink.ReservedKeys;
 import io.understudy.mirror.sink.Sink;
 import io.understudy.mirror.sink.SinkException;
 import io.understudy.mirror.sink.SinkListener;
@@ -16,6 +16,7 @@ import io.understudy.vocabulary.KeyValue;
 import io.understudy.vocabulary.Position;
 import io.understudy.vocabulary.Revision;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.List;
 import org.apache.kafka.clients.admin.Admin;
 import org.apache.kafka.clients.producer.ProducerRecord;
@@ -41,7 +42,7 @@ public final class KafkaSink implements Sink {
     private static final Duration PROGRESS_INTERVAL = Duration.ofSeconds(10);
 
     private final String mirror;
-    private final KeyRange range;
+    private final MirrorScope scope;
     private final String writerName;
     private final KafkaSinkOptions options;
     private final SinkListener listener;
@@ -69,9 +70,9 @@ public final class KafkaSink implements Sink {
      * @param writerName differs between any two writers, see {@link Checkpoint#writer}
      */
     public KafkaSink(
-            String mirror, KeyRange range, String writerName, KafkaSinkOptions options, SinkListener listener) {
+            String mirror, MirrorScope scope, String writerName, KafkaSinkOptions options, SinkListener listener) {
         this.mirror = mirror;
-        this.range = range;
+        this.scope = scope;
         this.writerName = writerName;
         this.options = options;
         this.listener = listener;
@@ -97,9 +98,9 @@ public final class KafkaSink implements Sink {
             listener.available();
             return null;
         }
-        if (!found.range().equals(range)) {
-            throw new SinkException.Refused("the checkpoint at " + checkpoints.where()
-                    + " is of another range than configured." + " Mirror to another topic");
+        if (!found.scope().equals(scope)) {
+            throw new SinkException.Refused("the checkpoint at " + checkpoints.where() + " is of "
+                    + found.scope().shown() + "; configured is " + scope.shown() + "." + " Mirror to another topic");
         }
         store(found.takenOverBy(writerName));
         LOG.info(
@@ -124,7 +125,7 @@ public final class KafkaSink implements Sink {
         reached = null;
         Checkpoint before = checkpoint;
         if (before == null) {
-            store(new Checkpoint(cluster, range, Revision.ZERO, null, 1, writerName, CheckpointState.SYNCING));
+            store(Checkpoint.first(cluster, scope, writerName, Instant.now()));
         } else if (!before.source().equals(cluster)) {
             throw new SinkException.Refused("the checkpoint at " + checkpoints.where() + " is of source cluster "
                     + before.source() + ", but the source's id is " + cluster + ". Mirror to another topic");
@@ -149,7 +150,7 @@ public final class KafkaSink implements Sink {
         }
         long changes = 0;
         for (KeyValue entry : entries) {
-            if (!ReservedKeys.contains(entry.key())
+            if (scope.contains(entry.key())
                     && !last.takeIf(entry.key(), entry.modRevision().value())) {
                 send(RecordFormat.ofSnapshot(options.topic(), source, entry), null);
                 changes++;
@@ -175,7 +176,7 @@ public final class KafkaSink implements Sink {
     @Override
     public void commit(Commit commit, Position position) {
         List<Change> changes = commit.changes().stream()
-                .filter(change -> !ReservedKeys.contains(change.key()))
+                .filter(change -> scope.contains(change.key()))
                 .toList();
         if (changes.isEmpty()) {
             progress(position);

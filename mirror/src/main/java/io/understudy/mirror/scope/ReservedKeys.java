@@ -1,4 +1,4 @@
-package io.understudy.mirror.sink;
+package io.understudy.mirror.scope;
 
 import com.google.protobuf.ByteString;
 import io.understudy.vocabulary.KeyRange;
@@ -13,6 +13,11 @@ public final class ReservedKeys {
 
     private static final ByteString MIRRORS = PREFIX.concat(ByteString.copyFromUtf8("mirror/"));
     private static final ByteString CHECKPOINT = ByteString.copyFromUtf8("/checkpoint");
+
+    private static final ByteString HOMES_PREFIX = PREFIX.concat(ByteString.copyFromUtf8("home/"));
+
+    /** Where a cluster stores the homes of what is mirrored from it and into it. */
+    public static final KeyRange HOMES = KeyRange.prefix(HOMES_PREFIX);
 
     /** Where all mirrors keep theirs. */
     public static final KeyRange CHECKPOINTS = KeyRange.prefix(MIRRORS);
@@ -29,6 +34,21 @@ public final class ReservedKeys {
     /** Where an etcd cluster stores the checkpoint of a mirror into it. */
     public static ByteString checkpoint(String mirror) {
         return MIRRORS.concat(ByteString.copyFromUtf8(mirror)).concat(CHECKPOINT);
+    }
+
+    /** Where an etcd cluster stores something else of a mirror into it, such as {@code epoch} or {@code lane/3}. */
+    public static ByteString of(String mirror, String what) {
+        return MIRRORS.concat(ByteString.copyFromUtf8(mirror + "/" + what));
+    }
+
+    /** All that an etcd cluster stores of a mirror into it under names that begin like that. */
+    public static KeyRange all(String mirror, String what) {
+        return KeyRange.prefix(of(mirror, what));
+    }
+
+    /** Where a cluster stores which cluster the keys of a mirror are written in by their owners. */
+    public static ByteString home(String mirror) {
+        return HOMES_PREFIX.concat(ByteString.copyFromUtf8(mirror));
     }
 
     /** Whether a mirror's checkpoint is stored there. */

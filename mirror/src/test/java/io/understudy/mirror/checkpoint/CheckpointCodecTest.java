@@ -4,11 +4,13 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.google.protobuf.ByteString;
+import io.understudy.mirror.scope.MirrorScope;
 import io.understudy.vocabulary.ClusterId;
 import io.understudy.vocabulary.CommitDigest;
-import io.understudy.vocabulary.KeyRange;
 import io.understudy.vocabulary.Position.Anchor;
 import io.understudy.vocabulary.Revision;
+import java.time.Instant;
+import java.util.List;
 import net.jqwik.api.Arbitraries;
 import net.jqwik.api.Arbitrary;
 import net.jqwik.api.Combinators;
@@ -26,19 +28,22 @@ final class CheckpointCodecTest {
 
     private static final Checkpoint PLAIN = new Checkpoint(
             new ClusterId(0xcdf8),
-            KeyRange.all(),
+            MirrorScope.all(),
             new Revision(42),
             new Anchor(new Revision(40), CommitDigest.parse("00112233445566778899aabbccddeeff")),
             3,
             "host/1/ab",
+            List.of(new ClusterId(0xab), new ClusterId(0xcdf8)),
+            Instant.parse("2026-01-31T12:00:00.123Z"),
             CheckpointState.SYNCED);
 
     @Test
     void isReadable() {
         assertThat(CheckpointCodec.encode(PLAIN).toStringUtf8())
-                .isEqualTo("{\"format\":1,\"source\":\"cdf8\",\"range\":{\"from\":\"\",\"to\":null},\"revision\":42,"
-                        + "\"anchor\":{\"revision\":40,\"digest\":\"00112233445566778899aabbccddeeff\"},\"epoch\":3,"
-                        + "\"writer\":\"host/1/ab\",\"state\":\"synced\"}");
+                .isEqualTo(
+                        "{\"format\":1,\"source\":\"cdf8\",\"scope\":{\"include\":[],\"exclude\":[],\"from\":\"\",\"to\":\"\"},\"revision\":42,"
+                                + "\"anchor\":{\"revision\":40,\"digest\":\"00112233445566778899aabbccddeeff\"},\"epoch\":3,"
+                                + "\"writer\":\"host/1/ab\",\"path\":[\"ab\",\"cdf8\"],\"at\":\"2026-01-31T12:00:00.123Z\",\"state\":\"synced\"}");
     }
 
     @Property(tries = 500)
@@ -116,7 +121,12 @@ final class CheckpointCodecTest {
                 "\"from\":\"\" -> \"from\":\"abc\"",
                 "\"digest\":\"00 -> \"digest\":\"",
                 "\"writer\":\"host/1/ab\" -> \"writer\":\" \"",
-                "\"to\":null -> \"to\":\"\"",
+                "\"to\":\"\" -> \"to\":null",
+                "\"to\":\"\" -> \"to\":\"AB\"",
+                "\"path\":[\"ab\" -> \"path\":[\"0ab\"",
+                "\"path\":[\"ab\", -> \"path\":[1,",
+                "\"exclude\":[] -> \"exclude\":[\"\"]",
+                "00.123Z -> 00.123",
                 ",\"state\" -> ,\"more\":1,\"state\"",
                 ",\"epoch\":3 -> "
             })
@@ -146,15 +156,16 @@ final class CheckpointCodecTest {
         Arbitrary<String> writers = Arbitraries.strings().ofMinLength(1).map(text -> "w" + text);
         return Combinators.combine(
                         any,
-                        ranges(),
+                        scopes(),
                         revisions,
                         anchors().injectNull(0.3),
                         Arbitraries.longs().between(1, Long.MAX_VALUE),
                         writers,
+                        Arbitraries.longs().between(0, 1L << 50),
                         Arbitraries.of(CheckpointState.class))
-                .as((source, range, revision, anchor, epoch, writer, state) -> new Checkpoint(
+                .as((source, scope, revision, anchor, epoch, writer, at, state) -> new Checkpoint(
                         new ClusterId(source),
-                        range,
+                        scope,
                         new Revision(
                                 anchor == null
                                         ? revision
@@ -162,6 +173,8 @@ final class CheckpointCodecTest {
                         anchor,
                         epoch,
                         writer,
+                        List.of(new ClusterId(epoch), new ClusterId(source)),
+                        Instant.ofEpochMilli(at),
                         state));
     }
 
@@ -172,11 +185,13 @@ final class CheckpointCodecTest {
                         new Anchor(new Revision(revision), new CommitDigest(ByteString.copyFrom(digest))));
     }
 
-    private static Arbitrary<KeyRange> ranges() {
-        return Arbitraries.bytes()
+    private static Arbitrary<MirrorScope> scopes() {
+        Arbitrary<ByteString> keys = Arbitraries.bytes()
                 .array(byte[].class)
+                .ofMinSize(1)
                 .ofMaxSize(20)
-                .map(ByteString::copyFrom)
-                .map(KeyRange::prefix);
+                .map(ByteString::copyFrom);
+        return Combinators.combine(keys, keys)
+                .as((include, more) -> new MirrorScope(List.of(include), List.of(include.concat(more)), include, more));
     }
 }

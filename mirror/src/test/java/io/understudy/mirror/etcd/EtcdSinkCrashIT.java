@@ -10,6 +10,7 @@ import io.understudy.mirror.checkpoint.Checkpoint;
 import io.understudy.mirror.checkpoint.CheckpointState;
 import io.understudy.mirror.fixture.Mirrors;
 import io.understudy.mirror.fixture.TestClient;
+import io.understudy.mirror.scope.MirrorScope;
 import io.understudy.mirror.sink.SinkListener;
 import io.understudy.vocabulary.Change;
 import io.understudy.vocabulary.ClusterId;
@@ -45,8 +46,9 @@ final class EtcdSinkCrashIT {
     private static final Revision SNAPSHOT = new Revision(10);
 
     /** Small, so that the last commit doesn't fit into one request; every progress moves the checkpoint. */
-    private static final EtcdSinkOptions OPTIONS = new EtcdSinkOptions(
-            ForeignKeys.FAIL, EtcdSinkOptions.LEAST_REQUEST_BYTES, EtcdSinkOptions.LEAST_TXN_OPS, Duration.ZERO);
+    private static final EtcdSinkOptions OPTIONS = EtcdSinkOptions.DEFAULTS
+            .withLimits(EtcdSinkOptions.LEAST_REQUEST_BYTES, EtcdSinkOptions.LEAST_TXN_OPS)
+            .withProgressInterval(Duration.ZERO);
 
     private static EtcdCluster cluster;
     private static TestClient target;
@@ -128,7 +130,8 @@ final class EtcdSinkCrashIT {
             }
         };
         String writer = "test/" + System.nanoTime();
-        try (EtcdSink sink = new EtcdSink(mirror, history.range(), writer, cluster, OPTIONS, listener)) {
+        try (EtcdSink sink =
+                new EtcdSink(mirror, MirrorScope.prefix(history.prefix), writer, cluster, OPTIONS, listener)) {
             history.drive(sink, sink.open());
             return false;
         } catch (Crash e) {

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import com.google.protobuf.ByteString;
 import io.etcd.jetcd.api.RequestOp;
 import io.etcd.jetcd.api.TxnRequest;
+import io.understudy.mirror.scope.MirrorScope;
 import io.understudy.vocabulary.Change;
 import io.understudy.vocabulary.Commit;
 import io.understudy.vocabulary.KeyValue;
@@ -23,20 +24,25 @@ final class OperationsTest {
 
     @Test
     void reservedKeysAreNotCopied() {
-        assertThat(Operations.of(commit(put("\0understudy/mirror/x/checkpoint", "1"), put("a", "1"))))
+        assertThat(Operations.of(
+                        commit(put("\0understudy/mirror/x/checkpoint", "1"), put("a", "1")), MirrorScope.all()))
                 .containsExactly(Operations.put(bytes("a"), bytes("1")));
     }
 
     @Test
     void theLastChangeOfAKeyWins() {
-        assertThat(Operations.of(commit(put("a", "1"), put("b", "1"), new Change.Delete(bytes("a")))))
+        assertThat(Operations.of(
+                        commit(put("a", "1"), put("b", "1"), new Change.Delete(bytes("a"))), MirrorScope.all()))
                 .containsExactlyInAnyOrder(Operations.delete(bytes("a")), Operations.put(bytes("b"), bytes("1")));
     }
 
     @Test
     void leasesStayBehind() {
         Change leased = new Change.Put(new KeyValue(bytes("a"), bytes("1"), REVISION, REVISION, 1, 99));
-        assertThat(Operations.of(commit(leased)).get(0).getRequestPut().getLease())
+        assertThat(Operations.of(commit(leased), MirrorScope.all())
+                        .get(0)
+                        .getRequestPut()
+                        .getLease())
                 .isZero();
     }
 

@@ -1,4 +1,4 @@
-package io.understudy.mirror.sink;
+package io.understudy.mirror.scope;
 
 import static org.assertj.core.api.Assertions.assertThat;
 

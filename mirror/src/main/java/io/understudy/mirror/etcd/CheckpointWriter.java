@@ -1,0 +1,54 @@
+package io.understudy.mirror.etcd;
+
+import io.etcd.jetcd.api.RequestOp;
+import io.understudy.mirror.checkpoint.Checkpoint;
+import io.understudy.mirror.sink.ProgressSchedule;
+import io.understudy.mirror.sink.SinkListener;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/** Writes operations together with the checkpoint, and tells of each write. One thread. */
+final class CheckpointWriter {
+
+    private final String mirror;
+    private final FencedWriter writer;
+    private final ProgressSchedule schedule;
+    private final SinkListener listener;
+
+    CheckpointWriter(String mirror, FencedWriter writer, ProgressSchedule schedule, SinkListener listener) {
+        this.mirror = mirror;
+        this.writer = writer;
+        this.schedule = schedule;
+        this.listener = listener;
+    }
+
+    /** Does {@code operations} and stores {@code next}, or neither. Returns when it is known to be done. */
+    void write(List<RequestOp> operations, Checkpoint next) {
+        writer.write(operations, next);
+        schedule.stored();
+        listener.written(operations.size());
+    }
+
+    /** As last read or written; null if there is none. */
+    @Nullable Checkpoint found() {
+        return writer.current();
+    }
+
+    Checkpoint current() {
+        Checkpoint current = writer.current();
+        if (current == null) {
+            throw new IllegalStateException("mirror " + mirror + " is given data before its snapshot started");
+        }
+        return current;
+    }
+
+    /** How many bytes of operations one transaction takes beside a checkpoint like {@code checkpoint}. */
+    long room(Checkpoint checkpoint) {
+        return writer.room(checkpoint);
+    }
+
+    /** Target revision at which the first checkpoint was written: keys not written since then were there before. */
+    long createRevision() {
+        return writer.createRevision();
+    }
+}

@@ -1,0 +1,222 @@
+package io.understudy.mirror.scope;
+
+import com.google.protobuf.ByteString;
+import com.google.protobuf.TextFormat;
+import io.understudy.vocabulary.KeyRange;
+import io.understudy.vocabulary.KeyValue;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * Which keys of the source are mirrored, and what they are called in the target. Reserved keys never are.
+ *
+ * <p>Renaming replaces one prefix that all mirrored keys have, so it keeps their order: what is sorted at the source is
+ * sorted in the target.
+ *
+ * @param include prefixes, disjoint and in key order; empty for all keys
+ * @param exclude prefixes, each inside of what is included, disjoint and in key order
+ * @param renameFrom prefix of all that is included; empty with an empty {@code renameTo} for no renaming
+ * @param renameTo takes its place in the target
+ */
+public record MirrorScope(
+        List<ByteString> include, List<ByteString> exclude, ByteString renameFrom, ByteString renameTo) {
+
+    /** @throws IllegalArgumentException the parts don't go together; the message says which */
+    public MirrorScope {
+        // An empty prefix is one of every key.
+        include = include.stream().anyMatch(ByteString::isEmpty) ? List.of() : ordered("include", include);
+        exclude = ordered("exclude", exclude);
+        List<ByteString> all = include;
+        for (ByteString out : exclude) {
+            if (out.isEmpty() || (!all.isEmpty() && all.stream().noneMatch(out::startsWith))) {
+                throw new IllegalArgumentException("exclude " + shown(out) + " is not inside of what is included");
+            }
+        }
+        ByteString from = renameFrom;
+        if (!from.isEmpty() && (all.isEmpty() || !all.stream().allMatch(prefix -> prefix.startsWith(from)))) {
+            throw new IllegalArgumentException(
+                    "every include must begin with " + shown(from) + ", which is to be replaced");
+        }
+        if (ReservedKeys.contains(renameTo)) {
+            throw new IllegalArgumentException(shown(renameTo) + " is kept for Understudy itself");
+        }
+    }
+
+    /** Every key under its own name. */
+    public static MirrorScope all() {
+        return of(List.of());
+    }
+
+    /** Keys with one of these prefixes, under their own names. */
+    public static MirrorScope of(List<ByteString> include) {
+        return new MirrorScope(include, List.of(), ByteString.EMPTY, ByteString.EMPTY);
+    }
+
+    /** Keys with one prefix, under their own names. */
+    public static MirrorScope prefix(String prefix) {
+        return of(List.of(ByteString.copyFromUtf8(prefix)));
+    }
+
+    /** Whether a key of the source is mirrored. */
+    public boolean contains(ByteString key) {
+        return !ReservedKeys.contains(key) && (include.isEmpty() || begins(key, include)) && !begins(key, exclude);
+    }
+
+    /** Whether keys are called differently in the target. */
+    public boolean renames() {
+        return !renameFrom.equals(renameTo);
+    }
+
+    /** What a mirrored key of the source is called in the target. */
+    public ByteString inTarget(ByteString key) {
+        return renames() ? renameTo.concat(key.substring(renameFrom.size())) : key;
+    }
+
+    /** What a key of {@link #targetRanges} is called at the source. */
+    public ByteString atSource(ByteString key) {
+        return renames() ? renameFrom.concat(key.substring(renameTo.size())) : key;
+    }
+
+    /** Exactly the mirrored keys of the source, as disjoint ranges in key order. */
+    public List<KeyRange> sourceRanges() {
+        List<KeyRange> parts = new ArrayList<>();
+        List<KeyRange> included = include.isEmpty()
+                ? List.of(KeyRange.all())
+                : include.stream().map(KeyRange::prefix).toList();
+        for (KeyRange range : included) {
+            for (KeyRange part : ReservedKeys.outside(range)) {
+                cut(part, parts);
+            }
+        }
+        return List.copyOf(parts);
+    }
+
+    /** The parts of {@link #sourceRanges} that are inside of {@code covered}. */
+    public List<KeyRange> sourceRanges(KeyRange covered) {
+        return sourceRanges().stream()
+                .filter(covered::intersects)
+                .map(range -> range.intersection(covered))
+                .toList();
+    }
+
+    /** A mirrored entry of the source, as it is called in the target. */
+    public KeyValue inTarget(KeyValue entry) {
+        return renames()
+                ? new KeyValue(
+                        inTarget(entry.key()),
+                        entry.value(),
+                        entry.createRevision(),
+                        entry.modRevision(),
+                        entry.version(),
+                        entry.lease())
+                : entry;
+    }
+
+    /** Exactly the keys that the mirror owns in the target, as disjoint ranges in key order. */
+    public List<KeyRange> targetRanges() {
+        return sourceRanges().stream().map(this::inTarget).toList();
+    }
+
+    /** A range of {@link #sourceRanges}, or a part of one, as it is called in the target. */
+    public KeyRange inTarget(KeyRange range) {
+        return renames() ? renamed(range, renameFrom, renameTo) : range;
+    }
+
+    /** A range of {@link #targetRanges}, or a part of one, as it is called at the source. */
+    public KeyRange atSource(KeyRange range) {
+        return renames() ? renamed(range, renameTo, renameFrom) : range;
+    }
+
+    /** One range with all that is mirrored and, if {@code marked}, the marks of other mirrors. */
+    public KeyRange feedRange(boolean marked) {
+        if (include.isEmpty()) {
+            return KeyRange.all();
+        }
+        ByteString from = include.get(0);
+        ByteString to = KeyRange.prefix(include.get(include.size() - 1)).to();
+        if (!marked) {
+            return new KeyRange(from, to);
+        }
+        KeyRange marks = ReservedKeys.RANGE;
+        ByteString marksEnd = marks.to();
+        return new KeyRange(
+                KeyRange.KEY_ORDER.compare(marks.from(), from) < 0 ? marks.from() : from,
+                to == null || (marksEnd != null && KeyRange.KEY_ORDER.compare(to, marksEnd) >= 0) ? to : marksEnd);
+    }
+
+    /** Whether some key of the target belongs to both. */
+    public boolean meetsInTarget(MirrorScope other) {
+        List<KeyRange> theirs = other.targetRanges();
+        return targetRanges().stream().anyMatch(ours -> theirs.stream().anyMatch(ours::intersects));
+    }
+
+    /** In words an operator understands. */
+    public String shown() {
+        StringBuilder text = new StringBuilder(include.isEmpty() ? "all keys" : "keys with " + shown(include));
+        if (!exclude.isEmpty()) {
+            text.append(" without ").append(shown(exclude));
+        }
+        if (renames()) {
+            text.append(", ").append(shown(renameFrom)).append(" renamed to ").append(shown(renameTo));
+        }
+        return text.toString();
+    }
+
+    private void cut(KeyRange part, List<KeyRange> parts) {
+        ByteString from = part.from();
+        ByteString end = part.to();
+        for (ByteString prefix : exclude) {
+            KeyRange out = KeyRange.prefix(prefix);
+            if (!out.intersects(new KeyRange(from, end))) {
+                continue;
+            }
+            if (KeyRange.KEY_ORDER.compare(from, out.from()) < 0) {
+                parts.add(new KeyRange(from, out.from()));
+            }
+            ByteString after = out.to();
+            if (after == null || (end != null && KeyRange.KEY_ORDER.compare(after, end) >= 0)) {
+                return;
+            }
+            from = after;
+        }
+        parts.add(new KeyRange(from, end));
+    }
+
+    private static KeyRange renamed(KeyRange range, ByteString from, ByteString to) {
+        ByteString end = range.to();
+        KeyRange whole = KeyRange.prefix(to);
+        return new KeyRange(
+                range.from().startsWith(from) ? to.concat(range.from().substring(from.size())) : whole.from(),
+                end != null && end.startsWith(from) ? to.concat(end.substring(from.size())) : whole.to());
+    }
+
+    private static boolean begins(ByteString key, List<ByteString> prefixes) {
+        for (ByteString prefix : prefixes) {
+            if (key.startsWith(prefix)) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    private static List<ByteString> ordered(String what, List<ByteString> prefixes) {
+        List<ByteString> sorted = prefixes.stream().sorted(KeyRange.KEY_ORDER).toList();
+        ByteString last = null;
+        for (ByteString prefix : sorted) {
+            if (last != null && prefix.startsWith(last)) {
+                throw new IllegalArgumentException(what + " " + shown(prefix) + " begins with " + shown(last)
+                        + ", which is given as well; one of them is enough");
+            }
+            last = prefix;
+        }
+        return sorted;
+    }
+
+    private static String shown(List<ByteString> prefixes) {
+        return String.join(", ", prefixes.stream().map(MirrorScope::shown).toList());
+    }
+
+    private static String shown(ByteString key) {
+        return "\"" + TextFormat.escapeBytes(key) + "\"";
+    }
+}

@@ -1,0 +1,36 @@
+package io.understudy.mirror.verify;
+
+import io.understudy.config.Configuration;
+import io.understudy.config.Setting;
+import java.util.List;
+
+/**
+ * How a mirror compares its target with its source while it runs.
+ *
+ * @param keysPerSecond of either side, at most; 0 for never
+ */
+public record VerifyOptions(int keysPerSecond, ForeignWrites onForeignWrites) {
+
+    /** The configuration's. */
+    public static final VerifyOptions DEFAULTS = new VerifyOptions(1_000, ForeignWrites.REPORT);
+
+    private static final Setting<Integer> KEYS_PER_SECOND = Setting.integer(
+                    "verifyKeysPerSecond",
+                    "How fast the target is compared with the source in the background, on either side; 0 for never.")
+            .defaultsTo(DEFAULTS.keysPerSecond())
+            .between(0, 1_000_000);
+    private static final Setting<ForeignWrites> ON_FOREIGN_WRITES = Setting.choice(
+                    "onForeignWrites",
+                    ForeignWrites.class,
+                    "What to do about keys of the mirrored range that somebody else writes in the target: report them,"
+                            + " or repair them as well.")
+            .defaultsTo(DEFAULTS.onForeignWrites());
+
+    /** The rows of all that can be configured, relative to the target's group. */
+    public static final List<Setting<?>> ROWS = List.of(KEYS_PER_SECOND, ON_FOREIGN_WRITES);
+
+    /** What {@link #ROWS} say. */
+    public static VerifyOptions from(Configuration group) {
+        return new VerifyOptions(group.get(KEYS_PER_SECOND), group.get(ON_FOREIGN_WRITES));
+    }
+}
