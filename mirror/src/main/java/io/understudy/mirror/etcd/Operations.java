@@ -1,6 +1,7 @@
 package io.understudy.mirror.etcd;
 
 import com.google.protobuf.ByteString;
+import com.google.protobuf.TextFormat;
 import io.etcd.jetcd.api.DeleteRangeRequest;
 import io.etcd.jetcd.api.PutRequest;
 import io.etcd.jetcd.api.RequestOp;
@@ -47,6 +48,14 @@ final class Operations {
         return RequestOp.newBuilder()
                 .setRequestDeleteRange(DeleteRangeRequest.newBuilder().setKey(key))
                 .build();
+    }
+
+    /** The key that {@code operation} is about, as named in errors. */
+    static String shown(RequestOp operation) {
+        ByteString key = operation.hasRequestPut()
+                ? operation.getRequestPut().getKey()
+                : operation.getRequestDeleteRange().getKey();
+        return "key \"" + TextFormat.escapeBytes(key) + "\"";
     }
 
     /** Bytes that {@code operation} takes in a request, at most. */

@@ -1,0 +1,150 @@
+package io.understudy.mirror.etcd;
+
+import com.google.protobuf.ByteString;
+import com.google.protobuf.TextFormat;
+import io.etcd.jetcd.api.Compare;
+import io.etcd.jetcd.api.KeyValue;
+import io.etcd.jetcd.api.RangeRequest;
+import io.etcd.jetcd.api.RangeResponse;
+import io.etcd.jetcd.api.RequestOp;
+import io.etcd.jetcd.api.TxnRequest;
+import io.etcd.jetcd.api.TxnResponse;
+import java.util.List;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A key of the target that one writer puts in each of its transactions, so that each of them happens exactly once.
+ *
+ * <p>Invariant W: every transaction compares the key's mod revision with the one last written or read here, and puts the
+ * key. So of all attempts at a transaction, and of all writers, at most one succeeds per mod revision; an attempt that is
+ * still on its way after its outcome was given up fails when it arrives. What happened to one of unknown outcome is read
+ * from the key: its value must differ from transaction to transaction, or from writer to writer at least.
+ *
+ * <p>One thread.
+ */
+final class FencedKey {
+
+    /** What became of a transaction. */
+    sealed interface Outcome {
+        /** It was done, once. */
+        record Done() implements Outcome {}
+
+        /** Nothing was done and never will be: the key is not as it was left. */
+        record Lost(@Nullable KeyValue found) implements Outcome {}
+
+        /** Nothing was done: the key is as it was left, but what else was compared is not. */
+        record Unmet() implements Outcome {}
+    }
+
+    /** What etcd wraps around a transaction before it measures it: header, user name. */
+    private static final int ENVELOPE_BYTES = 512;
+
+    private static final Outcome DONE = new Outcome.Done();
+    private static final Outcome UNMET = new Outcome.Unmet();
+
+    private final TargetCalls calls;
+    private final ByteString key;
+    private final EtcdSinkOptions options;
+
+    /** As last written or read; 0 when there is none. */
+    private long modRevision;
+
+    private long clusterId;
+
+    FencedKey(TargetCalls calls, ByteString key, EtcdSinkOptions options) {
+        this.calls = calls;
+        this.key = key;
+        this.options = options;
+    }
+
+    /** As named in errors. */
+    String shown() {
+        return "key \"" + TextFormat.escapeBytes(key) + "\" of the target";
+    }
+
+    /** Of the key as last written or read; 0 when there is none. */
+    long modRevision() {
+        return modRevision;
+    }
+
+    /** The cluster that answered the last read. */
+    long clusterId() {
+        return clusterId;
+    }
+
+    /** Reads the key, linearizably. Writes from now on build on what was found. */
+    @Nullable KeyValue read() {
+        KeyValue found = ask();
+        modRevision = found == null ? 0 : found.getModRevision();
+        return found;
+    }
+
+    /** Writes from now on build on what is known to have been written at {@code revision}. */
+    void writtenAt(long revision) {
+        modRevision = revision;
+    }
+
+    /** How many bytes of operations one transaction takes beside {@code value} and {@code compares}. */
+    long room(ByteString value, List<Compare> compares) {
+        return (long) options.maxRequestBytes()
+                - ENVELOPE_BYTES
+                - transaction(List.of(), value, compares).getSerializedSize();
+    }
+
+    /**
+     * Does {@code operations} and stores {@code value}, or neither; returns when it is known which.
+     *
+     * @param compares what else must hold
+     */
+    Outcome write(List<RequestOp> operations, ByteString value, List<Compare> compares) {
+        TxnRequest request = transaction(operations, value, compares);
+        String what = operations.size() + " operations of " + request.getSerializedSize() + " bytes"
+                + (operations.isEmpty() ? "" : " beginning with " + Operations.shown(operations.get(0)));
+        while (true) {
+            Optional<TxnResponse> answer = calls.txn(what, request);
+            if (answer.isPresent() && answer.get().getSucceeded()) {
+                modRevision = answer.get().getHeader().getRevision();
+                return DONE;
+            }
+            KeyValue found = answer.isPresent() ? inFailure(answer.get()) : ask();
+            long foundRevision = found == null ? 0 : found.getModRevision();
+            if (foundRevision > modRevision && found != null && found.getValue().equals(value)) {
+                modRevision = foundRevision;
+                return DONE;
+            }
+            if (foundRevision != modRevision) {
+                return new Outcome.Lost(found);
+            }
+            if (answer.isPresent()) {
+                return UNMET;
+            }
+        }
+    }
+
+    private TxnRequest transaction(List<RequestOp> operations, ByteString value, List<Compare> compares) {
+        return TxnRequest.newBuilder()
+                .addCompare(Compare.newBuilder()
+                        .setKey(key)
+                        .setTarget(Compare.CompareTarget.MOD)
+                        .setResult(Compare.CompareResult.EQUAL)
+                        .setModRevision(modRevision))
+                .addAllCompare(compares)
+                .addSuccess(Operations.put(key, value))
+                .addAllSuccess(OperationTree.of(operations, options.maxTxnOps() - 1))
+                .addFailure(RequestOp.newBuilder()
+                        .setRequestRange(RangeRequest.newBuilder().setKey(key)))
+                .build();
+    }
+
+    private @Nullable KeyValue ask() {
+        RangeResponse answer = calls.range(RangeRequest.newBuilder().setKey(key).build());
+        clusterId = answer.getHeader().getClusterId();
+        return answer.getKvsCount() == 0 ? null : answer.getKvs(0);
+    }
+
+    private static @Nullable KeyValue inFailure(TxnResponse answer) {
+        RangeResponse range = answer.getResponses(0).getResponseRange();
+        return range.getKvsCount() == 0 ? null : range.getKvs(0);
+    }
+}
