@@ -298,7 +298,7 @@ final class EtcdMirrorIT {
         }
         try (MirrorProcess mirror = start(MirrorScope.prefix("/in/"), EtcdSinkOptions.DEFAULTS)) {
             assertThat(awaitFailure(mirror))
-                    .hasMessageContaining("another range")
+                    .hasMessageContaining("another scope")
                     .hasMessageContaining("\"/in/\"");
         }
     }

@@ -29,6 +29,13 @@ final class CheckpointWriter {
         listener.written(operations.size());
     }
 
+    /** Stores the first checkpoint of an epoch, see {@link FencedWriter#beginEpoch}. */
+    void beginEpoch(Checkpoint first) {
+        writer.beginEpoch(first);
+        schedule.stored();
+        listener.written(0);
+    }
+
     /** As last read or written; null if there is none. */
     @Nullable Checkpoint found() {
         return writer.current();

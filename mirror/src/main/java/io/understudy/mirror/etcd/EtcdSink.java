@@ -82,7 +82,7 @@ public final class EtcdSink implements Sink {
             checks.requireOurs(found);
             Checkpoint taken = found.takenOverBy(writerName);
             try {
-                store.write(List.of(), taken);
+                store.beginEpoch(taken);
             } catch (SinkException.Fenced e) {
                 // The writer before us had something on its way: look again.
                 lost = e;

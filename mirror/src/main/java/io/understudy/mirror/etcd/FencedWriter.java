@@ -1,5 +1,6 @@
 package io.understudy.mirror.etcd;
 
+import com.google.protobuf.ByteString;
 import io.etcd.jetcd.api.KeyValue;
 import io.etcd.jetcd.api.RequestOp;
 import io.understudy.mirror.checkpoint.Checkpoint;
@@ -17,12 +18,15 @@ import org.jspecify.annotations.Nullable;
 final class FencedWriter {
 
     private final FencedKey key;
+    private final ByteString epochKey;
 
     private long createRevision;
     private volatile @Nullable Checkpoint current;
+    private long epochRevision;
 
     FencedWriter(TargetCalls calls, String mirror, EtcdSinkOptions options) {
         this.key = new FencedKey(calls, ReservedKeys.checkpoint(mirror), options);
+        this.epochKey = ReservedKeys.epoch(mirror);
     }
 
     /** As last read or written; null if there was none. Any thread. */
@@ -47,6 +51,27 @@ final class FencedWriter {
 
     String shownKey() {
         return key.shown();
+    }
+
+    /**
+     * Stores the first checkpoint of this writer's epoch and, in the same transaction, the epoch key, which changes at
+     * no other time: writes that compare its mod revision with {@link #epochRevision} are this epoch's.
+     *
+     * @throws SinkException.Fenced as {@link #write}
+     */
+    void beginEpoch(Checkpoint first) {
+        write(List.of(Operations.put(epochKey, ByteString.copyFromUtf8(Long.toString(first.epoch())))), first);
+        epochRevision = key.modRevision();
+    }
+
+    /** Mod revision of the epoch key as written by {@link #beginEpoch}; 0 before. */
+    long epochRevision() {
+        return epochRevision;
+    }
+
+    /** Where it is. */
+    ByteString epochKey() {
+        return epochKey;
     }
 
     /** Reads the checkpoint, linearizably. Writes from now on build on what was found. */

@@ -46,7 +46,7 @@ final class Synchronisation {
         Checkpoint before = writer.found();
         if (before == null) {
             checks.requireNoOtherMirror();
-            writer.write(List.of(), Checkpoint.first(cluster, scope, writerName, Instant.now()));
+            writer.beginEpoch(Checkpoint.first(cluster, scope, writerName, Instant.now()));
             // Of two that begin at the same time, one at least sees the other, before either has written data.
             checks.requireNoOtherMirror();
             return;

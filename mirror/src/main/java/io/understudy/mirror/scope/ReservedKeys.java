@@ -41,6 +41,11 @@ public final class ReservedKeys {
         return MIRRORS.concat(ByteString.copyFromUtf8(mirror + "/" + what));
     }
 
+    /** Where an etcd cluster stores the epoch of a mirror into it, put when a writer takes over and at no other time. */
+    public static ByteString epoch(String mirror) {
+        return of(mirror, "epoch");
+    }
+
     /** All that an etcd cluster stores of a mirror into it under names that begin like that. */
     public static KeyRange all(String mirror, String what) {
         return KeyRange.prefix(of(mirror, what));
