@@ -9,7 +9,6 @@ import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import com.google.protobuf.ByteString;
 import io.understudy.mirror.scope.MirrorScope;
-import io.understudy.vocabulary.ClusterId;
 import io.understudy.vocabulary.CommitDigest;
 import io.understudy.vocabulary.Position.Anchor;
 import io.understudy.vocabulary.Revision;
@@ -72,8 +71,7 @@ public final class CheckpointCodec {
         }
         root.put("epoch", checkpoint.epoch());
         root.put("writer", checkpoint.writer());
-        ArrayNode path = root.putArray("path");
-        checkpoint.path().forEach(passed -> path.add(passed.toString()));
+        Marks.write(checkpoint.path(), root);
         root.put("at", checkpoint.at().toString());
         root.put("state", checkpoint.state().word());
         return ByteString.copyFromUtf8(root.toString());
@@ -105,13 +103,13 @@ public final class CheckpointCodec {
         requireFormat(root);
         requireFields("it", root, FIELDS);
         return new Checkpoint(
-                clusterId("source", text(root, "source")),
+                Marks.clusterId("source", text(root, "source")),
                 scope(root.path("scope")),
                 new Revision(number(root, "revision")),
                 anchor(root.path("anchor")),
                 number(root, "epoch"),
                 text(root, "writer"),
-                path(root.path("path")),
+                Marks.read(root),
                 at(text(root, "at")),
                 state(text(root, "state")));
     }
@@ -169,10 +167,6 @@ public final class CheckpointCodec {
                 .toList();
     }
 
-    private static List<ClusterId> path(JsonNode node) {
-        return texts(node, "path").stream().map(text -> clusterId("path", text)).toList();
-    }
-
     private static List<String> texts(JsonNode node, String field) {
         if (!node.isArray()) {
             throw new IllegalArgumentException(field + " must be a list, not " + node);
@@ -193,14 +187,6 @@ public final class CheckpointCodec {
         } catch (DateTimeParseException e) {
             throw new IllegalArgumentException("at \"" + text + "\" is not a time", e);
         }
-    }
-
-    private static ClusterId clusterId(String field, String text) {
-        long id = Long.parseUnsignedLong(text, 16);
-        if (!Long.toHexString(id).equals(text)) {
-            throw new IllegalArgumentException(field + " \"" + text + "\" is not a cluster id");
-        }
-        return new ClusterId(id);
     }
 
     private static ByteString bytes(String field, String text) {
@@ -236,7 +222,7 @@ public final class CheckpointCodec {
     }
 
     /** What was found, cut short, with anything unprintable visible. */
-    private static String shown(ByteString stored) {
+    static String shown(ByteString stored) {
         StringBuilder text = new StringBuilder().append(stored.size()).append(" bytes: ");
         for (int i = 0; i < Math.min(stored.size(), MAX_SHOWN_BYTES); i++) {
             int b = stored.byteAt(i) & 0xff;

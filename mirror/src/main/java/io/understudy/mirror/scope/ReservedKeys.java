@@ -61,6 +61,16 @@ public final class ReservedKeys {
         return key.startsWith(MIRRORS) && key.endsWith(CHECKPOINT);
     }
 
+    /** Whether what a mirror into this cluster puts there tells where a commit has been: its checkpoint or a lane. */
+    public static boolean isMark(ByteString key) {
+        if (!key.startsWith(MIRRORS)) {
+            return false;
+        }
+        String inside = key.substring(MIRRORS.size()).toStringUtf8();
+        String what = inside.substring(inside.indexOf('/') + 1);
+        return what.equals("checkpoint") || what.startsWith("lane/");
+    }
+
     /** The parts of {@code range} that are not reserved, in key order. */
     public static List<KeyRange> outside(KeyRange range) {
         List<KeyRange> parts = new ArrayList<>(2);

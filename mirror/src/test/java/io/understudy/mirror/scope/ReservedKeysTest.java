@@ -19,6 +19,15 @@ final class ReservedKeysTest {
     }
 
     @Test
+    void checkpointsAndLanesCarryMarks() {
+        assertThat(ReservedKeys.isMark(ReservedKeys.checkpoint("dr"))).isTrue();
+        assertThat(ReservedKeys.isMark(ReservedKeys.of("dr", "lane/3"))).isTrue();
+        assertThat(ReservedKeys.isMark(ReservedKeys.epoch("dr"))).isFalse();
+        assertThat(ReservedKeys.isMark(ReservedKeys.home("dr"))).isFalse();
+        assertThat(ReservedKeys.isMark(ByteString.copyFromUtf8("/checkpoint"))).isFalse();
+    }
+
+    @Test
     void theWholeKeySpaceHasTwoPartsOutside() {
         assertThat(ReservedKeys.outside(KeyRange.all())).hasSize(2);
     }
