@@ -81,7 +81,11 @@ final class ImportRulesTest {
             .mirror             .vocabulary .feed .etcd .config .metrics .tls com.google.protobuf io.micrometer org.slf4j
             .mirror.status      .mirror.pipeline .mirror.checkpoint .vocabulary com.fasterxml.jackson
             .mirror.status      com.sun.net.httpserver org.slf4j
-            .mirror.pipeline    .mirror.sink .mirror.checkpoint .vocabulary .feed .etcd .metrics io.micrometer org.slf4j
+            .mirror.pipeline    .mirror.sink .mirror.active .mirror.checkpoint .vocabulary .feed .etcd .metrics
+            .mirror.pipeline    io.micrometer org.slf4j
+            .mirror.active      .mirror.call .mirror.scope .etcd com.google.protobuf io.etcd.jetcd.api io.micrometer
+            .mirror.active      org.slf4j
+            .mirror.call        .etcd io.etcd.jetcd.api io.grpc
             .mirror.etcd        .mirror.sink .mirror.checkpoint .mirror.scope .mirror.lease .vocabulary .feed .etcd .config
             .mirror.etcd        com.google.protobuf io.etcd.jetcd.api io.grpc org.slf4j
             .mirror.kafka       .mirror.sink .mirror.checkpoint .mirror.scope .vocabulary .feed .config

@@ -7,6 +7,8 @@ import io.understudy.etcd.ReadIndex;
 import io.understudy.feed.FeedKind;
 import io.understudy.feed.etcd.EtcdFeedSource;
 import io.understudy.metrics.ProcessMetrics;
+import io.understudy.mirror.active.ActiveLease;
+import io.understudy.mirror.active.ActiveRole;
 import io.understudy.mirror.etcd.EtcdSink;
 import io.understudy.mirror.kafka.KafkaSink;
 import io.understudy.mirror.kafka.KafkaSinkOptions;
@@ -132,6 +134,8 @@ public final class MirrorProcess implements AutoCloseable {
         if (mirror.target() instanceof MirrorSettings.Target.Etcd etcd) {
             EtcdCluster target = connect(etcd.cluster(), mirror.name() + "-target");
             String to = "etcd " + etcd.cluster().endpoints();
+            ActiveRole role = ActiveLease.start(mirror.name(), writer, target, etcd.activeTtl(), meters);
+            open.push(role);
             plan = new MirrorPlan(
                     mirror.name(),
                     mirror.scope().feedRange(mirror.marked()),
@@ -140,6 +144,7 @@ public final class MirrorProcess implements AutoCloseable {
                     feeds,
                     head,
                     to,
+                    role,
                     listener -> new EtcdSink(mirror.name(), mirror.scope(), writer, target, etcd.options(), listener));
         } else {
             KafkaSinkOptions options = ((MirrorSettings.Target.Kafka) mirror.target()).options();
@@ -152,6 +157,7 @@ public final class MirrorProcess implements AutoCloseable {
                     feeds,
                     head,
                     to,
+                    ActiveRole.ALWAYS,
                     listener -> new KafkaSink(mirror.name(), mirror.scope(), writer, options, listener));
         }
         Pipeline pipeline = Pipeline.start(plan, meters);

@@ -157,8 +157,8 @@ final class EtcdMirrorIT {
         try (MirrorProcess mirror = start()) {
             awaitEqual(mirror);
             assertThat(revision() - before)
-                    .as("taking over, one put, one delete")
-                    .isEqualTo(3);
+                    .as("becoming active, taking over, one put, one delete")
+                    .isEqualTo(4);
         }
     }
 

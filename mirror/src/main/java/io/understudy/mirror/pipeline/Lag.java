@@ -40,6 +40,12 @@ final class Lag {
         uncovered.add(new Sample(sentAt, revision));
     }
 
+    /** Begins anew: nothing is known. */
+    synchronized void forget() {
+        uncovered.clear();
+        newest = null;
+    }
+
     /** Revisions the source is ahead of {@code complete}; empty before the first answer. */
     synchronized OptionalLong revisions(Revision complete) {
         return newest == null ? OptionalLong.empty() : OptionalLong.of(Math.max(0, newest.value() - complete.value()));

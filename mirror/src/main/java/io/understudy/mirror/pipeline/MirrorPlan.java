@@ -3,6 +3,7 @@ package io.understudy.mirror.pipeline;
 import io.understudy.etcd.ReadIndex;
 import io.understudy.feed.FeedKind;
 import io.understudy.feed.FeedSource;
+import io.understudy.mirror.active.ActiveRole;
 import io.understudy.mirror.sink.Sink;
 import io.understudy.mirror.sink.SinkListener;
 import io.understudy.vocabulary.KeyRange;
@@ -16,6 +17,7 @@ import java.util.function.Supplier;
  * @param mirror its name
  * @param source where the feed comes from; {@code sourceName} calls it in words
  * @param head asks the source for its revision, with a deadline of its own
+ * @param role whether this process may write; closed when the mirror ends
  * @param sinks makes a sink for {@code targetName}; called anew when the last one had become unavailable
  */
 public record MirrorPlan(
@@ -26,4 +28,5 @@ public record MirrorPlan(
         FeedSource source,
         Supplier<CompletableFuture<ReadIndex>> head,
         String targetName,
+        ActiveRole role,
         Function<SinkListener, Sink> sinks) {}

@@ -8,10 +8,13 @@ import java.util.Locale;
  * <pre>
  *   starting -> syncing &lt;-> synced      by what the feed gives
  *   starting, syncing, synced &lt;-> retrying   while the target doesn't answer
+ *   any of these &lt;-> standby   while another process of the mirror is active
  *   any -> failed | stopped             for good
  * </pre>
  */
 public enum MirrorState {
+    /** Another process is active; this one waits to take over from it. */
+    STANDBY,
     /** Finding the checkpoint, then waiting for the source's first word. */
     STARTING,
     /** A snapshot is being written. */

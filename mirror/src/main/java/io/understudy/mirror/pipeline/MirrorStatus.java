@@ -3,6 +3,7 @@ package io.understudy.mirror.pipeline;
 import io.micrometer.core.instrument.Counter;
 import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;
+import io.understudy.mirror.active.Standing;
 import io.understudy.mirror.checkpoint.Checkpoint;
 import io.understudy.mirror.sink.Sink;
 import io.understudy.mirror.sink.SinkListener;
@@ -84,6 +85,26 @@ final class MirrorStatus implements SinkListener {
         since = Instant.now();
     }
 
+    /** This process is not, or not known to be, the active one of the mirror. */
+    synchronized void inactive(Standing standing) {
+        if (standing instanceof Standing.Standby standby) {
+            available();
+            sink = null;
+            lag.forget();
+            to(MirrorState.STANDBY, "waits: " + standby.holder() + " is active");
+        } else if (standing instanceof Standing.Unknown unknown) {
+            unavailable(unknown.why());
+        }
+    }
+
+    /** This process is the active one from now on. */
+    synchronized void active() {
+        available();
+        if (state == MirrorState.STANDBY) {
+            to(MirrorState.STARTING, "has become active");
+        }
+    }
+
     /** What a starting mirror waits for. */
     synchronized void waitsFor(String what) {
         if (state == MirrorState.STARTING) {
@@ -124,7 +145,11 @@ final class MirrorStatus implements SinkListener {
         changes.increment((double) count);
     }
 
-    void sampled(Instant sentAt, @Nullable Revision revision) {
+    synchronized void sampled(Instant sentAt, @Nullable Revision revision) {
+        if (state == MirrorState.STANDBY) {
+            // How far behind the target is, the active process knows.
+            return;
+        }
         lag.sampled(sentAt, revision);
         rate.sampled(System.nanoTime(), changes.count());
     }

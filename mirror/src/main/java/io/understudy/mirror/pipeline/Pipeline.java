@@ -5,6 +5,7 @@ import io.understudy.etcd.ReadIndex;
 import io.understudy.feed.Feed;
 import io.understudy.feed.FeedConsumer;
 import io.understudy.feed.FeedEndedException;
+import io.understudy.mirror.active.Standing;
 import io.understudy.mirror.sink.Sink;
 import io.understudy.mirror.sink.SinkException;
 import io.understudy.vocabulary.ClusterId;
@@ -28,7 +29,8 @@ import org.jspecify.annotations.Nullable;
  * target nothing is taken, so that the feed stops reading and memory never grows with the lag.
  *
  * <p>A gap is closed by a snapshot that the sink merges. A sink that becomes unavailable is opened anew, and the feed
- * where the checkpoint says. What else ends a feed or a sink ends the mirror: {@link #failure} tells.
+ * where the checkpoint says. A sink that is fenced off by another process, now the active one, is closed, and the mirror
+ * waits for its turn. What else ends a feed or a sink ends the mirror: {@link #failure} tells.
  */
 public final class Pipeline implements AutoCloseable {
 
@@ -111,7 +113,7 @@ public final class Pipeline implements AutoCloseable {
 
     private void run() {
         try {
-            while (!isStopping()) {
+            while (awaitTurn()) {
                 mirror();
             }
         } catch (Throwable e) {
@@ -119,20 +121,52 @@ public final class Pipeline implements AutoCloseable {
                 fail(e);
             }
         } finally {
+            // Letting go takes a call, which would not be waited for.
+            boolean unused = Thread.interrupted();
+            plan.role().close();
             status.to(MirrorState.STOPPED, "told to stop");
         }
     }
 
-    /** From opening a sink until it is unavailable, or the pipeline is told to stop. */
+    /** Waits until this process is the active one of the mirror; false when told to stop. */
+    private boolean awaitTurn() throws InterruptedException {
+        Standing seen = null;
+        while (!isStopping()) {
+            Standing standing = plan.role().standing();
+            if (standing instanceof Standing.Active) {
+                status.active();
+                return true;
+            }
+            if (standing instanceof Standing.Refused refused) {
+                throw new SinkException.Refused(refused.why());
+            }
+            if (standing instanceof Standing.Undecided) {
+                status.waitsFor("the target, " + plan.targetName());
+            } else if (!standing.equals(seen)) {
+                status.inactive(standing);
+                seen = standing;
+            }
+            plan.role().awaitChange(standing, POLL);
+        }
+        return false;
+    }
+
+    /** From opening a sink until it is unavailable, another process is active, or the pipeline is told to stop. */
     private void mirror() throws FeedEndedException, InterruptedException {
         try (Sink sink = plan.sinks().apply(status)) {
             status.writesTo(sink);
             status.waitsFor("the target, " + plan.targetName());
             Position position = sink.open();
             status.waitsFor("the source, " + plan.sourceName());
-            while (!isStopping()) {
+            while (mayWrite()) {
                 position = follow(sink, position);
             }
+        } catch (SinkException.Fenced e) {
+            if (plan.role().isConfirmed()) {
+                throw e;
+            }
+            status.error(String.valueOf(e.getMessage()));
+            pause();
         } catch (SinkException.Unavailable e) {
             status.unavailable(String.valueOf(e.getMessage()));
             pause();
@@ -148,7 +182,7 @@ public final class Pipeline implements AutoCloseable {
             throws FeedEndedException, InterruptedException {
         try (Feed open = plan.source().open(plan.range(), plan.kind(), from)) {
             FeedConsumer consumer = new Progressing(sink);
-            while (!isStopping()) {
+            while (mayWrite()) {
                 if (!open.poll(POLL, consumer)) {
                     sink.settle();
                 }
@@ -167,6 +201,10 @@ public final class Pipeline implements AutoCloseable {
         status.error(String.valueOf(failed.getMessage()));
         status.to(MirrorState.FAILED, String.valueOf(failed.getMessage()));
         failure.complete(failed);
+    }
+
+    private boolean mayWrite() {
+        return !isStopping() && plan.role().isActive();
     }
 
     private boolean isStopping() {

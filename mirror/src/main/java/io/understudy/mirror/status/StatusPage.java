@@ -34,12 +34,16 @@ final class StatusPage {
                 .toList();
     }
 
-    /** One line for each mirror whose target is not known to be the source's state at a revision. */
+    /**
+     * One line for each mirror whose target is not known to be the source's state at a revision. A standby is ready for
+     * what it is there for.
+     */
     static List<String> notReady(List<MirrorReport> reports) {
         if (reports.isEmpty()) {
             return List.of("the mirrors are being started");
         }
         return reports.stream()
+                .filter(report -> report.state() != MirrorState.STANDBY)
                 .filter(report -> report.state() != MirrorState.SYNCED || !isWhole(report.checkpoint()))
                 .map(StatusPage::line)
                 .toList();

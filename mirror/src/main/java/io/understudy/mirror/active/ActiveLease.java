@@ -1,0 +1,219 @@
+package io.understudy.mirror.active;
+
+import io.etcd.jetcd.api.KeyValue;
+import io.etcd.jetcd.api.LeaseGrantResponse;
+import io.micrometer.core.instrument.Counter;
+import io.micrometer.core.instrument.Gauge;
+import io.micrometer.core.instrument.MeterRegistry;
+import io.understudy.etcd.EtcdCluster;
+import io.understudy.etcd.EtcdError;
+import io.understudy.mirror.call.CallFailedException;
+import java.time.Duration;
+import java.util.concurrent.TimeUnit;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Tries all the time to be the active process of a mirror: the one whose name stands at a key of the target, attached to a
+ * lease that it keeps alive. A process that could not do so for as long as the lease lasts, counted from when it last
+ * asked, is no longer active by its own clock, before the target may let another one be.
+ *
+ * <p>Metrics, tagged {@code mirror}: {@code understudy.mirror.active}, 1 if this process is; {@code
+ * understudy.mirror.activations}, how often it became so.
+ */
+public final class ActiveLease implements ActiveRole {
+
+    private static final Logger LOG = LoggerFactory.getLogger(ActiveLease.class);
+
+    /** So many times per time to live is the lease kept alive. */
+    private static final int BEATS = 3;
+
+    /** So many times per time to live is the key looked at by those that wait, and is a failed attempt repeated. */
+    private static final int LOOKS = 10;
+
+    private static final Duration CLOSE_DEADLINE = Duration.ofSeconds(1);
+
+    private final String mirror;
+    private final ActiveKey key;
+    private final Duration ttl;
+    private final Counter activations;
+    private final Thread thread;
+
+    private Standing standing = new Standing.Undecided();
+    /** When this process stops being active unless it hears from the target, by {@link System#nanoTime}. */
+    private long activeUntil;
+
+    private boolean closed;
+    /** Granted and of use still, 0 for none. Used by the thread, and once that has ended by who closes. */
+    private long lease;
+
+    private ActiveLease(String mirror, ActiveKey key, Duration ttl, MeterRegistry meters) {
+        this.mirror = mirror;
+        this.key = key;
+        this.ttl = ttl;
+        this.activations = Counter.builder("understudy.mirror.activations")
+                .description("times that this process became the active one of the mirror")
+                .tag("mirror", mirror)
+                .register(meters);
+        Gauge.builder("understudy.mirror.active", () -> isActive() ? 1 : 0)
+                .tag("mirror", mirror)
+                .register(meters);
+        this.thread = new Thread(this::run, "mirror-" + mirror + "-active");
+        thread.setDaemon(true);
+    }
+
+    /**
+     * Begins to try.
+     *
+     * @param name of this process; differs between any two
+     * @param target stays the caller's to close
+     * @param ttl how long the lease is asked to last; the target may make it longer
+     */
+    public static ActiveLease start(
+            String mirror, String name, EtcdCluster target, Duration ttl, MeterRegistry meters) {
+        ActiveKey key = new ActiveKey(mirror, name, target, ttl.dividedBy(BEATS + 1));
+        ActiveLease active = new ActiveLease(mirror, key, ttl, meters);
+        active.thread.start();
+        return active;
+    }
+
+    @Override
+    public synchronized Standing standing() {
+        if (standing instanceof Standing.Active && activeUntil - System.nanoTime() <= 0) {
+            become(new Standing.Unknown("the target could not be told for " + ttl.toMillis() + " ms"
+                    + " that this process is alive; another one may be active"));
+        }
+        return standing;
+    }
+
+    @Override
+    public synchronized void awaitChange(Standing seen, Duration atMost) throws InterruptedException {
+        long deadline = System.nanoTime() + atMost.toNanos();
+        for (long left = atMost.toNanos(); left > 0 && standing().equals(seen); left = deadline - System.nanoTime()) {
+            TimeUnit.NANOSECONDS.timedWait(this, left);
+        }
+    }
+
+    @Override
+    public boolean isConfirmed() throws InterruptedException {
+        try {
+            KeyValue found = key.read();
+            if (found != null && !key.isOurs(found)) {
+                become(new Standing.Standby(key.holder(found)));
+            }
+            return found != null && key.isOurs(found);
+        } catch (CallFailedException e) {
+            return false;
+        }
+    }
+
+    @Override
+    public void close() {
+        synchronized (this) {
+            if (closed) {
+                return;
+            }
+            closed = true;
+            notifyAll();
+        }
+        thread.interrupt();
+        try {
+            thread.join(CLOSE_DEADLINE.toMillis());
+            if (!thread.isAlive() && lease != 0) {
+                key.release(lease);
+                LOG.info("mirror={} no longer active: closed", mirror);
+            }
+        } catch (CallFailedException e) {
+            LOG.info("mirror={} closed; its active lease runs out by itself: {}", mirror, e.getMessage());
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    private void run() {
+        try {
+            while (true) {
+                pause(step());
+            }
+        } catch (InterruptedException e) {
+            // Only close() interrupts.
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    private synchronized void pause(Duration pause) throws InterruptedException {
+        long deadline = System.nanoTime() + pause.toNanos();
+        for (long left = pause.toNanos(); left > 0 && !closed; left = deadline - System.nanoTime()) {
+            TimeUnit.NANOSECONDS.timedWait(this, left);
+        }
+        if (closed) {
+            throw new InterruptedException("closed");
+        }
+    }
+
+    /** Looks once how it stands, and does what can be done about it. Returns how long to wait before the next time. */
+    private Duration step() throws InterruptedException {
+        try {
+            KeyValue found = key.read();
+            if (found != null && !key.isOurs(found)) {
+                lease = 0;
+                become(new Standing.Standby(key.holder(found)));
+                return ttl.dividedBy(LOOKS);
+            }
+            return hold(found == null) ? ttl.dividedBy(BEATS) : Duration.ZERO;
+        } catch (CallFailedException e) {
+            failed(e);
+            return ttl.dividedBy(LOOKS);
+        }
+    }
+
+    /** Keeps the lease alive, or is granted one, and puts the key if it is absent; false if either came too late. */
+    private boolean hold(boolean absent) throws CallFailedException, InterruptedException {
+        long asked = System.nanoTime();
+        long seconds;
+        if (lease == 0) {
+            LeaseGrantResponse granted = key.grant(ttl);
+            lease = granted.getID();
+            seconds = granted.getTTL();
+        } else {
+            seconds = key.keepAlive(lease);
+        }
+        if (seconds <= 0) {
+            lease = 0;
+            become(new Standing.Unknown("the lease of this process ran out, or was revoked"));
+            return false;
+        }
+        if (absent && !key.putIfAbsent(lease)) {
+            return false;
+        }
+        heldUntil(asked + TimeUnit.SECONDS.toNanos(seconds));
+        return true;
+    }
+
+    private void failed(CallFailedException e) {
+        if (e.error() == EtcdError.LEASE_NOT_FOUND) {
+            lease = 0;
+        } else if (e.isFinal()) {
+            become(new Standing.Refused(String.valueOf(e.getMessage())));
+        } else if (!isActive()) {
+            become(new Standing.Unknown(String.valueOf(e.getMessage())));
+        }
+    }
+
+    private synchronized void heldUntil(long nanos) {
+        activeUntil = nanos;
+        become(new Standing.Active());
+    }
+
+    private synchronized void become(Standing next) {
+        if (next.equals(standing)) {
+            return;
+        }
+        if (next instanceof Standing.Active) {
+            activations.increment();
+        }
+        LOG.info("mirror={} process={} from=\"{}\" to=\"{}\"", mirror, key.name(), standing, next);
+        standing = next;
+        notifyAll();
+    }
+}

@@ -1,0 +1,43 @@
+package io.understudy.mirror.active;
+
+import java.time.Duration;
+
+/** Whether this process is the active one of a mirror. Thread-safe. */
+public interface ActiveRole extends AutoCloseable {
+
+    /** For a mirror that only one process runs. */
+    ActiveRole ALWAYS = new ActiveRole() {
+        @Override
+        public Standing standing() {
+            return new Standing.Active();
+        }
+
+        @Override
+        public void awaitChange(Standing seen, Duration atMost) {}
+
+        @Override
+        public boolean isConfirmed() {
+            return true;
+        }
+
+        @Override
+        public void close() {}
+    };
+
+    /** As far as known here; never waits for the network. */
+    Standing standing();
+
+    default boolean isActive() {
+        return standing() instanceof Standing.Active;
+    }
+
+    /** Returns when the standing is another one than {@code seen}, or after {@code atMost}. */
+    void awaitChange(Standing seen, Duration atMost) throws InterruptedException;
+
+    /** Asks the target once whether this process is the active one; false also if there is no answer. */
+    boolean isConfirmed() throws InterruptedException;
+
+    /** Lets another process become active, at once if the target answers. Waits for two seconds at most. Idempotent. */
+    @Override
+    void close();
+}

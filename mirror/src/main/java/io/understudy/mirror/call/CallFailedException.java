@@ -1,0 +1,38 @@
+package io.understudy.mirror.call;
+
+import io.understudy.etcd.Endpoint;
+import io.understudy.etcd.EtcdError;
+import io.understudy.etcd.EtcdFailure;
+import io.understudy.etcd.Remedy;
+import org.jspecify.annotations.Nullable;
+
+/** An attempt at a call failed; the message says where and why. */
+public final class CallFailedException extends Exception {
+
+    private static final long serialVersionUID = 1L;
+
+    private final Remedy remedy;
+    private final EtcdError error;
+
+    CallFailedException(String message) {
+        super(message);
+        this.remedy = Remedy.LATER;
+        this.error = EtcdError.OTHER;
+    }
+
+    CallFailedException(Endpoint endpoint, EtcdFailure failure, @Nullable Throwable cause) {
+        super(endpoint + " failed: " + failure, cause);
+        this.remedy = failure.remedy();
+        this.error = failure.error();
+    }
+
+    /** Whether another attempt would fail the same way, so that an operator is needed. */
+    public boolean isFinal() {
+        return remedy == Remedy.FATAL || remedy == Remedy.CALLERS_FAULT;
+    }
+
+    /** Which of etcd's own errors it is. */
+    public EtcdError error() {
+        return error;
+    }
+}

@@ -1,0 +1,115 @@
+package io.understudy.mirror.call;
+
+import io.etcd.jetcd.api.KVGrpc;
+import io.etcd.jetcd.api.LeaseGrpc;
+import io.etcd.jetcd.api.LeaseKeepAliveRequest;
+import io.etcd.jetcd.api.LeaseKeepAliveResponse;
+import io.grpc.Channel;
+import io.grpc.Status;
+import io.grpc.StatusRuntimeException;
+import io.grpc.stub.StreamObserver;
+import io.understudy.etcd.Duty;
+import io.understudy.etcd.Endpoint;
+import io.understudy.etcd.EtcdCluster;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.function.Function;
+
+/**
+ * Single attempts at calls of one cluster's voters: each goes to the best endpoint, has a deadline, and tells the cluster
+ * how it went, so that the next attempt goes elsewhere. Whether to try again is the caller's to decide. Thread-safe.
+ */
+public final class ClusterCalls {
+
+    private final EtcdCluster cluster;
+    private final Duration deadline;
+
+    /**
+     * Calls of {@code cluster}, which stays the caller's to close.
+     *
+     * @param deadline of each attempt
+     */
+    public ClusterCalls(EtcdCluster cluster, Duration deadline) {
+        this.cluster = cluster;
+        this.deadline = deadline;
+    }
+
+    /** One call on keys; waits for its answer. */
+    public <T> T kv(Function<KVGrpc.KVBlockingStub, T> call) throws CallFailedException, InterruptedException {
+        return attempt(channel -> call.apply(
+                KVGrpc.newBlockingStub(channel).withDeadlineAfter(deadline.toNanos(), TimeUnit.NANOSECONDS)));
+    }
+
+    /** One call on leases; waits for its answer. */
+    public <T> T lease(Function<LeaseGrpc.LeaseBlockingStub, T> call) throws CallFailedException, InterruptedException {
+        return attempt(channel -> call.apply(
+                LeaseGrpc.newBlockingStub(channel).withDeadlineAfter(deadline.toNanos(), TimeUnit.NANOSECONDS)));
+    }
+
+    /**
+     * Keeps a lease alive once.
+     *
+     * @return the seconds it has from then on; 0 or less if there is no such lease
+     */
+    public long keepAlive(long lease) throws CallFailedException, InterruptedException {
+        return attempt(channel -> keepAlive(channel, lease));
+    }
+
+    private <T> T attempt(Function<Channel, T> call) throws CallFailedException, InterruptedException {
+        List<Endpoint> endpoints = cluster.endpointsFor(Duty.WRITE);
+        if (endpoints.isEmpty()) {
+            throw new CallFailedException("no endpoint of " + cluster.settings().endpoints() + " can be asked");
+        }
+        Endpoint endpoint = endpoints.get(0);
+        try {
+            T answer = call.apply(cluster.channel(endpoint));
+            cluster.reportSuccess(endpoint, Duty.WRITE);
+            return answer;
+        } catch (StatusRuntimeException e) {
+            if (Thread.interrupted()) {
+                throw new InterruptedException("interrupted while waiting for " + endpoint);
+            }
+            throw new CallFailedException(endpoint, cluster.reportFailure(endpoint, Duty.WRITE, e), e);
+        }
+    }
+
+    private long keepAlive(Channel channel, long lease) {
+        CompletableFuture<Long> seconds = new CompletableFuture<>();
+        StreamObserver<LeaseKeepAliveRequest> asking = LeaseGrpc.newStub(channel)
+                .withDeadlineAfter(deadline.toNanos(), TimeUnit.NANOSECONDS)
+                .leaseKeepAlive(new StreamObserver<>() {
+                    @Override
+                    public void onNext(LeaseKeepAliveResponse answer) {
+                        seconds.complete(answer.getTTL());
+                    }
+
+                    @Override
+                    public void onError(Throwable failure) {
+                        seconds.completeExceptionally(failure);
+                    }
+
+                    @Override
+                    public void onCompleted() {
+                        seconds.completeExceptionally(Status.UNAVAILABLE
+                                .withDescription("the stream ended without an answer")
+                                .asRuntimeException());
+                    }
+                });
+        asking.onNext(LeaseKeepAliveRequest.newBuilder().setID(lease).build());
+        asking.onCompleted();
+        try {
+            return seconds.get(2 * deadline.toNanos(), TimeUnit.NANOSECONDS);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw Status.CANCELLED.withCause(e).asRuntimeException();
+        } catch (ExecutionException e) {
+            throw Status.fromThrowable(e.getCause()).asRuntimeException();
+        } catch (TimeoutException e) {
+            throw Status.DEADLINE_EXCEEDED.withCause(e).asRuntimeException();
+        }
+    }
+}

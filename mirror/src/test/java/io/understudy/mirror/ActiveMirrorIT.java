@@ -1,0 +1,216 @@
+package io.understudy.mirror;
+
+import static io.understudy.mirror.fixture.Mirrors.PATIENCE;
+import static io.understudy.mirror.fixture.Mirrors.awaitCaughtUp;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import com.google.protobuf.ByteString;
+import io.etcd.jetcd.api.KeyValue;
+import io.understudy.etcd.EtcdSettings;
+import io.understudy.etcd.MemberDiscovery;
+import io.understudy.local.fault.FaultProxy;
+import io.understudy.local.junit.EtcdExtension;
+import io.understudy.mirror.etcd.EtcdSinkOptions;
+import io.understudy.mirror.fixture.MirrorJvm;
+import io.understudy.mirror.fixture.Mirrors;
+import io.understudy.mirror.fixture.TestClient;
+import io.understudy.mirror.pipeline.MirrorReport;
+import io.understudy.mirror.pipeline.MirrorState;
+import io.understudy.mirror.scope.MirrorScope;
+import java.net.InetSocketAddress;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Of several processes of one mirror one is active, and when it is gone another one soon is. */
+final class ActiveMirrorIT {
+
+    private static final ByteString ACTIVE = ByteString.copyFromUtf8("\0understudy/mirror/dr/active");
+
+    @RegisterExtension
+    static final EtcdExtension SOURCE = EtcdExtension.voters(1).named("source");
+
+    @RegisterExtension
+    static final EtcdExtension TARGET = EtcdExtension.voters(1).named("target");
+
+    private TestClient source;
+    private TestClient target;
+
+    @BeforeEach
+    void beginEmpty() {
+        source = TestClient.of(SOURCE.cluster().leader());
+        target = TestClient.of(TARGET.cluster().leader());
+        source.deleteAll();
+        target.deleteAll();
+    }
+
+    @AfterEach
+    void disconnect() {
+        source.close();
+        target.close();
+    }
+
+    @Test
+    void theSecondWaits_saysForWhom_andIsReady() throws Exception {
+        source.put("k", "1");
+        try (MirrorProcess first = start()) {
+            awaitCaughtUp(first, source);
+            try (MirrorProcess second = start()) {
+                awaitState(second, MirrorState.STANDBY);
+                MirrorReport report = second.reports().get(0);
+                assertThat(report.reason())
+                        .isEqualTo("waits: " + active().getValue().toStringUtf8() + " is active");
+                assertThat(report.lagMillis()).isEmpty();
+                assertThat(get(second, "/readyz").statusCode()).isEqualTo(200);
+                assertThat(get(second, "/metrics").body())
+                        .contains("understudy_mirror_active{mirror=\"dr\",process=\"mirror\"} 0.0")
+                        .contains("understudy_mirror_state{mirror=\"dr\",process=\"mirror\",state=\"standby\"} 1.0");
+                assertThat(get(first, "/metrics").body())
+                        .contains("understudy_mirror_active{mirror=\"dr\",process=\"mirror\"} 1.0")
+                        .contains("understudy_mirror_activations_total{mirror=\"dr\",process=\"mirror\"} 1.0");
+            }
+            source.put("k", "2");
+            awaitCaughtUp(first, source);
+        }
+        assertThat(target.contents()).isEqualTo(source.contents());
+    }
+
+    @Test
+    void takesOverAtOnceFromOneThatIsStopped() {
+        MirrorProcess first = start();
+        awaitCaughtUp(first, source);
+        try (MirrorProcess second = start()) {
+            awaitState(second, MirrorState.STANDBY);
+            first.close();
+            assertThat(target.get(ACTIVE).getKvsCount())
+                    .as("the key of one that is stopped")
+                    .isZero();
+            long began = System.nanoTime();
+            source.put("k", "1");
+            awaitCaughtUp(second, source);
+            assertThat(Duration.ofNanos(System.nanoTime() - began)).isLessThan(Duration.ofSeconds(2));
+        } finally {
+            first.close();
+        }
+        assertThat(target.contents()).isEqualTo(source.contents());
+    }
+
+    @Test
+    void takesOverWithinFiveSecondsFromOneThatIsKilled(@TempDir Path folder) {
+        try (MirrorJvm first = MirrorJvm.etcd(folder, SOURCE.cluster(), TARGET.cluster())) {
+            first.start();
+            await().atMost(PATIENCE).until(() -> target.get(ACTIVE).getKvsCount() == 1);
+            try (MirrorProcess second = start()) {
+                awaitState(second, MirrorState.STANDBY);
+                first.kill();
+                long began = System.nanoTime();
+                source.put("k", "1");
+                awaitCaughtUp(second, source);
+                assertThat(Duration.ofNanos(System.nanoTime() - began)).isLessThan(Duration.ofSeconds(5));
+            }
+        }
+        assertThat(target.contents()).isEqualTo(source.contents());
+    }
+
+    @Test
+    void oneThatIsCutOffIsNoLongerActive_andWaitsOnceItIsBack() {
+        URI url = TARGET.cluster().leader().directClientUrl();
+        try (FaultProxy link = FaultProxy.to(new InetSocketAddress(url.getHost(), url.getPort()));
+                MirrorProcess first = start(through(link))) {
+            awaitCaughtUp(first, source);
+            try (MirrorProcess second = start()) {
+                awaitState(second, MirrorState.STANDBY);
+                link.blackHole();
+                source.put("k", "1");
+                awaitCaughtUp(second, source);
+                assertThat(first.reports().get(0).state()).isEqualTo(MirrorState.RETRYING);
+                link.heal();
+                awaitState(first, MirrorState.STANDBY);
+                source.put("k", "2");
+                awaitCaughtUp(second, source);
+                assertThat(first.failure()).isNotDone();
+            }
+            source.put("k", "3");
+            awaitCaughtUp(first, source);
+        }
+        assertThat(target.contents()).isEqualTo(source.contents());
+    }
+
+    @Test
+    void theKeyIsPutBackByTheActiveOne() {
+        try (MirrorProcess first = start()) {
+            awaitCaughtUp(first, source);
+            KeyValue before = active();
+            target.delete(ACTIVE.toStringUtf8());
+            await().atMost(PATIENCE).until(() -> target.get(ACTIVE).getKvsCount() == 1);
+            assertThat(active().getValue()).isEqualTo(before.getValue());
+            assertThat(active().getLease()).isEqualTo(before.getLease());
+            source.put("k", "1");
+            awaitCaughtUp(first, source);
+            assertThat(first.reports().get(0).checkpoint().epoch()).isEqualTo(1);
+        }
+    }
+
+    @Test
+    void oneWhoseLeaseIsRevokedTriesAgain() {
+        try (MirrorProcess first = start()) {
+            awaitCaughtUp(first, source);
+            KeyValue before = active();
+            TARGET.cluster().etcdctl("lease", "revoke", Long.toHexString(before.getLease()));
+            await().atMost(PATIENCE).until(() -> target.get(ACTIVE).getKvsCount() == 1);
+            assertThat(active().getValue()).isEqualTo(before.getValue());
+            source.put("k", "1");
+            awaitCaughtUp(first, source);
+        }
+        assertThat(target.contents()).isEqualTo(source.contents());
+    }
+
+    private KeyValue active() {
+        return target.get(ACTIVE).getKvs(0);
+    }
+
+    private static void awaitState(MirrorProcess process, MirrorState state) {
+        await().atMost(PATIENCE).pollInterval(Duration.ofMillis(20)).untilAsserted(() -> assertThat(
+                        process.reports().get(0).state())
+                .isEqualTo(state));
+    }
+
+    private static MirrorProcess start() {
+        return Mirrors.etcd(SOURCE.cluster(), TARGET.cluster());
+    }
+
+    private static MirrorProcess start(EtcdSettings targetSettings) {
+        return Mirrors.etcd(
+                Mirrors.settings(SOURCE.cluster()), targetSettings, MirrorScope.all(), EtcdSinkOptions.DEFAULTS);
+    }
+
+    private static EtcdSettings through(FaultProxy link) {
+        EtcdSettings usual = Mirrors.impatient(TARGET.cluster());
+        return new EtcdSettings(
+                usual.name(),
+                List.copyOf(EtcdSettings.of(URI.create("http://127.0.0.1:" + link.port()))
+                        .endpoints()),
+                MemberDiscovery.CONFIGURED,
+                usual.probeInterval(),
+                usual.requestTimeout(),
+                usual.tls());
+    }
+
+    private static HttpResponse<String> get(MirrorProcess process, String path) throws Exception {
+        return HttpClient.newHttpClient()
+                .send(
+                        HttpRequest.newBuilder(URI.create("http://127.0.0.1:" + process.statusPort() + path))
+                                .build(),
+                        HttpResponse.BodyHandlers.ofString());
+    }
+}
