@@ -173,11 +173,12 @@ final class EtcdMirrorIT {
         long head = source.put("/new", "1");
         source.kv().compact(CompactionRequest.newBuilder().setRevision(head).build());
         long before = revision();
-        try (MirrorProcess mirror = start()) {
+        EtcdSinkOptions options = EtcdSinkOptions.DEFAULTS.withMaxPrunePercent(20);
+        try (MirrorProcess mirror = start(MirrorScope.all(), options)) {
             awaitEqual(mirror);
             assertThat(mirror.reports().get(0).changes())
-                    .as("100 deletes, 2 puts")
-                    .isEqualTo(102);
+                    .as("100 deletes, 2 puts, and the keys of lanes put and deleted")
+                    .isEqualTo(102 + 2L * options.lanes());
         }
         assertThat(target.get(ByteString.copyFromUtf8("/k/000")).getKvs(0).getModRevision())
                 .isLessThanOrEqualTo(before);
@@ -215,7 +216,8 @@ final class EtcdMirrorIT {
         source.delete("a");
         long head = source.put("b", "1");
         source.kv().compact(CompactionRequest.newBuilder().setRevision(head).build());
-        try (MirrorProcess mirror = start(MirrorScope.all(), options(ForeignKeys.KEEP))) {
+        try (MirrorProcess mirror =
+                start(MirrorScope.all(), options(ForeignKeys.KEEP).withMaxPrunePercent(100))) {
             awaitCaughtUp(mirror, source);
         }
         assertThat(target.contents()).containsOnlyKeys(bytes("b"), bytes("foreign"));

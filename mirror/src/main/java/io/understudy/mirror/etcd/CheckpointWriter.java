@@ -54,6 +54,16 @@ final class CheckpointWriter {
         return writer.room(checkpoint);
     }
 
+    /** Target revision at which the checkpoint was last written. */
+    long modRevision() {
+        return writer.modRevision();
+    }
+
+    /** For writes beside the checkpoint's: they land only while nobody else has taken the mirror over. */
+    Fence fence() {
+        return writer.fence();
+    }
+
     /** Target revision at which the first checkpoint was written: keys not written since then were there before. */
     long createRevision() {
         return writer.createRevision();

@@ -3,6 +3,7 @@ package io.understudy.mirror.etcd;
 import io.understudy.etcd.EtcdCluster;
 import io.understudy.mirror.checkpoint.Checkpoint;
 import io.understudy.mirror.checkpoint.CheckpointState;
+import io.understudy.mirror.lease.TargetLeases;
 import io.understudy.mirror.scope.MirrorScope;
 import io.understudy.mirror.sink.ProgressSchedule;
 import io.understudy.mirror.sink.Sink;
@@ -64,7 +65,8 @@ public final class EtcdSink implements Sink {
         this.checks = new TargetChecks(mirror, scope, calls, writer);
         ProgressSchedule schedule = new ProgressSchedule(options.progressInterval());
         this.store = new CheckpointWriter(mirror, writer, schedule, listener);
-        this.synchronisation = new Synchronisation(scope, writerName, options, calls, store, checks);
+        this.synchronisation = new Synchronisation(
+                mirror, scope, writerName, target, options, calls, store, checks, TargetLeases.DROPPED, listener);
         this.tail = new Tail(mirror, scope, store, schedule);
     }
 
@@ -148,5 +150,7 @@ public final class EtcdSink implements Sink {
     }
 
     @Override
-    public void close() {}
+    public void close() {
+        synchronisation.close();
+    }
 }

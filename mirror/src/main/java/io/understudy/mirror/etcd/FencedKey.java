@@ -122,13 +122,26 @@ final class FencedKey {
         }
     }
 
+    /** Holds while the key is as last written or read here. */
+    private Compare unchanged() {
+        return Compare.newBuilder()
+                .setKey(key)
+                .setTarget(Compare.CompareTarget.MOD)
+                .setResult(Compare.CompareResult.EQUAL)
+                .setModRevision(modRevision)
+                .build();
+    }
+
+    /** The key as it is now, by another thread's calls. */
+    @Nullable KeyValue seenBy(TargetCalls asking) {
+        RangeResponse answer =
+                asking.range(RangeRequest.newBuilder().setKey(key).build());
+        return answer.getKvsCount() == 0 ? null : answer.getKvs(0);
+    }
+
     private TxnRequest transaction(List<RequestOp> operations, ByteString value, List<Compare> compares) {
         return TxnRequest.newBuilder()
-                .addCompare(Compare.newBuilder()
-                        .setKey(key)
-                        .setTarget(Compare.CompareTarget.MOD)
-                        .setResult(Compare.CompareResult.EQUAL)
-                        .setModRevision(modRevision))
+                .addCompare(unchanged())
                 .addAllCompare(compares)
                 .addSuccess(Operations.put(key, value))
                 .addAllSuccess(OperationTree.of(operations, options.maxTxnOps() - 1))

@@ -1,6 +1,7 @@
 package io.understudy.mirror.etcd;
 
 import com.google.protobuf.ByteString;
+import io.etcd.jetcd.api.Compare;
 import io.etcd.jetcd.api.KeyValue;
 import io.etcd.jetcd.api.RequestOp;
 import io.understudy.mirror.checkpoint.Checkpoint;
@@ -55,23 +56,13 @@ final class FencedWriter {
 
     /**
      * Stores the first checkpoint of this writer's epoch and, in the same transaction, the epoch key, which changes at
-     * no other time: writes that compare its mod revision with {@link #epochRevision} are this epoch's.
+     * no other time: writes that compare its mod revision are this epoch's: see {@link #fence}.
      *
      * @throws SinkException.Fenced as {@link #write}
      */
     void beginEpoch(Checkpoint first) {
         write(List.of(Operations.put(epochKey, ByteString.copyFromUtf8(Long.toString(first.epoch())))), first);
         epochRevision = key.modRevision();
-    }
-
-    /** Mod revision of the epoch key as written by {@link #beginEpoch}; 0 before. */
-    long epochRevision() {
-        return epochRevision;
-    }
-
-    /** Where it is. */
-    ByteString epochKey() {
-        return epochKey;
     }
 
     /** Reads the checkpoint, linearizably. Writes from now on build on what was found. */
@@ -105,6 +96,29 @@ final class FencedWriter {
             createRevision = key.modRevision();
         }
         current = next;
+    }
+
+    /** For writes beside the checkpoint's: they land only in this writer's epoch. */
+    Fence fence() {
+        Checkpoint ours = current;
+        if (ours == null || epochRevision == 0) {
+            throw new IllegalStateException("a fence outside of an epoch");
+        }
+        long writtenAt = key.modRevision();
+        return new Fence(
+                Compare.newBuilder()
+                        .setKey(epochKey)
+                        .setTarget(Compare.CompareTarget.MOD)
+                        .setResult(Compare.CompareResult.EQUAL)
+                        .setModRevision(epochRevision)
+                        .build(),
+                asking -> {
+                    KeyValue found = key.seenBy(asking);
+                    return found != null && found.getModRevision() == writtenAt
+                            ? new SinkException.Refused("somebody else has changed or deleted keys beside "
+                                    + key.shown() + " that are this mirror's own while it wrote a snapshot")
+                            : notOurs(found, ours);
+                });
     }
 
     private SinkException notOurs(@Nullable KeyValue found, Checkpoint intended) {

@@ -38,6 +38,15 @@ final class Operations {
         return put(entry.key(), entry.value());
     }
 
+    static RequestOp put(KeyValue entry, long lease) {
+        return RequestOp.newBuilder()
+                .setRequestPut(PutRequest.newBuilder()
+                        .setKey(entry.key())
+                        .setValue(entry.value())
+                        .setLease(lease))
+                .build();
+    }
+
     static RequestOp put(ByteString key, ByteString value) {
         return RequestOp.newBuilder()
                 .setRequestPut(PutRequest.newBuilder().setKey(key).setValue(value))
@@ -50,12 +59,16 @@ final class Operations {
                 .build();
     }
 
-    /** The key that {@code operation} is about, as named in errors. */
-    static String shown(RequestOp operation) {
-        ByteString key = operation.hasRequestPut()
+    /** The key that {@code operation} is about. */
+    static ByteString key(RequestOp operation) {
+        return operation.hasRequestPut()
                 ? operation.getRequestPut().getKey()
                 : operation.getRequestDeleteRange().getKey();
-        return "key \"" + TextFormat.escapeBytes(key) + "\"";
+    }
+
+    /** The same, as named in errors. */
+    static String shown(RequestOp operation) {
+        return "key \"" + TextFormat.escapeBytes(key(operation)) + "\"";
     }
 
     /** Bytes that {@code operation} takes in a request, at most. */

@@ -2,7 +2,6 @@ package io.understudy.mirror.etcd;
 
 import com.google.protobuf.ByteString;
 import com.google.protobuf.TextFormat;
-import io.etcd.jetcd.api.RequestOp;
 import io.understudy.mirror.sink.SinkException;
 import io.understudy.vocabulary.KeyRange;
 import io.understudy.vocabulary.KeyValue;
@@ -17,8 +16,18 @@ import org.jspecify.annotations.Nullable;
  */
 final class PageMerge {
 
+    /** What to do about one key. */
+    sealed interface Difference {
+        /** The target doesn't have the entry, or has another value or lease. */
+        record Missing(KeyValue entry) implements Difference {}
+
+        /** The target has a key that it should not have. */
+        record Surplus(ByteString key) implements Difference {}
+    }
+
     private final List<KeyValue> entries;
     private final ForeignKeys onForeignKeys;
+    private final boolean leased;
     private final long foreignBefore;
 
     private int nextEntry;
@@ -28,9 +37,11 @@ final class PageMerge {
 
     /**
      * @param entries the source's, in key order
+     * @param leased whether entries have their leases in the target
      * @param foreignBefore target keys of a mod revision before this were there before the first synchronisation
      */
-    PageMerge(List<KeyValue> entries, ForeignKeys onForeignKeys, long foreignBefore) {
+    PageMerge(List<KeyValue> entries, ForeignKeys onForeignKeys, boolean leased, long foreignBefore) {
+        this.leased = leased;
         this.entries = entries;
         this.onForeignKeys = onForeignKeys;
         this.foreignBefore = foreignBefore;
@@ -48,7 +59,7 @@ final class PageMerge {
     }
 
     /** What to do next; null when this part of the range is equal now. */
-    @Nullable RequestOp next() {
+    @Nullable Difference next() {
         while (true) {
             io.etcd.jetcd.api.KeyValue there = peekHeld();
             KeyValue entry = peekEntry();
@@ -59,7 +70,7 @@ final class PageMerge {
                     entry == null ? 1 : there == null ? -1 : KeyRange.KEY_ORDER.compare(entry.key(), there.getKey());
             if (entry != null && order < 0) {
                 nextEntry++;
-                return Operations.put(entry);
+                return new Difference.Missing(entry);
             }
             if (there == null) {
                 throw new IllegalStateException("neither side has a next key");
@@ -67,17 +78,21 @@ final class PageMerge {
             nextHeld = null;
             if (entry != null && order == 0) {
                 nextEntry++;
-                if (!entry.value().equals(there.getValue()) || mustBecomeOurs(there)) {
-                    return Operations.put(entry);
+                if (!isEqual(entry, there) || mustBecomeOurs(there)) {
+                    return new Difference.Missing(entry);
                 }
             } else if (!isForeign(there) || onForeignKeys == ForeignKeys.DELETE) {
-                return Operations.delete(there.getKey());
+                return new Difference.Surplus(there.getKey());
             } else if (onForeignKeys == ForeignKeys.FAIL) {
                 throw new SinkException.Refused("the target holds key \"" + TextFormat.escapeBytes(there.getKey())
                         + "\" from before it was mirrored to, and the source has no such key."
                         + " Set onForeignKeys to delete or keep if that is meant");
             }
         }
+    }
+
+    private boolean isEqual(KeyValue entry, io.etcd.jetcd.api.KeyValue there) {
+        return entry.value().equals(there.getValue()) && there.getLease() == (leased ? entry.lease() : 0);
     }
 
     private boolean isForeign(io.etcd.jetcd.api.KeyValue there) {

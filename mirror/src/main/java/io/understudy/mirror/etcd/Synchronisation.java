@@ -1,9 +1,14 @@
 package io.understudy.mirror.etcd;
 
+import com.google.protobuf.ByteString;
 import io.etcd.jetcd.api.RequestOp;
+import io.understudy.etcd.EtcdCluster;
 import io.understudy.mirror.checkpoint.Checkpoint;
 import io.understudy.mirror.checkpoint.CheckpointState;
+import io.understudy.mirror.checkpoint.LaneProgress;
+import io.understudy.mirror.lease.TargetLeases;
 import io.understudy.mirror.scope.MirrorScope;
+import io.understudy.mirror.sink.SinkListener;
 import io.understudy.vocabulary.ClusterId;
 import io.understudy.vocabulary.KeyRange;
 import io.understudy.vocabulary.KeyValue;
@@ -12,82 +17,154 @@ import io.understudy.vocabulary.Revision;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.stream.IntStream;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
- * Makes the target equal to a snapshot: only what differs is written, and what the source doesn't have is deleted;
- * meanwhile the checkpoint is {@code syncing}.
+ * Makes the target equal to a snapshot, in lanes; meanwhile the checkpoint is {@code syncing}.
+ *
+ * <p>It begins with a transaction that puts the checkpoint and the keys of all lanes, those that an earlier run left
+ * behind included: from then on nothing is written that was meant to be before. It ends with one that deletes the lanes'
+ * keys and puts the checkpoint {@code synced}.
  */
-final class Synchronisation {
+final class Synchronisation implements AutoCloseable {
 
+    private static final Logger LOG = LoggerFactory.getLogger(Synchronisation.class);
+
+    private static final int ALL_PERCENT = 100;
+
+    private final String mirror;
     private final MirrorScope scope;
     private final String writerName;
+    private final EtcdCluster target;
     private final EtcdSinkOptions options;
     private final TargetCalls calls;
     private final CheckpointWriter writer;
     private final TargetChecks checks;
+    private final TargetLeases leases;
+    private final SinkListener listener;
+    private @Nullable SnapshotCopy copy;
 
     Synchronisation(
+            String mirror,
             MirrorScope scope,
             String writerName,
+            EtcdCluster target,
             EtcdSinkOptions options,
             TargetCalls calls,
             CheckpointWriter writer,
-            TargetChecks checks) {
+            TargetChecks checks,
+            TargetLeases leases,
+            SinkListener listener) {
+        this.mirror = mirror;
         this.scope = scope;
         this.writerName = writerName;
+        this.target = target;
         this.options = options;
         this.calls = calls;
         this.writer = writer;
         this.checks = checks;
+        this.leases = leases;
+        this.listener = listener;
     }
 
     void started(ClusterId cluster, Revision revision) {
+        close();
         checks.requireAnotherCluster(cluster);
         Checkpoint before = writer.found();
         if (before == null) {
             checks.requireNoOtherMirror();
-            writer.beginEpoch(Checkpoint.first(cluster, scope, writerName, Instant.now()));
+            before = Checkpoint.first(cluster, scope, writerName, Instant.now());
+            writer.beginEpoch(before);
             // Of two that begin at the same time, one at least sees the other, before either has written data.
             checks.requireNoOtherMirror();
-            return;
         }
         checks.requireSource(before, cluster);
         checks.requireNotBehind(before, revision);
-        if (before.state() != CheckpointState.SYNCING) {
-            writer.write(List.of(), before.in(CheckpointState.SYNCING));
-        }
+        copy = begin(before.in(CheckpointState.SYNCING));
     }
 
     void page(KeyRange covered, List<KeyValue> entries) {
-        Checkpoint syncing = writer.current();
-        long room = writer.room(syncing);
-        List<KeyValue> mirrored = entries.stream()
-                .filter(entry -> scope.contains(entry.key()))
-                .map(scope::inTarget)
-                .toList();
-        PageMerge merge = new PageMerge(mirrored, options.onForeignKeys(), writer.createRevision());
-        List<RequestOp> batch = new ArrayList<>();
-        long bytes = 0;
-        for (KeyRange range : scope.sourceRanges(covered)) {
-            KeyRange part = scope.inTarget(range);
-            merge.enter(part, new TargetKeys(calls, part));
-            for (RequestOp next = merge.next(); next != null; next = merge.next()) {
-                long more = Operations.bytes(next);
-                if (bytes + more > room && !batch.isEmpty()) {
-                    writer.write(batch, syncing);
-                    batch = new ArrayList<>();
-                    bytes = 0;
-                }
-                batch.add(next);
-                bytes += more;
-            }
-        }
-        if (!batch.isEmpty()) {
-            writer.write(batch, syncing);
-        }
+        copy().page(covered, entries);
     }
 
     void completed(Position position) {
-        writer.write(List.of(), writer.current().syncedAt(position));
+        copy().complete();
+        close();
+        List<RequestOp> ended = IntStream.range(0, options.lanes())
+                .mapToObj(lane -> Operations.delete(Lane.key(mirror, lane)))
+                .toList();
+        writer.write(ended, writer.current().syncedAt(position));
+    }
+
+    /** Ends what is under way. */
+    @Override
+    public void close() {
+        if (copy != null) {
+            copy.close();
+            copy = null;
+        }
+    }
+
+    private SnapshotCopy copy() {
+        if (copy == null) {
+            throw new IllegalStateException("mirror " + mirror + " is given a page before its snapshot started");
+        }
+        return copy;
+    }
+
+    private SnapshotCopy begin(Checkpoint syncing) {
+        List<LaneProgress> firsts = IntStream.range(0, options.lanes())
+                .mapToObj(lane -> LaneProgress.first(syncing, lane))
+                .toList();
+        Set<ByteString> leftOver = new TreeSet<>(KeyRange.KEY_ORDER);
+        leftOver.addAll(laneKeys());
+        List<RequestOp> operations = new ArrayList<>();
+        for (LaneProgress first : firsts) {
+            ByteString key = Lane.key(mirror, first.lane());
+            operations.add(Operations.put(key, first.encoded()));
+            leftOver.remove(key);
+        }
+        leftOver.forEach(key -> operations.add(Operations.delete(key)));
+        writer.write(operations, syncing);
+        Fence fence = writer.fence();
+        List<Lane> lanes = firsts.stream()
+                .map(first -> new Lane(
+                        mirror,
+                        new TargetCalls(target, listener),
+                        options,
+                        fence,
+                        listener,
+                        first,
+                        writer.modRevision()))
+                .toList();
+        long held = checks.count();
+        boolean isFirst = syncing.revision().equals(Revision.ZERO);
+        boolean isLimited = !isFirst && options.maxPrunePercent() < ALL_PERCENT;
+        LOG.info(
+                "mirror={} synchronisation started, lanes={} target_keys={} first={}",
+                mirror,
+                lanes.size(),
+                held,
+                isFirst);
+        return new SnapshotCopy(
+                scope,
+                options.onForeignKeys(),
+                writer.createRevision(),
+                held == 0,
+                isLimited ? new Prune(held, options.maxPrunePercent()) : null,
+                leases,
+                Lanes.start(mirror, lanes));
+    }
+
+    /** Those that there are. */
+    private List<ByteString> laneKeys() {
+        List<ByteString> keys = new ArrayList<>();
+        new TargetKeys(calls, Lane.keys(mirror)).forEachRemaining(found -> keys.add(found.getKey()));
+        return keys;
     }
 }

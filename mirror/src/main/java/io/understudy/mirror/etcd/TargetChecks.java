@@ -69,6 +69,20 @@ final class TargetChecks {
         }
     }
 
+    /** How many keys the target holds of those that are the mirror's. */
+    long count() {
+        long count = 0;
+        for (KeyRange part : scope.targetRanges()) {
+            count += calls.range(RangeRequest.newBuilder()
+                            .setKey(part.etcdKey())
+                            .setRangeEnd(part.etcdRangeEnd())
+                            .setCountOnly(true)
+                            .build())
+                    .getCount();
+        }
+        return count;
+    }
+
     /** A range without a checkpoint must hold nothing. */
     void requireNoForeignKeys() {
         List<String> found = new ArrayList<>();

@@ -29,11 +29,17 @@ final class TargetKeys implements Iterator<KeyValue> {
     private final TargetCalls calls;
     private final KeyRange range;
     private final Deque<KeyValue> page = new ArrayDeque<>();
-    private int pageKeys = FIRST_PAGE_KEYS;
+    private int pageKeys;
     /** Where the next page begins; null after the last. */
     private @Nullable ByteString cursor;
 
     TargetKeys(TargetCalls calls, KeyRange range) {
+        this(calls, range, FIRST_PAGE_KEYS);
+    }
+
+    /** @param firstPageKeys how many keys of which the values are not too large there may be */
+    TargetKeys(TargetCalls calls, KeyRange range, int firstPageKeys) {
+        this.pageKeys = Math.max(FIRST_PAGE_KEYS, Math.min(MAX_PAGE_KEYS, firstPageKeys));
         this.calls = calls;
         this.range = range;
         this.cursor = range.from();

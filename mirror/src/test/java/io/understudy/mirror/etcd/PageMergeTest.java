@@ -72,7 +72,7 @@ final class PageMergeTest {
     @Test
     void entriesBetweenTheParts_theReservedOnes_arePassedOver() {
         List<KeyValue> entries = List.of(entry("a", "1"), entry("m", "1"), entry("z", "1"));
-        PageMerge merge = new PageMerge(entries, ForeignKeys.FAIL, FIRST_CHECKPOINT);
+        PageMerge merge = new PageMerge(entries, ForeignKeys.FAIL, false, FIRST_CHECKPOINT);
         merge.enter(range("", "m"), List.<io.etcd.jetcd.api.KeyValue>of().iterator());
         List<RequestOp> operations = new ArrayList<>(drained(merge));
         merge.enter(range("n", "zz"), List.<io.etcd.jetcd.api.KeyValue>of().iterator());
@@ -91,7 +91,7 @@ final class PageMergeTest {
             Map<String, String> source, Map<String, String> target, long targetRevision, ForeignKeys policy) {
         List<KeyValue> entries = new TreeMap<>(source)
                 .entrySet().stream().map(e -> entry(e.getKey(), e.getValue())).toList();
-        PageMerge merge = new PageMerge(entries, policy, FIRST_CHECKPOINT);
+        PageMerge merge = new PageMerge(entries, policy, false, FIRST_CHECKPOINT);
         merge.enter(
                 KeyRange.all(),
                 new TreeMap<>(target)
@@ -103,8 +103,11 @@ final class PageMergeTest {
 
     private static List<RequestOp> drained(PageMerge merge) {
         List<RequestOp> operations = new ArrayList<>();
-        for (RequestOp next = merge.next(); next != null; next = merge.next()) {
-            operations.add(next);
+        for (PageMerge.Difference next = merge.next(); next != null; next = merge.next()) {
+            operations.add(
+                    next instanceof PageMerge.Difference.Missing missing
+                            ? Operations.put(missing.entry())
+                            : Operations.delete(((PageMerge.Difference.Surplus) next).key()));
         }
         return operations;
     }

@@ -1,0 +1,134 @@
+package io.understudy.mirror.etcd;
+
+import io.understudy.mirror.sink.SinkException;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.function.BooleanSupplier;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The lanes of a synchronisation at work, a thread each. One piece of work waits at most, so that whoever hands it over
+ * is held up while all of them are busy: that is the back pressure. What fails in one of them ends all, and is thrown to
+ * whoever hands over, or waits, next.
+ *
+ * <p>All methods but {@link #close} are for one thread.
+ */
+final class Lanes implements AutoCloseable {
+
+    private static final Duration CLOSE_DEADLINE = Duration.ofSeconds(5);
+
+    private final List<Thread> threads;
+    private @Nullable Consumer<Lane> waiting;
+    private int busy;
+    private boolean closed;
+    private @Nullable Throwable failure;
+
+    private Lanes(String mirror, List<Lane> lanes) {
+        this.threads = lanes.stream()
+                .map(lane -> new Thread(() -> work(lane), "mirror-" + mirror + "-lane-" + lane.number()))
+                .toList();
+    }
+
+    /** Starts a thread for each of {@code lanes}. */
+    static Lanes start(String mirror, List<Lane> lanes) {
+        Lanes started = new Lanes(mirror, lanes);
+        started.threads.forEach(thread -> {
+            thread.setDaemon(true);
+            thread.start();
+        });
+        return started;
+    }
+
+    /** Has the next lane that is free do {@code work}; waits until it may wait for one. */
+    synchronized void hand(Consumer<Lane> work) {
+        awaitUntil(() -> waiting == null, "a lane that is free");
+        waiting = work;
+        notifyAll();
+    }
+
+    /** Returns when all that was handed over is done. */
+    synchronized void drain() {
+        awaitUntil(() -> waiting == null && busy == 0, "what the lanes write");
+    }
+
+    /** Ends what is being written by interrupting it, and waits until it has ended, a few seconds at most. Idempotent. */
+    @Override
+    public void close() {
+        synchronized (this) {
+            closed = true;
+            notifyAll();
+        }
+        threads.forEach(Thread::interrupt);
+        long deadline = System.nanoTime() + CLOSE_DEADLINE.toNanos();
+        try {
+            for (Thread thread : threads) {
+                TimeUnit.NANOSECONDS.timedJoin(thread, Math.max(1, deadline - System.nanoTime()));
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    private void work(Lane lane) {
+        try {
+            for (Consumer<Lane> next = take(); next != null; next = take()) {
+                next.accept(lane);
+                done();
+            }
+        } catch (Throwable e) {
+            failed(e);
+        }
+    }
+
+    private synchronized @Nullable Consumer<Lane> take() throws InterruptedException {
+        while (waiting == null && failure == null && !closed) {
+            wait();
+        }
+        Consumer<Lane> next = waiting;
+        if (closed || failure != null || next == null) {
+            return null;
+        }
+        waiting = null;
+        busy++;
+        notifyAll();
+        return next;
+    }
+
+    private synchronized void done() {
+        busy--;
+        notifyAll();
+    }
+
+    private synchronized void failed(Throwable cause) {
+        if (failure == null && !closed) {
+            failure = cause;
+        }
+        notifyAll();
+    }
+
+    private synchronized void awaitUntil(BooleanSupplier reached, String what) {
+        try {
+            while (!reached.getAsBoolean() && failure == null) {
+                wait();
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new SinkException.Stopped("waiting for " + what);
+        }
+        requireWell();
+    }
+
+    private void requireWell() {
+        if (failure instanceof RuntimeException unchecked) {
+            throw unchecked;
+        }
+        if (failure instanceof Error error) {
+            throw error;
+        }
+        if (failure != null) {
+            throw new IllegalStateException("a lane ended", failure);
+        }
+    }
+}

@@ -1,0 +1,39 @@
+package io.understudy.mirror.etcd;
+
+import io.understudy.mirror.sink.SinkException;
+import io.understudy.vocabulary.KeyRange;
+import io.understudy.vocabulary.KeyValue;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+
+/**
+ * Entries with leases, put off until all others are written: who waits in line for a lock is told by the order in which
+ * keys were created. Thread-safe.
+ */
+final class LeasedEntries {
+
+    /** Keys and values of all of them together, which are held in memory. */
+    static final long MAX_BYTES = 64L << 20;
+
+    private final List<KeyValue> entries = new ArrayList<>();
+    private long bytes;
+
+    /** @throws SinkException.Refused they are more than can be held */
+    synchronized void add(KeyValue entry) {
+        bytes += entry.bytes();
+        if (bytes > MAX_BYTES) {
+            throw new SinkException.Refused(
+                    "keys with leases have more than " + (MAX_BYTES >> 20)
+                            + " MiB, which is as much as a synchronisation can keep in order. Set leases to drop, or exclude them");
+        }
+        entries.add(entry);
+    }
+
+    /** All of them, in the order in which the source created their keys. */
+    synchronized List<KeyValue> inOrder() {
+        return entries.stream()
+                .sorted(Comparator.comparing(KeyValue::createRevision).thenComparing(KeyValue::key, KeyRange.KEY_ORDER))
+                .toList();
+    }
+}

@@ -1,0 +1,69 @@
+package io.understudy.mirror.etcd;
+
+import com.google.protobuf.ByteString;
+import com.google.protobuf.TextFormat;
+import io.understudy.mirror.sink.SinkException;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * The keys that a resynchronisation would delete, put off until all of them are known: more than allowed are counted, and
+ * none is deleted. Memory is that of the keys allowed. Thread-safe.
+ */
+final class Prune {
+
+    private static final int SHOWN = 10;
+
+    private final long held;
+    private final int percent;
+    private final long allowed;
+    private final List<ByteString> shown = new ArrayList<>();
+    private List<ByteString> keys = new ArrayList<>();
+    private long count;
+
+    /**
+     * @param held how many keys the target has
+     * @param percent of them may be deleted
+     */
+    Prune(long held, int percent) {
+        this.held = held;
+        this.percent = percent;
+        this.allowed = (long) (held * (percent / 100.0));
+    }
+
+    synchronized void add(ByteString key) {
+        count++;
+        if (shown.size() < SHOWN) {
+            shown.add(key);
+        }
+        if (count <= allowed) {
+            keys.add(key);
+        } else {
+            keys = List.of();
+        }
+    }
+
+    /**
+     * All that is to be deleted.
+     *
+     * @throws SinkException.Refused more than allowed
+     */
+    synchronized List<ByteString> keys() {
+        if (count > allowed) {
+            throw new SinkException.Refused("a resynchronisation would delete " + count + " of the " + held
+                    + " keys that the target holds, such as " + shown(shown) + "; maxPrunePercent allows " + percent
+                    + " percent. None was deleted, and the target is not the source's state meanwhile. Check that the"
+                    + " source is what it should be, then raise maxPrunePercent until the mirror is synced");
+        }
+        return keys;
+    }
+
+    /** Some keys, as named in errors. */
+    static String shown(List<ByteString> keys) {
+        return String.join(
+                ", ",
+                keys.stream()
+                        .map(key -> "\"" + TextFormat.escapeBytes(key) + "\"")
+                        .toList());
+    }
+}

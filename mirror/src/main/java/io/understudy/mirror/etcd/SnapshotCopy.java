@@ -1,0 +1,123 @@
+package io.understudy.mirror.etcd;
+
+import com.google.protobuf.ByteString;
+import io.understudy.mirror.lease.TargetLeases;
+import io.understudy.mirror.scope.MirrorScope;
+import io.understudy.vocabulary.KeyRange;
+import io.understudy.vocabulary.KeyValue;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Copies one snapshot in lanes. Into an empty target its entries are put as they come; else each page is compared with
+ * what the target holds, and only the difference is written. What the target shouldn't have goes when all pages are
+ * known, and entries with leases are written last.
+ */
+final class SnapshotCopy implements AutoCloseable {
+
+    private final MirrorScope scope;
+    private final ForeignKeys onForeignKeys;
+    private final long foreignBefore;
+    private final boolean intoEmpty;
+    private final @Nullable Prune prune;
+    private final TargetLeases leases;
+    private final LeasedEntries leased = new LeasedEntries();
+    private final Lanes lanes;
+
+    /**
+     * @param foreignBefore target keys of a mod revision before this were there before the first synchronisation
+     * @param intoEmpty whether the target is known to hold nothing
+     * @param prune null to delete what is surplus at once, however much
+     */
+    SnapshotCopy(
+            MirrorScope scope,
+            ForeignKeys onForeignKeys,
+            long foreignBefore,
+            boolean intoEmpty,
+            @Nullable Prune prune,
+            TargetLeases leases,
+            Lanes lanes) {
+        this.scope = scope;
+        this.onForeignKeys = onForeignKeys;
+        this.foreignBefore = foreignBefore;
+        this.intoEmpty = intoEmpty;
+        this.prune = prune;
+        this.leases = leases;
+        this.lanes = lanes;
+    }
+
+    /** Has the page copied; waits while the lanes are busy. */
+    void page(KeyRange covered, List<KeyValue> entries) {
+        lanes.hand(lane -> {
+            List<KeyValue> mirrored = mirrored(entries);
+            Batch batch = new Batch(lane);
+            if (intoEmpty) {
+                mirrored.forEach(entry -> put(entry, batch));
+            } else {
+                merge(covered, mirrored, lane, batch);
+            }
+            batch.flush();
+        });
+    }
+
+    /** Returns when the target equals the snapshot. */
+    void complete() {
+        lanes.drain();
+        if (prune != null) {
+            List<ByteString> surplus = prune.keys();
+            lanes.hand(lane -> {
+                Batch batch = new Batch(lane);
+                surplus.forEach(key -> batch.add(Operations.delete(key)));
+                batch.flush();
+            });
+            lanes.drain();
+        }
+        lanes.hand(lane -> leased.inOrder()
+                .forEach(entry -> lane.write(List.of(Operations.put(entry, leases.forPut(entry.lease()))))));
+        lanes.drain();
+    }
+
+    /** Ends what is under way. */
+    @Override
+    public void close() {
+        lanes.close();
+    }
+
+    private List<KeyValue> mirrored(List<KeyValue> entries) {
+        return entries.stream()
+                .filter(entry -> scope.contains(entry.key()))
+                .map(scope::inTarget)
+                .toList();
+    }
+
+    private void merge(KeyRange covered, List<KeyValue> mirrored, Lane lane, Batch batch) {
+        PageMerge merge = new PageMerge(mirrored, onForeignKeys, leases.areKept(), foreignBefore);
+        for (KeyRange range : scope.sourceRanges(covered)) {
+            KeyRange part = scope.inTarget(range);
+            merge.enter(part, new TargetKeys(lane.calls(), part, mirrored.size()));
+            for (PageMerge.Difference next = merge.next(); next != null; next = merge.next()) {
+                if (next instanceof PageMerge.Difference.Missing missing) {
+                    put(missing.entry(), batch);
+                } else if (next instanceof PageMerge.Difference.Surplus surplus) {
+                    delete(surplus.key(), batch);
+                }
+            }
+        }
+    }
+
+    private void put(KeyValue entry, Batch batch) {
+        if (leases.areKept() && entry.lease() != 0) {
+            leased.add(entry);
+        } else {
+            batch.add(Operations.put(entry));
+        }
+    }
+
+    private void delete(ByteString key, Batch batch) {
+        if (prune == null) {
+            batch.add(Operations.delete(key));
+        } else {
+            prune.add(key);
+        }
+    }
+}
