@@ -7,11 +7,11 @@ public final class BenchException extends RuntimeException {
 
     private static final long serialVersionUID = 1L;
 
-    BenchException(String message) {
+    public BenchException(String message) {
         super(message);
     }
 
-    BenchException(String message, @Nullable Throwable cause) {
+    public BenchException(String message, @Nullable Throwable cause) {
         super(message, cause);
     }
 }

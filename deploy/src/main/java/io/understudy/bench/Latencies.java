@@ -3,7 +3,7 @@ package io.understudy.bench;
 import java.util.Arrays;
 
 /** How long requests took, each one kept. Immutable. */
-final class Latencies {
+public final class Latencies {
 
     private final long[] sortedMicros;
 
@@ -11,8 +11,12 @@ final class Latencies {
         this.sortedMicros = sortedMicros;
     }
 
-    /** @param micros of each request, in any order; at least one */
-    static Latencies of(long[] micros) {
+    /**
+     * Keeps them all.
+     *
+     * @param micros of each request, in any order; at least one
+     */
+    public static Latencies of(long[] micros) {
         if (micros.length == 0) {
             throw new IllegalArgumentException("no requests");
         }
@@ -22,7 +26,7 @@ final class Latencies {
     }
 
     /** The time within which {@code share} of the requests were answered, in milliseconds: the nearest rank. */
-    double millis(double share) {
+    public double millis(double share) {
         int rank = (int) Math.ceil(share * sortedMicros.length);
         return sortedMicros[Math.max(1, rank) - 1] / 1e3;
     }

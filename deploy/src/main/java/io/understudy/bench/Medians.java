@@ -8,7 +8,7 @@ import java.util.function.Function;
 import java.util.function.ToDoubleFunction;
 
 /** Medians of what several runs brought; of an even number the middle between the two in the middle. */
-final class Medians {
+public final class Medians {
 
     private Medians() {}
 
@@ -25,7 +25,7 @@ final class Medians {
      *
      * @param runs at least one; all have the same figures
      */
-    static <R, K extends Enum<K>> Map<K, Double> each(List<R> runs, Function<R, Map<K, Double>> figures) {
+    public static <R, K extends Enum<K>> Map<K, Double> each(List<R> runs, Function<R, Map<K, Double>> figures) {
         Map<K, Double> first = figures.apply(runs.get(0));
         if (first.isEmpty()) {
             return Map.of();

@@ -8,7 +8,7 @@ import java.util.regex.Pattern;
 import java.util.stream.Stream;
 
 /** What the kernel says of a process' CPU time. Linux only. */
-final class ProcessCpu {
+public final class ProcessCpu {
 
     /** Linux counts in hundredths of a second for everyone (USER_HZ), whatever its own clock does. */
     private static final long MICROS_PER_TICK = 10_000;
@@ -27,7 +27,7 @@ final class ProcessCpu {
      *
      * @throws BenchException there is no such process, or no {@code /proc}
      */
-    static long micros(long pid) {
+    public static long micros(long pid) {
         Path stat = Path.of("/proc", Long.toString(pid), "stat");
         try {
             return micros(Files.readString(stat, StandardCharsets.ISO_8859_1));

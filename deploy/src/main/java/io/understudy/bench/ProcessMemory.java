@@ -11,7 +11,7 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /** What a process keeps in memory. Linux only. */
-final class ProcessMemory {
+public final class ProcessMemory {
 
     private static final Pattern RESIDENT = Pattern.compile("VmRSS:\\s+(\\d+) kB");
     private static final long KILOBYTE = 1_024;
@@ -19,8 +19,12 @@ final class ProcessMemory {
 
     private ProcessMemory() {}
 
-    /** @throws BenchException there is no such process, or no {@code /proc} */
-    static long residentBytes(long pid) {
+    /**
+     * What is in memory now.
+     *
+     * @throws BenchException there is no such process, or no {@code /proc}
+     */
+    public static long residentBytes(long pid) {
         Path status = Path.of("/proc", Long.toString(pid), "status");
         try {
             return residentBytes(Files.readString(status));

@@ -10,7 +10,7 @@ import picocli.CommandLine.Spec;
         name = "bench",
         description = "Measure beside the peers, everything on this machine.",
         synopsisSubcommandLabel = "COMMAND",
-        subcommands = {BenchReadsCommand.class, BenchWatchCommand.class})
+        subcommands = {BenchReadsCommand.class, BenchWatchCommand.class, BenchMirrorCommand.class})
 final class BenchCommand implements Runnable {
 
     @Spec

@@ -102,6 +102,8 @@ final class ImportRulesTest {
             .lab.check          org.apache.kafka.clients org.apache.kafka.common org.slf4j
             .bench              .lab.part .lab.progress .report .local com.fasterxml.jackson com.google.protobuf
             .bench              io.etcd.jetcd.api io.grpc io.netty
+            .bench.mirror       .bench .lab.part .lab.progress .report .local com.fasterxml.jackson com.google.protobuf
+            .bench.mirror       io.etcd.jetcd.api io.grpc
             .cli                .lab .bench .gateway .mirror .config .local.binary .local.process picocli
             """);
 

@@ -1,0 +1,88 @@
+package io.understudy.bench.mirror;
+
+import io.understudy.local.binary.EtcdBinaries;
+import io.understudy.local.etcd.EtcdMember;
+import io.understudy.local.etcd.LocalEtcd;
+import io.understudy.local.etcd.LocalEtcdBuilder;
+import java.net.URI;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+
+/** A source of three voters and a learner, and a target of one member, both empty. */
+final class Clusters implements AutoCloseable {
+
+    private final LocalEtcd source;
+    private final LocalEtcd target;
+
+    private Clusters(LocalEtcd source, LocalEtcd target) {
+        this.source = source;
+        this.target = target;
+    }
+
+    /** Starts both; they serve when this returns. */
+    static Clusters start(EtcdBinaries binaries, Path folder, MirrorBenchSettings settings) {
+        boolean far = !settings.roundTrip().isZero();
+        LocalEtcd source = builder("source", binaries, folder, far && settings.far() == Far.SOURCE)
+                .voters(3)
+                .learners(1)
+                .build();
+        LocalEtcd target = builder("target", binaries, folder, far && settings.far() == Far.TARGET)
+                .voters(1)
+                .build();
+        Clusters clusters = new Clusters(source, target);
+        try {
+            source.start();
+            target.start();
+            if (far) {
+                Duration eachWay = settings.roundTrip().dividedBy(2);
+                LocalEtcd away = settings.far() == Far.SOURCE ? source : target;
+                away.members().forEach(member -> member.clientProxy().delay(eachWay));
+            }
+            return clusters;
+        } catch (RuntimeException e) {
+            clusters.close();
+            throw e;
+        }
+    }
+
+    private static LocalEtcdBuilder builder(String name, EtcdBinaries binaries, Path folder, boolean far) {
+        LocalEtcdBuilder description = LocalEtcd.builder()
+                .name(name)
+                .dataDirectory(folder.resolve(name))
+                .binaries(binaries);
+        return far ? description.behindProxies() : description;
+    }
+
+    /** As relays reach the source. */
+    List<URI> sourceUrls() {
+        return source.clientUrls();
+    }
+
+    /** As relays reach the target. */
+    URI targetUrl() {
+        return target.leader().clientUrl();
+    }
+
+    /** Near: where the writers are. */
+    URI writersUrl() {
+        return source.leader().directClientUrl();
+    }
+
+    /** Near: a follower, for those who only look. */
+    URI followerUrl() {
+        EtcdMember follower = source.followers().get(0);
+        return follower.directClientUrl();
+    }
+
+    /** Near: where the target's readers are. */
+    URI readersUrl() {
+        return target.leader().directClientUrl();
+    }
+
+    @Override
+    public void close() {
+        target.close();
+        source.close();
+    }
+}

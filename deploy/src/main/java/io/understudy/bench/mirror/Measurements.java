@@ -1,0 +1,234 @@
+package io.understudy.bench.mirror;
+
+import io.understudy.bench.BenchException;
+import io.understudy.bench.Latencies;
+import io.understudy.bench.ProcessCpu;
+import io.understudy.bench.ProcessMemory;
+import io.understudy.lab.progress.Progress;
+import io.understudy.local.binary.EtcdBinaries;
+import io.understudy.local.process.Waiting;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.EnumMap;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentMap;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+
+/** One run of a work, on clusters of its own. */
+final class Measurements {
+
+    private static final Duration PATIENCE = Duration.ofMinutes(5);
+
+    /** make-mirror falls behind without bound: so long is waited for what it still has to bring. */
+    private static final Duration DRAIN_PATIENCE = Duration.ofMinutes(2);
+
+    private final EtcdBinaries binaries;
+    private final Path folder;
+    private final MirrorBenchSettings settings;
+    private final Progress progress;
+
+    Measurements(EtcdBinaries binaries, Path folder, MirrorBenchSettings settings, Progress progress) {
+        this.binaries = binaries;
+        this.folder = folder;
+        this.settings = settings;
+        this.progress = progress;
+    }
+
+    /** @throws io.understudy.bench.BenchException something did not come to the target */
+    Map<MirrorFigure, Double> run(MirrorWork work, Relay relay, int number) throws InterruptedException {
+        Path ours = folder.resolve(work + "-" + relay.name().toLowerCase(Locale.ROOT) + "-" + number);
+        try (Clusters clusters = Clusters.start(binaries, ours, settings);
+                SourceLoad load = new SourceLoad(clusters.writersUrl());
+                TargetView target = new TargetView(clusters.readersUrl());
+                Copying copying = new Copying(process(relay, clusters, ours.resolve("relay")))) {
+            return switch (work) {
+                case FIRST_SYNC -> firstSync(relay, load, target, copying);
+                case BACKLOG -> relay == Relay.WATCH ? replay(clusters, load) : backlog(load, target, copying);
+                case LIVE -> live(relay, load, target, copying);
+                case PACED -> relay == Relay.NOBODY ? direct(clusters) : paced(load, target, copying);
+            };
+        }
+    }
+
+    private @Nullable RelayProcess process(Relay relay, Clusters clusters, Path place) {
+        return switch (relay) {
+            case MIRROR -> RelayProcess.mirror(clusters, place, progress);
+            case MAKE_MIRROR -> RelayProcess.makeMirror(binaries, clusters, place);
+            case WATCH, NOBODY -> null;
+        };
+    }
+
+    private Map<MirrorFigure, Double> firstSync(Relay relay, SourceLoad load, TargetView target, Copying copying)
+            throws InterruptedException {
+        int keys = relay == Relay.MIRROR ? settings.keys() : settings.peerKeys();
+        load.bulk(keys);
+        long began = System.nanoTime();
+        copying.start();
+        target.awaitKeys(keys, PATIENCE);
+        Map<MirrorFigure, Double> figures = new EnumMap<>(MirrorFigure.class);
+        figures.put(MirrorFigure.KEYS_PER_SECOND, keys / secondsSince(began));
+        figures.put(MirrorFigure.CPU_MICROS, copying.cpuMicros() / keys);
+        figures.put(MirrorFigure.RESIDENT_MEGABYTES, copying.residentMegabytes());
+        return figures;
+    }
+
+    private Map<MirrorFigure, Double> backlog(SourceLoad load, TargetView target, Copying copying)
+            throws InterruptedException {
+        load.bulk(1_000);
+        copying.start();
+        target.awaitKeys(load.count(), PATIENCE);
+        // One more, so that the snapshot is over.
+        load.singly(1, 1);
+        target.awaitKey(load.count() - 1, PATIENCE);
+        copying.stop();
+        load.singly(settings.backlog(), settings.writers());
+        long began = System.nanoTime();
+        copying.start();
+        target.awaitKeys(load.count(), PATIENCE);
+        Map<MirrorFigure, Double> figures = new EnumMap<>(MirrorFigure.class);
+        figures.put(MirrorFigure.KEYS_PER_SECOND, settings.backlog() / secondsSince(began));
+        figures.put(MirrorFigure.CPU_MICROS, copying.cpuMicros() / settings.backlog());
+        return figures;
+    }
+
+    /** The same history told to a client that only counts it. */
+    private Map<MirrorFigure, Double> replay(Clusters clusters, SourceLoad load) throws InterruptedException {
+        load.bulk(1_000);
+        try (TargetView follower = new TargetView(clusters.followerUrl())) {
+            long from = follower.revision() + 1;
+            load.singly(settings.backlog(), settings.writers());
+            CountDownLatch missing = new CountDownLatch(settings.backlog());
+            long began = System.nanoTime();
+            follower.watch(from, number -> missing.countDown());
+            if (!missing.await(PATIENCE.toMillis(), TimeUnit.MILLISECONDS)) {
+                throw new BenchException("a watch did not tell all history");
+            }
+            return new EnumMap<>(Map.of(MirrorFigure.KEYS_PER_SECOND, settings.backlog() / secondsSince(began)));
+        }
+    }
+
+    private Map<MirrorFigure, Double> live(Relay relay, SourceLoad load, TargetView target, Copying copying)
+            throws InterruptedException {
+        warmUp(relay, load, target, copying);
+        int before = load.count();
+        double cpuBefore = copying.cpuMicros();
+        long began = System.nanoTime();
+        load.writers(settings.writers(), settings.duration());
+        Map<MirrorFigure, Double> figures = new EnumMap<>(MirrorFigure.class);
+        int puts = load.count() - before;
+        figures.put(MirrorFigure.PUTS_PER_SECOND, puts / secondsSince(began));
+        if (relay != Relay.NOBODY) {
+            long last = System.nanoTime();
+            target.awaitKey(load.count() - 1, DRAIN_PATIENCE);
+            figures.put(MirrorFigure.DRAIN_MILLIS, secondsSince(last) * 1e3);
+            target.awaitKeys(load.count(), DRAIN_PATIENCE);
+            figures.put(MirrorFigure.CPU_MICROS, (copying.cpuMicros() - cpuBefore) / puts);
+            figures.put(MirrorFigure.RESIDENT_MEGABYTES, copying.residentMegabytes());
+        }
+        return figures;
+    }
+
+    private Map<MirrorFigure, Double> paced(SourceLoad load, TargetView target, Copying copying)
+            throws InterruptedException {
+        warmUp(Relay.MIRROR, load, target, copying);
+        load.paced(settings.putsPerSecond(), settings.warmUp(), number -> {});
+        target.awaitKey(load.count() - 1, DRAIN_PATIENCE);
+        ConcurrentMap<Long, Long> acknowledged = new ConcurrentHashMap<>();
+        ConcurrentMap<Long, Long> seen = new ConcurrentHashMap<>();
+        target.watch(0, number -> seen.put((long) number, System.nanoTime()));
+        int before = load.count();
+        double cpuBefore = copying.cpuMicros();
+        load.paced(
+                settings.putsPerSecond(), settings.duration(), number -> acknowledged.put(number, System.nanoTime()));
+        target.awaitKey(load.count() - 1, DRAIN_PATIENCE);
+        Waiting.until(
+                DRAIN_PATIENCE,
+                () -> seen.keySet().containsAll(acknowledged.keySet()) ? Optional.of(seen) : Optional.empty(),
+                () -> new BenchException("not every put was seen on the target"));
+        long[] micros = acknowledged.entrySet().stream()
+                .mapToLong(put -> Math.max(0, (seen.getOrDefault(put.getKey(), 0L) - put.getValue()) / 1_000))
+                .toArray();
+        Map<MirrorFigure, Double> figures = latencies(micros);
+        figures.put(MirrorFigure.CPU_MICROS, (copying.cpuMicros() - cpuBefore) / (load.count() - before));
+        return figures;
+    }
+
+    /** How long a put at the target itself takes. */
+    private Map<MirrorFigure, Double> direct(Clusters clusters) throws InterruptedException {
+        try (SourceLoad load = new SourceLoad(clusters.readersUrl())) {
+            ConcurrentMap<Long, Long> took = new ConcurrentHashMap<>();
+            load.paced(settings.putsPerSecond(), settings.warmUp(), number -> {});
+            long pause = TimeUnit.SECONDS.toNanos(1) / settings.putsPerSecond();
+            long began = System.nanoTime();
+            int first = load.count();
+            load.paced(
+                    settings.putsPerSecond(),
+                    settings.duration(),
+                    number -> took.put(number, System.nanoTime() - began - (number - first) * pause));
+            return latencies(took.values().stream()
+                    .mapToLong(nanos -> Math.max(0, nanos / 1_000))
+                    .toArray());
+        }
+    }
+
+    private void warmUp(Relay relay, SourceLoad load, TargetView target, Copying copying) throws InterruptedException {
+        load.bulk(1_000);
+        copying.start();
+        if (relay != Relay.NOBODY) {
+            target.awaitKeys(load.count(), PATIENCE);
+        }
+        load.writers(settings.writers(), settings.warmUp());
+        if (relay != Relay.NOBODY) {
+            target.awaitKey(load.count() - 1, DRAIN_PATIENCE);
+            target.awaitKeys(load.count(), DRAIN_PATIENCE);
+        }
+    }
+
+    private static Map<MirrorFigure, Double> latencies(long[] micros) {
+        Latencies all = Latencies.of(micros);
+        Map<MirrorFigure, Double> figures = new EnumMap<>(MirrorFigure.class);
+        figures.put(MirrorFigure.P50_MILLIS, all.millis(0.5));
+        figures.put(MirrorFigure.P99_MILLIS, all.millis(0.99));
+        return figures;
+    }
+
+    private static double secondsSince(long nanos) {
+        return (System.nanoTime() - nanos) / 1e9;
+    }
+
+    /** The relay, or nobody. */
+    private record Copying(@Nullable RelayProcess process) implements AutoCloseable {
+
+        void start() throws InterruptedException {
+            if (process != null) {
+                process.start();
+            }
+        }
+
+        void stop() {
+            if (process != null) {
+                process.stop();
+            }
+        }
+
+        double cpuMicros() {
+            return process == null ? 0 : ProcessCpu.micros(process.pid());
+        }
+
+        double residentMegabytes() {
+            return process == null ? 0 : ProcessMemory.residentBytes(process.pid()) / 1e6;
+        }
+
+        @Override
+        public void close() {
+            if (process != null) {
+                process.close();
+            }
+        }
+    }
+}

@@ -1,0 +1,58 @@
+package io.understudy.bench.mirror;
+
+import static io.understudy.bench.mirror.MirrorFigure.CPU_MICROS;
+import static io.understudy.bench.mirror.MirrorFigure.DRAIN_MILLIS;
+import static io.understudy.bench.mirror.MirrorFigure.KEYS_PER_SECOND;
+import static io.understudy.bench.mirror.MirrorFigure.P50_MILLIS;
+import static io.understudy.bench.mirror.MirrorFigure.P99_MILLIS;
+
+import java.util.List;
+import java.util.Locale;
+
+/** What is measured. */
+public enum MirrorWork {
+    FIRST_SYNC("from starting it, with an empty target, until the target holds all keys"),
+    BACKLOG("single-put commits made while it was stopped: from starting it until the target has the last"),
+    LIVE("puts as fast as the writers can; drained: from the last acknowledged until the target has it"),
+    PACED("puts at a steady rate: from acknowledged at the source until seen on the target; nobody: how long a put at"
+            + " the target itself takes");
+
+    private final String description;
+
+    MirrorWork(String description) {
+        this.description = description;
+    }
+
+    String description() {
+        return description;
+    }
+
+    /** Measured in turn, in this order. */
+    List<Relay> relays() {
+        return switch (this) {
+            case FIRST_SYNC -> List.of(Relay.MIRROR, Relay.MAKE_MIRROR);
+            case BACKLOG -> List.of(Relay.MIRROR, Relay.WATCH);
+            case LIVE, PACED -> List.of(Relay.NOBODY, Relay.MIRROR, Relay.MAKE_MIRROR);
+        };
+    }
+
+    /** What the mirror is to reach. */
+    List<MirrorAim> aims() {
+        return switch (this) {
+            case FIRST_SYNC -> List.of(MirrorAim.atLeast(KEYS_PER_SECOND, Relay.MAKE_MIRROR, 20));
+            case BACKLOG -> List.of(MirrorAim.atLeast(KEYS_PER_SECOND, Relay.WATCH, 0.8));
+            case LIVE ->
+                List.of(MirrorAim.own(DRAIN_MILLIS, 1_000), MirrorAim.atMost(CPU_MICROS, Relay.MAKE_MIRROR, 0.25));
+            case PACED ->
+                List.of(
+                        MirrorAim.atMost(P99_MILLIS, Relay.MAKE_MIRROR, 1),
+                        MirrorAim.within(P50_MILLIS, Relay.NOBODY, 2),
+                        MirrorAim.atMost(CPU_MICROS, Relay.MAKE_MIRROR, 0.25));
+        };
+    }
+
+    @Override
+    public String toString() {
+        return name().toLowerCase(Locale.ROOT).replace('_', '-');
+    }
+}

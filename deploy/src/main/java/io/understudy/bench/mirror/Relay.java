@@ -1,0 +1,22 @@
+package io.understudy.bench.mirror;
+
+/** Who brings what is written at the source to somewhere else. */
+enum Relay {
+    MIRROR("mirror"),
+    MAKE_MIRROR("make-mirror"),
+    /** A client that only watches the source: how fast etcd itself tells its history. */
+    WATCH("bare watch"),
+    /** Nobody: how fast the source alone is, or the target when it is written directly. */
+    NOBODY("nobody");
+
+    private final String title;
+
+    Relay(String title) {
+        this.title = title;
+    }
+
+    @Override
+    public String toString() {
+        return title;
+    }
+}

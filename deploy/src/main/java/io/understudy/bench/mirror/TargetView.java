@@ -1,0 +1,126 @@
+package io.understudy.bench.mirror;
+
+import com.google.protobuf.ByteString;
+import io.etcd.jetcd.api.Event;
+import io.etcd.jetcd.api.RangeRequest;
+import io.etcd.jetcd.api.RangeResponse;
+import io.etcd.jetcd.api.WatchCreateRequest;
+import io.etcd.jetcd.api.WatchGrpc;
+import io.etcd.jetcd.api.WatchRequest;
+import io.etcd.jetcd.api.WatchResponse;
+import io.grpc.ManagedChannel;
+import io.grpc.stub.StreamObserver;
+import io.understudy.bench.BenchException;
+import java.net.URI;
+import java.time.Duration;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.IntConsumer;
+import org.jspecify.annotations.Nullable;
+
+/** Looks at what has come to a cluster. */
+final class TargetView implements AutoCloseable {
+
+    private static final long LOOK_MILLIS = 20;
+    private static final ByteString FIRST = SourceLoad.key(0);
+    private static final ByteString END = SourceLoad.key(999_999_999);
+
+    private final ManagedChannel channel;
+    private final AtomicReference<@Nullable Throwable> failure = new AtomicReference<>();
+
+    TargetView(URI member) {
+        channel = Channels.to(member);
+    }
+
+    /** Waits until it holds that many keys. */
+    void awaitKeys(int count, Duration patience) throws InterruptedException {
+        RangeRequest all = RangeRequest.newBuilder()
+                .setKey(FIRST)
+                .setRangeEnd(END)
+                .setCountOnly(true)
+                .build();
+        await(
+                count + " keys",
+                patience,
+                () -> Channels.blocking(channel).range(all).getCount() >= count);
+    }
+
+    /** Waits until it holds the key of that number. */
+    void awaitKey(int number, Duration patience) throws InterruptedException {
+        RangeRequest one =
+                RangeRequest.newBuilder().setKey(SourceLoad.key(number)).build();
+        await(
+                "key " + number,
+                patience,
+                () -> Channels.blocking(channel).range(one).getKvsCount() == 1);
+    }
+
+    /** The revision it is at. */
+    long revision() {
+        RangeResponse answer = Channels.blocking(channel)
+                .range(RangeRequest.newBuilder().setKey(FIRST).build());
+        return answer.getHeader().getRevision();
+    }
+
+    /**
+     * Watches all keys; returns when the watch is there.
+     *
+     * @param fromRevision 0 for from now on
+     * @param seen told the number of each key that was put, on a thread of the client
+     */
+    void watch(long fromRevision, IntConsumer seen) throws InterruptedException {
+        CountDownLatch created = new CountDownLatch(1);
+        StreamObserver<WatchRequest> requests = WatchGrpc.newStub(channel)
+                .withWaitForReady()
+                .watch(new StreamObserver<>() {
+                    @Override
+                    public void onNext(WatchResponse response) {
+                        created.countDown();
+                        for (Event event : response.getEventsList()) {
+                            int number = SourceLoad.number(event.getKv().getKey());
+                            if (number >= 0) {
+                                seen.accept(number);
+                            }
+                        }
+                    }
+
+                    @Override
+                    public void onError(Throwable why) {
+                        failure.compareAndSet(null, why);
+                        created.countDown();
+                    }
+
+                    @Override
+                    public void onCompleted() {}
+                });
+        requests.onNext(WatchRequest.newBuilder()
+                .setCreateRequest(WatchCreateRequest.newBuilder()
+                        .setKey(FIRST)
+                        .setRangeEnd(END)
+                        .setStartRevision(fromRevision))
+                .build());
+        if (!created.await(Channels.DEADLINE.toMillis(), TimeUnit.MILLISECONDS) || failure.get() != null) {
+            throw new BenchException("a watch was not created", failure.get());
+        }
+    }
+
+    private interface Condition {
+        boolean holds();
+    }
+
+    private static void await(String what, Duration patience, Condition condition) throws InterruptedException {
+        long end = System.nanoTime() + patience.toNanos();
+        while (!condition.holds()) {
+            if (System.nanoTime() > end) {
+                throw new BenchException(what + " did not come to the target within " + patience.toSeconds() + " s");
+            }
+            TimeUnit.MILLISECONDS.sleep(LOOK_MILLIS);
+        }
+    }
+
+    @Override
+    public void close() {
+        channel.shutdownNow();
+    }
+}
