@@ -91,7 +91,10 @@ final class ImportRulesTest {
             .mirror.kafka       .mirror.sink .mirror.checkpoint .mirror.scope .vocabulary .feed .config
             .mirror.kafka       com.google.protobuf org.apache.kafka.clients org.apache.kafka.common org.slf4j
             .mirror.sink        .mirror.checkpoint .vocabulary .feed com.google.protobuf
-            .mirror.verify      .config
+            .mirror.verify      .mirror.revisions .mirror.checkpoint .mirror.scope .vocabulary .feed .etcd .config
+            .mirror.verify      com.google.protobuf io.etcd.jetcd.api io.micrometer org.slf4j
+            .mirror.revisions   .mirror.checkpoint .mirror.scope .vocabulary .etcd com.google.protobuf io.etcd.jetcd.api
+            .mirror.revisions   io.grpc
             .mirror.lease
             .mirror.checkpoint  .mirror.scope .vocabulary com.fasterxml.jackson com.google.protobuf
             .mirror.scope       .vocabulary com.google.protobuf

@@ -1,0 +1,123 @@
+package io.understudy.mirror.revisions;
+
+import com.google.protobuf.ByteString;
+import com.google.protobuf.TextFormat;
+import io.etcd.jetcd.api.KVGrpc;
+import io.etcd.jetcd.api.KeyValue;
+import io.etcd.jetcd.api.RangeRequest;
+import io.etcd.jetcd.api.RangeResponse;
+import io.grpc.StatusRuntimeException;
+import io.understudy.etcd.Duty;
+import io.understudy.etcd.Endpoint;
+import io.understudy.etcd.EtcdCluster;
+import io.understudy.etcd.EtcdError;
+import io.understudy.etcd.EtcdFailure;
+import io.understudy.etcd.Remedy;
+import io.understudy.mirror.checkpoint.CheckpointCodec;
+import io.understudy.mirror.checkpoint.CorruptCheckpointException;
+import io.understudy.mirror.scope.ReservedKeys;
+import io.understudy.vocabulary.ClusterId;
+import io.understudy.vocabulary.Revision;
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * Reads a mirror's checkpoint as it is now, or was at an earlier revision of the target: every write of a mirror stores it
+ * in the same transaction, so etcd's history of this one key tells at which of the source's revisions the target was.
+ *
+ * <p>Asks the target's voters, linearizably. Each attempt has the cluster's deadline; failed ones are repeated elsewhere
+ * for a while. Any thread.
+ */
+public final class CheckpointHistory {
+
+    private static final Duration PATIENCE = Duration.ofSeconds(15);
+    private static final long PAUSE_MILLIS = 50;
+
+    private final ByteString key;
+    private final String shownKey;
+    private final EtcdCluster target;
+
+    /** @param target stays the caller's to close */
+    public CheckpointHistory(String mirror, EtcdCluster target) {
+        this.key = ReservedKeys.checkpoint(mirror);
+        this.shownKey = "key \"" + TextFormat.escapeBytes(key) + "\" of the target";
+        this.target = target;
+    }
+
+    /** The target as it is now. Its keys read at {@link Moment#revision} are what the checkpoint speaks of, exactly. */
+    public Moment now() throws TargetUnreadableException, InterruptedException {
+        return at(Revision.ZERO)
+                .orElseThrow(() -> new TargetUnreadableException("the present of the target is told to be compacted"));
+    }
+
+    /**
+     * The target as it was; empty if that is compacted.
+     *
+     * @param revision one that the target has reached
+     */
+    public Optional<Moment> at(Revision revision) throws TargetUnreadableException, InterruptedException {
+        RangeRequest request = RangeRequest.newBuilder()
+                .setKey(key)
+                .setRevision(revision.value())
+                .build();
+        long giveUpAt = System.nanoTime() + PATIENCE.toNanos();
+        while (true) {
+            List<Endpoint> endpoints = target.endpointsFor(Duty.WRITE);
+            TargetUnreadableException failed;
+            if (endpoints.isEmpty()) {
+                failed = new TargetUnreadableException("no voter of the target is known");
+            } else {
+                Endpoint endpoint = endpoints.get(0);
+                try {
+                    RangeResponse answer = KVGrpc.newBlockingStub(target.channel(endpoint))
+                            .withDeadlineAfter(
+                                    target.settings().requestTimeout().toNanos(), TimeUnit.NANOSECONDS)
+                            .range(request);
+                    target.reportSuccess(endpoint, Duty.WRITE);
+                    return Optional.of(moment(revision, answer));
+                } catch (StatusRuntimeException e) {
+                    if (Thread.interrupted()) {
+                        throw new InterruptedException("waiting for " + endpoint);
+                    }
+                    EtcdFailure failure = target.reportFailure(endpoint, Duty.WRITE, e);
+                    if (failure.error() == EtcdError.COMPACTED) {
+                        return Optional.empty();
+                    }
+                    failed = new TargetUnreadableException(
+                            "the target's member " + endpoint + " doesn't answer a read of " + shownKey + ": "
+                                    + failure,
+                            e);
+                    if (failure.remedy() == Remedy.FATAL || failure.remedy() == Remedy.CALLERS_FAULT) {
+                        throw failed;
+                    }
+                }
+            }
+            if (System.nanoTime() - giveUpAt >= 0) {
+                throw failed;
+            }
+            TimeUnit.MILLISECONDS.sleep(PAUSE_MILLIS);
+        }
+    }
+
+    private Moment moment(Revision asked, RangeResponse answer) throws TargetUnreadableException {
+        ClusterId cluster = new ClusterId(answer.getHeader().getClusterId());
+        // A read of the past answers with the present revision in its header.
+        Revision revision =
+                asked.equals(Revision.ZERO) ? new Revision(answer.getHeader().getRevision()) : asked;
+        if (answer.getKvsCount() == 0) {
+            return new Moment(cluster, revision, Revision.ZERO, null);
+        }
+        KeyValue found = answer.getKvs(0);
+        try {
+            return new Moment(
+                    cluster,
+                    revision,
+                    new Revision(found.getCreateRevision()),
+                    CheckpointCodec.decode(shownKey, found.getValue()));
+        } catch (CorruptCheckpointException e) {
+            throw new TargetUnreadableException(String.valueOf(e.getMessage()), e);
+        }
+    }
+}

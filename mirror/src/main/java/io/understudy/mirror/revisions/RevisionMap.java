@@ -1,0 +1,126 @@
+package io.understudy.mirror.revisions;
+
+import io.understudy.mirror.checkpoint.Checkpoint;
+import io.understudy.mirror.checkpoint.CheckpointState;
+import io.understudy.mirror.revisions.Translation.ListAgain;
+import io.understudy.mirror.revisions.Translation.NotYet;
+import io.understudy.mirror.revisions.Translation.ResumeAt;
+import io.understudy.vocabulary.Revision;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Translates revisions of the source into the target's. Nothing is stored for it: the checkpoint's revisions only move
+ * forward, so the history of the checkpoint is searched by halves, some thirty reads of one key. The map lives as long as
+ * the target's history, which is as long as a watcher could use it.
+ */
+public final class RevisionMap {
+
+    private final CheckpointHistory history;
+
+    public RevisionMap(CheckpointHistory history) {
+        this.history = history;
+    }
+
+    /**
+     * Where a watcher goes on.
+     *
+     * @param seen the watcher has seen every change of the source up to there
+     */
+    public Translation translate(Revision seen) throws TargetUnreadableException, InterruptedException {
+        Moment now = history.now();
+        Checkpoint reached = now.checkpoint();
+        if (reached == null) {
+            return new NotYet(Revision.ZERO, "the target has no checkpoint of this mirror");
+        }
+        if (now.holdsMoreThan(seen)) {
+            return resume(
+                    seen,
+                    first(
+                            Revision.ZERO,
+                            now.revision(),
+                            at -> at.isPresent() && at.get().holdsMoreThan(seen)));
+        }
+        if (reached.state() == CheckpointState.SYNCED && reached.revision().equals(seen)) {
+            return new ResumeAt(now.revision().next());
+        }
+        return new NotYet(
+                reached.revision(),
+                reached.state() == CheckpointState.SYNCED
+                        ? "the target has revision " + reached.revision()
+                        : "the target is " + reached.state().word() + " after revision " + reached.revision());
+    }
+
+    /**
+     * The oldest revision of the target that can be read: its compact revision, or 1 if nothing was compacted.
+     *
+     * @param now the target's, at least 1
+     */
+    public Revision oldest(Revision now) throws TargetUnreadableException, InterruptedException {
+        return first(Revision.ZERO, now, Optional::isPresent);
+    }
+
+    /** The target's revisions with such a checkpoint are all those from one on: which is it? */
+    Revision first(Revision notYet, Revision reached, Condition condition)
+            throws TargetUnreadableException, InterruptedException {
+        long low = notYet.value();
+        long high = reached.value();
+        while (high - low > 1) {
+            long middle = low + (high - low) / 2;
+            if (condition.holds(history.at(new Revision(middle)))) {
+                high = middle;
+            } else {
+                low = middle;
+            }
+        }
+        return new Revision(high);
+    }
+
+    /** Whether the target, as it was then, is what is looked for; it is asked with nothing where that is compacted. */
+    interface Condition {
+        boolean holds(Optional<Moment> at);
+    }
+
+    /** @param more the target's first revision with more than was seen */
+    private Translation resume(Revision seen, Revision more) throws TargetUnreadableException, InterruptedException {
+        Moment before = more.value() == 1
+                ? null
+                : history.at(new Revision(more.value() - 1)).orElse(null);
+        if (before == null) {
+            return new ListAgain(more, "the target has compacted its history up to revision " + more);
+        }
+        if (before.isWhole()) {
+            return before.checkpoint() == null
+                    ? new ListAgain(more, "the mirror began after revision " + seen)
+                    : new ResumeAt(more);
+        }
+        Revision base = revision(before);
+        if (isSyncing(before) && base.isBefore(seen)) {
+            // Keys that came after the base and went before the snapshot were never in the target: nothing tells that
+            // they are gone.
+            return new ListAgain(
+                    more, "the mirror was resynchronised from revision " + base + ", past revision " + seen);
+        }
+        // Some of the changes came in parts, before the checkpoint moved on.
+        Revision held = first(
+                Revision.ZERO,
+                before.revision(),
+                at -> at.isPresent() && !revision(at.get()).isBefore(base));
+        Optional<Moment> first = history.at(held);
+        if (first.isEmpty() || !first.get().isWhole()) {
+            return new ListAgain(more, "the target has compacted its history up to revision " + held);
+        }
+        return new ResumeAt(
+                first(held, before.revision(), at -> at.isPresent() && !at.get().isWhole()));
+    }
+
+    private static boolean isSyncing(Moment moment) {
+        Checkpoint checkpoint = moment.checkpoint();
+        return checkpoint != null && checkpoint.state() == CheckpointState.SYNCING;
+    }
+
+    private static Revision revision(Moment moment) {
+        @Nullable Checkpoint checkpoint = moment.checkpoint();
+        return checkpoint == null ? Revision.ZERO : checkpoint.revision();
+    }
+}

@@ -1,0 +1,14 @@
+package io.understudy.mirror.revisions;
+
+/** The checkpoint could not be read from the target; the message says why. */
+public final class TargetUnreadableException extends Exception {
+    private static final long serialVersionUID = 1L;
+
+    TargetUnreadableException(String message, Throwable cause) {
+        super(message, cause);
+    }
+
+    TargetUnreadableException(String message) {
+        super(message);
+    }
+}

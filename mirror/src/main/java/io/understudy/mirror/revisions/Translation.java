@@ -1,0 +1,29 @@
+package io.understudy.mirror.revisions;
+
+import io.understudy.vocabulary.Revision;
+
+/** Where a watcher that has seen everything up to a revision of the source goes on in the target. */
+public sealed interface Translation {
+
+    /**
+     * It watches from there: what it has seen may come again, nothing is missed.
+     *
+     * @param start the watch's start revision, in the target
+     */
+    record ResumeAt(Revision start) implements Translation {}
+
+    /**
+     * It lists the keys anew and watches from there: what the target still has of its history doesn't tell every change.
+     *
+     * @param oldest a list read at this revision of the target or a later one is newer than what was seen
+     */
+    record ListAgain(Revision oldest, String why) implements Translation {}
+
+    /**
+     * It has seen more than the target has: ask again when the target has reached that. If the source is gone for good, it
+     * has seen what is lost, and lists anew.
+     *
+     * @param complete the target holds everything of the source up to there
+     */
+    record NotYet(Revision complete, String why) implements Translation {}
+}

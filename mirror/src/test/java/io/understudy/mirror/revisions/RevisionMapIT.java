@@ -1,0 +1,226 @@
+package io.understudy.mirror.revisions;
+
+import static io.understudy.mirror.fixture.Mirrors.awaitCaughtUp;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.google.protobuf.ByteString;
+import io.etcd.jetcd.api.CompactionRequest;
+import io.etcd.jetcd.api.Event;
+import io.understudy.local.junit.EtcdExtension;
+import io.understudy.mirror.MirrorProcess;
+import io.understudy.mirror.etcd.EtcdSinkOptions;
+import io.understudy.mirror.fixture.Clusters;
+import io.understudy.mirror.fixture.Mirrors;
+import io.understudy.mirror.fixture.TestClient;
+import io.understudy.mirror.fixture.Workload;
+import io.understudy.mirror.revisions.Translation.ListAgain;
+import io.understudy.mirror.revisions.Translation.NotYet;
+import io.understudy.mirror.revisions.Translation.ResumeAt;
+import io.understudy.mirror.scope.MirrorScope;
+import io.understudy.vocabulary.KeyRange;
+import io.understudy.vocabulary.Revision;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.SortedMap;
+import java.util.TreeMap;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
+
+/**
+ * For every revision of the source: who knows the source as it was then, and applies what a watch of the target gives from
+ * the translated revision on, knows the target.
+ */
+final class RevisionMapIT {
+
+    private static final MirrorScope SCOPE = MirrorScope.prefix("/w/");
+
+    @RegisterExtension
+    static final EtcdExtension SOURCE = EtcdExtension.voters(1).named("source");
+
+    @RegisterExtension
+    static final EtcdExtension TARGET = EtcdExtension.voters(1).named("target");
+
+    private final long seed = System.nanoTime();
+    /** What the source held at each of its revisions. */
+    private final SortedMap<Long, SortedMap<ByteString, ByteString>> states = new TreeMap<>();
+
+    private TestClient source;
+    private TestClient target;
+    private Clusters clusters;
+    private Workload workload;
+    private RevisionMap map;
+
+    @BeforeEach
+    void beginEmpty() {
+        System.out.println("seed " + seed);
+        source = TestClient.of(SOURCE.cluster().leader());
+        target = TestClient.of(TARGET.cluster().leader());
+        source.deleteAll();
+        target.deleteAll();
+        clusters = Clusters.connect(SOURCE.cluster(), TARGET.cluster());
+        workload = new Workload(source, seed);
+        map = new RevisionMap(new CheckpointHistory("dr", clusters.target()));
+    }
+
+    @AfterEach
+    void disconnect() {
+        clusters.close();
+        source.close();
+        target.close();
+    }
+
+    @Test
+    void resumingGivesEveryChangeAfterWhatWasSeen_throughBatchesTornCommitsProgressAndRestarts() throws Exception {
+        steps(10);
+        // Small enough to tear a commit of several values.
+        EtcdSinkOptions options = EtcdSinkOptions.DEFAULTS
+                .withLimits(EtcdSinkOptions.LEAST_REQUEST_BYTES, 128)
+                .withProgressInterval(Duration.ofMillis(200));
+        long began;
+        try (MirrorProcess mirror = mirror(options)) {
+            awaitCaughtUp(mirror, source);
+            began = revision();
+            steps(30);
+            awaitCaughtUp(mirror, source);
+            TARGET.cluster().leader().pause();
+            steps(40);
+            TARGET.cluster().members().get(0).resume();
+            awaitCaughtUp(mirror, source);
+            source.put("/elsewhere", "not mirrored");
+            remember();
+        }
+        target.put("/foreign", "between two of the mirror's own");
+        try (MirrorProcess mirror = mirror(options)) {
+            awaitCaughtUp(mirror, source);
+            for (int i = 0; i < 3; i++) {
+                source.kv().txn(workload.large(40, 1_000));
+                remember();
+                steps(5);
+            }
+            awaitCaughtUp(mirror, source);
+        }
+        for (long seen = began; seen < revision(); seen++) {
+            assertThat(map.translate(new Revision(seen))).as("seen " + seen).isInstanceOf(ResumeAt.class);
+        }
+        verifyAll();
+        assertThat(map.translate(new Revision(began - 1)))
+                .as("of what was gone before the mirror began, the target tells nothing")
+                .isInstanceOf(ListAgain.class);
+        assertThat(map.translate(new Revision(revision() + 10))).isInstanceOf(NotYet.class);
+    }
+
+    @Test
+    void whatASynchronisationSkippedIsListedAgain() throws Exception {
+        try (MirrorProcess mirror = mirror(EtcdSinkOptions.DEFAULTS)) {
+            steps(20);
+            awaitCaughtUp(mirror, source);
+        }
+        long before = revision();
+        steps(30);
+        long compacted = revision();
+        var unused = source.kv()
+                .compact(CompactionRequest.newBuilder().setRevision(compacted).build());
+        try (MirrorProcess mirror = mirror(EtcdSinkOptions.DEFAULTS)) {
+            awaitCaughtUp(mirror, source);
+            steps(20);
+            awaitCaughtUp(mirror, source);
+        }
+        assertThat(map.translate(new Revision(before))).isInstanceOf(ResumeAt.class);
+        assertThat(map.translate(new Revision(compacted - 1))).isInstanceOf(ListAgain.class);
+        assertThat(map.translate(new Revision(compacted + 1))).isInstanceOf(ResumeAt.class);
+        verifyAll();
+    }
+
+    @Test
+    void whatTheTargetHasCompactedIsListedAgain() throws Exception {
+        try (MirrorProcess mirror = mirror(EtcdSinkOptions.DEFAULTS)) {
+            awaitCaughtUp(mirror, source);
+            steps(60);
+            awaitCaughtUp(mirror, source);
+        }
+        long middle = states.firstKey() + 30;
+        ResumeAt at = (ResumeAt) map.translate(new Revision(middle));
+        var unused = target.kv()
+                .compact(CompactionRequest.newBuilder()
+                        .setRevision(at.start().value())
+                        .build());
+        assertThat(map.oldest(clustersNow())).isEqualTo(at.start());
+        assertThat(map.translate(new Revision(middle)))
+                .isInstanceOfSatisfying(
+                        ListAgain.class, again -> assertThat(again.oldest()).isEqualTo(at.start()));
+        assertThat(map.translate(new Revision(revision() - 1))).isInstanceOf(ResumeAt.class);
+        verifyAll();
+    }
+
+    @Test
+    void withoutACheckpointThereIsNothingYet() throws Exception {
+        assertThat(map.translate(new Revision(7))).isInstanceOf(NotYet.class);
+    }
+
+    /** Every revision that the map gives a place to resume at, against what a watch from there tells. */
+    private void verifyAll() throws Exception {
+        SortedMap<ByteString, ByteString> end = mirrored(target.contents());
+        assertThat(end).isEqualTo(mirrored(source.contents()));
+        int resumed = 0;
+        SortedMap<ByteString, ByteString> state = new TreeMap<>(KeyRange.KEY_ORDER);
+        for (long seen = states.firstKey(); seen <= states.lastKey(); seen++) {
+            state = states.getOrDefault(seen, state);
+            if (map.translate(new Revision(seen)) instanceof ResumeAt at) {
+                resumed++;
+                SortedMap<ByteString, ByteString> known = new TreeMap<>(mirrored(state));
+                List<Event> events =
+                        target.watch(at.start().value(), clustersNow().value());
+                for (Event event : events) {
+                    ByteString key = event.getKv().getKey();
+                    if (event.getType() == Event.EventType.PUT) {
+                        known.put(key, event.getKv().getValue());
+                    } else {
+                        known.remove(key);
+                    }
+                }
+                known = mirrored(known);
+                assertThat(known)
+                        .as("seen %d, resumed at %s, seed %d", seen, at, seed)
+                        .isEqualTo(end);
+            }
+        }
+        assertThat(resumed).isPositive();
+    }
+
+    private Revision clustersNow() {
+        return new Revision(
+                target.get(ByteString.copyFromUtf8("any")).getHeader().getRevision());
+    }
+
+    private static SortedMap<ByteString, ByteString> mirrored(Map<ByteString, ByteString> contents) {
+        SortedMap<ByteString, ByteString> mirrored = new TreeMap<>(KeyRange.KEY_ORDER);
+        contents.forEach((key, value) -> {
+            if (SCOPE.contains(key)) {
+                mirrored.put(key, value);
+            }
+        });
+        return mirrored;
+    }
+
+    private void steps(int count) {
+        for (int i = 0; i < count; i++) {
+            workload.step();
+            remember();
+        }
+    }
+
+    private void remember() {
+        states.put(revision(), source.contents());
+    }
+
+    private long revision() {
+        return source.get(ByteString.copyFromUtf8("any")).getHeader().getRevision();
+    }
+
+    private static MirrorProcess mirror(EtcdSinkOptions options) {
+        return Mirrors.etcd(Mirrors.settings(SOURCE.cluster()), Mirrors.settings(TARGET.cluster()), SCOPE, options);
+    }
+}
