@@ -1,0 +1,37 @@
+package io.understudy.mirror.verify;
+
+import io.understudy.mirror.verify.Difference.Kind;
+import io.understudy.vocabulary.KeyValue;
+import io.understudy.vocabulary.Revision;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * When a key counts as equal on both sides.
+ *
+ * @param leases whether having a lease counts
+ * @param keptBefore the target may have keys of an earlier mod revision that the source doesn't have
+ */
+record Equality(boolean leases, Revision keptBefore) {
+
+    /** Whether the key is none of the mirror's. */
+    boolean isKept(Merge.Pair pair) {
+        KeyValue target = pair.target();
+        return pair.source() == null && target != null && target.modRevision().isBefore(keptBefore);
+    }
+
+    /** In what way the sides differ; null if they don't. */
+    @Nullable Kind difference(Merge.Pair pair) {
+        KeyValue source = pair.source();
+        KeyValue target = pair.target();
+        if (source == null) {
+            return isKept(pair) ? null : Kind.EXTRA;
+        }
+        if (target == null) {
+            return Kind.MISSING;
+        }
+        if (!source.value().equals(target.value())) {
+            return Kind.VALUE;
+        }
+        return leases && (source.lease() == 0) != (target.lease() == 0) ? Kind.LEASE : null;
+    }
+}

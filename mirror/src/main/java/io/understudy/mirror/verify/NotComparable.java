@@ -1,0 +1,30 @@
+package io.understudy.mirror.verify;
+
+import java.util.Locale;
+
+/** The sides could not be compared; that says nothing of whether they are equal. */
+public record NotComparable(Why why, String reason) implements VerifyResult {
+
+    /** What was in the way. */
+    public enum Why {
+        /** The target has no checkpoint of this mirror. */
+        NO_CHECKPOINT,
+        /** The checkpoint is of another scope than the one asked for. */
+        ANOTHER_SCOPE,
+        /** A snapshot is being written. */
+        SYNCING,
+        /** A commit too large for one transaction is being written. */
+        TORN,
+        /** A side compacted what was read, again and again. */
+        COMPACTED,
+        /** A side doesn't answer, or has not what the checkpoint says it has. */
+        UNAVAILABLE,
+        /** The endpoints lead to another cluster than the checkpoint's. */
+        ANOTHER_CLUSTER;
+
+        /** As shown. */
+        public String word() {
+            return name().toLowerCase(Locale.ROOT).replace('_', '-');
+        }
+    }
+}
