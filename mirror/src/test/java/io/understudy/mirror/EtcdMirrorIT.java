@@ -157,8 +157,8 @@ final class EtcdMirrorIT {
         try (MirrorProcess mirror = start()) {
             awaitEqual(mirror);
             assertThat(revision() - before)
-                    .as("becoming active, taking over, one put, one delete")
-                    .isEqualTo(4);
+                    .as("becoming active, taking over, and one put and one delete, perhaps together")
+                    .isBetween(3L, 4L);
         }
     }
 
@@ -225,7 +225,7 @@ final class EtcdMirrorIT {
 
     @Test
     void neitherCopiesNorPrunesReservedKeys() {
-        ByteString sourceOwn = bytes("\0understudy/mirror/other/checkpoint");
+        ByteString sourceOwn = bytes("\0understudy/mirror/other/active");
         ByteString targetOwn = bytes("\0understudy/home");
         source.put("a", "1");
         source.kv()

@@ -2,6 +2,7 @@ package io.understudy.mirror.checkpoint;
 
 import io.understudy.mirror.scope.MirrorScope;
 import io.understudy.vocabulary.ClusterId;
+import io.understudy.vocabulary.CommitDigest;
 import io.understudy.vocabulary.Position;
 import io.understudy.vocabulary.Position.Anchor;
 import io.understudy.vocabulary.Revision;
@@ -72,6 +73,22 @@ public record Checkpoint(
     /** The same, with another mark and time, for what is written next. */
     public Checkpoint marked(List<ClusterId> newPath, Instant newAt) {
         return new Checkpoint(source, scope, revision, anchor, epoch, writer, newPath, newAt, state);
+    }
+
+    /** One of the same scope, writer and mark that takes as many bytes as any such when it is stored. */
+    public Checkpoint largest() {
+        Anchor anchor =
+                new Anchor(new Revision(Long.MAX_VALUE), CommitDigest.parse("00".repeat(CommitDigest.SIZE_BYTES)));
+        return new Checkpoint(
+                source,
+                scope,
+                anchor.revision(),
+                anchor,
+                Long.MAX_VALUE,
+                writer,
+                path,
+                Instant.ofEpochMilli(999),
+                CheckpointState.SYNCING);
     }
 
     /**

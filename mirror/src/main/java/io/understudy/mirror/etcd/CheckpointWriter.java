@@ -4,10 +4,12 @@ import io.etcd.jetcd.api.RequestOp;
 import io.understudy.mirror.checkpoint.Checkpoint;
 import io.understudy.mirror.sink.ProgressSchedule;
 import io.understudy.mirror.sink.SinkListener;
+import io.understudy.vocabulary.ClusterId;
+import io.understudy.vocabulary.Revision;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** Writes operations together with the checkpoint, and tells of each write. One thread. */
+/** Writes operations together with the checkpoint, and tells of each write. One thread at a time. */
 final class CheckpointWriter {
 
     private final String mirror;
@@ -49,7 +51,17 @@ final class CheckpointWriter {
         return current;
     }
 
-    /** How many bytes of operations one transaction takes beside a checkpoint like {@code checkpoint}. */
+    /** Whether the checkpoint is to be moved there though nothing has happened since. */
+    boolean isMoveDue(Revision reached) {
+        return schedule.isDue(current().revision(), reached);
+    }
+
+    /** The cluster that is written to. */
+    ClusterId target() {
+        return new ClusterId(writer.targetClusterId());
+    }
+
+    /** How many bytes of operations one transaction takes beside a checkpoint like {@code checkpoint}, of any state and revision. */
     long room(Checkpoint checkpoint) {
         return writer.room(checkpoint);
     }

@@ -1,10 +1,12 @@
 package io.understudy.mirror.etcd;
 
+import io.etcd.jetcd.api.RequestOp;
 import io.understudy.etcd.EtcdCluster;
 import io.understudy.mirror.checkpoint.Checkpoint;
 import io.understudy.mirror.checkpoint.CheckpointState;
 import io.understudy.mirror.lease.TargetLeases;
 import io.understudy.mirror.scope.MirrorScope;
+import io.understudy.mirror.sink.ForeignWriteHint;
 import io.understudy.mirror.sink.ProgressSchedule;
 import io.understudy.mirror.sink.Sink;
 import io.understudy.mirror.sink.SinkException;
@@ -46,6 +48,17 @@ public final class EtcdSink implements Sink {
     private final Synchronisation synchronisation;
     private final Tail tail;
 
+    /** With no leases kept, and nobody who wants to know of foreign writes. */
+    public EtcdSink(
+            String mirror,
+            MirrorScope scope,
+            String writerName,
+            EtcdCluster target,
+            EtcdSinkOptions options,
+            SinkListener listener) {
+        this(mirror, scope, writerName, target, options, TargetLeases.DROPPED, ForeignWriteHint.NONE, listener);
+    }
+
     /**
      * @param target stays the caller's to close
      * @param writerName differs between any two writers, see {@link Checkpoint#writer}
@@ -56,6 +69,8 @@ public final class EtcdSink implements Sink {
             String writerName,
             EtcdCluster target,
             EtcdSinkOptions options,
+            TargetLeases leases,
+            ForeignWriteHint hint,
             SinkListener listener) {
         this.mirror = mirror;
         this.writerName = writerName;
@@ -65,9 +80,9 @@ public final class EtcdSink implements Sink {
         this.checks = new TargetChecks(mirror, scope, calls, writer);
         ProgressSchedule schedule = new ProgressSchedule(options.progressInterval());
         this.store = new CheckpointWriter(mirror, writer, schedule, listener);
-        this.synchronisation = new Synchronisation(
-                mirror, scope, writerName, target, options, calls, store, checks, TargetLeases.DROPPED, listener);
-        this.tail = new Tail(mirror, scope, store, schedule);
+        this.synchronisation =
+                new Synchronisation(mirror, scope, writerName, target, options, calls, store, checks, leases, listener);
+        this.tail = new Tail(mirror, scope, store, leases, options.history(), hint, listener);
     }
 
     @Override
@@ -97,11 +112,10 @@ public final class EtcdSink implements Sink {
                     taken.state().word(),
                     taken.revision(),
                     found.writer());
-            Position position = taken.resumeAt();
             if (taken.state() == CheckpointState.SYNCED) {
-                tail.completeAt(taken.revision());
+                tail.begin(taken.revision());
             }
-            return position;
+            return taken.resumeAt();
         }
         throw new SinkException.Fenced("mirror " + mirror + " could not be taken over in " + TAKE_OVER_ATTEMPTS
                 + " attempts: another one is writing. The last: "
@@ -110,7 +124,7 @@ public final class EtcdSink implements Sink {
 
     @Override
     public void snapshotStarted(ClusterId cluster, Revision revision) {
-        tail.completeAt(Revision.ZERO);
+        tail.end();
         synchronisation.started(cluster, revision);
     }
 
@@ -122,7 +136,7 @@ public final class EtcdSink implements Sink {
     @Override
     public void snapshotCompleted(Position position) {
         synchronisation.completed(position);
-        tail.completeAt(position.revision());
+        tail.begin(position.revision());
     }
 
     @Override
@@ -135,9 +149,10 @@ public final class EtcdSink implements Sink {
         tail.progress(position);
     }
 
-    /** Nothing waits: every call returned only when its write was done. */
     @Override
-    public void settle() {}
+    public void settle() {
+        tail.settle();
+    }
 
     @Override
     public @Nullable Checkpoint checkpoint() {
@@ -149,8 +164,21 @@ public final class EtcdSink implements Sink {
         return tail.complete();
     }
 
+    /**
+     * Has operations done that put back what somebody else wrote, with this mirror's fence and mark. From any thread,
+     * which waits for it.
+     *
+     * @param operations nested transactions that compare what they put back, since commits may come first
+     * @return false if that is not the time for it: a snapshot is being written, or a commit in parts
+     * @throws SinkException the sink can't go on
+     */
+    public boolean repair(List<RequestOp> operations) {
+        return tail.repair(operations, store.current().path());
+    }
+
     @Override
     public void close() {
+        tail.close();
         synchronisation.close();
     }
 }

@@ -85,11 +85,11 @@ final class FencedKey {
         modRevision = revision;
     }
 
-    /** How many bytes of operations one transaction takes beside {@code value} and {@code compares}. */
+    /** How many bytes of operations one transaction takes beside {@code value} and {@code compares}. Any thread. */
     long room(ByteString value, List<Compare> compares) {
         return (long) options.maxRequestBytes()
                 - ENVELOPE_BYTES
-                - transaction(List.of(), value, compares).getSerializedSize();
+                - transaction(List.of(), value, compares, Long.MAX_VALUE).getSerializedSize();
     }
 
     /**
@@ -98,7 +98,7 @@ final class FencedKey {
      * @param compares what else must hold
      */
     Outcome write(List<RequestOp> operations, ByteString value, List<Compare> compares) {
-        TxnRequest request = transaction(operations, value, compares);
+        TxnRequest request = transaction(operations, value, compares, modRevision);
         String what = operations.size() + " operations of " + request.getSerializedSize() + " bytes"
                 + (operations.isEmpty() ? "" : " beginning with " + Operations.shown(operations.get(0)));
         while (true) {
@@ -122,13 +122,13 @@ final class FencedKey {
         }
     }
 
-    /** Holds while the key is as last written or read here. */
-    private Compare unchanged() {
+    /** Holds while the key is as it was at {@code revision}. */
+    private Compare unchangedSince(long revision) {
         return Compare.newBuilder()
                 .setKey(key)
                 .setTarget(Compare.CompareTarget.MOD)
                 .setResult(Compare.CompareResult.EQUAL)
-                .setModRevision(modRevision)
+                .setModRevision(revision)
                 .build();
     }
 
@@ -139,9 +139,9 @@ final class FencedKey {
         return answer.getKvsCount() == 0 ? null : answer.getKvs(0);
     }
 
-    private TxnRequest transaction(List<RequestOp> operations, ByteString value, List<Compare> compares) {
+    private TxnRequest transaction(List<RequestOp> operations, ByteString value, List<Compare> compares, long before) {
         return TxnRequest.newBuilder()
-                .addCompare(unchanged())
+                .addCompare(unchangedSince(before))
                 .addAllCompare(compares)
                 .addSuccess(Operations.put(key, value))
                 .addAllSuccess(OperationTree.of(operations, options.maxTxnOps() - 1))

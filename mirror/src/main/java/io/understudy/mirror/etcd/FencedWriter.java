@@ -73,9 +73,12 @@ final class FencedWriter {
         return current;
     }
 
-    /** How many bytes of operations one transaction takes beside a checkpoint like {@code checkpoint}. */
+    /**
+     * How many bytes of operations one transaction takes beside a checkpoint like {@code checkpoint}, of any state and
+     * revision. Any thread.
+     */
     long room(Checkpoint checkpoint) {
-        return key.room(CheckpointCodec.encode(checkpoint), List.of());
+        return key.room(CheckpointCodec.encode(checkpoint.largest()), List.of());
     }
 
     /**

@@ -14,7 +14,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 
-/** What the target is asked to do for what happened at the source. Leases stay behind: values are put without them. */
+/** What the target is asked to do for what happened at the source. */
 final class Operations {
 
     /** Upper bound of what an operation adds to a request besides itself: its tag, its length, its share of nesting. */
@@ -22,13 +22,22 @@ final class Operations {
 
     private Operations() {}
 
-    /** One operation per mirrored key, as it is called in the target. etcd takes each key once per transaction: the last change wins. */
-    static List<RequestOp> of(Commit commit, MirrorScope scope) {
+    /**
+     * One operation per mirrored key, as it is called in the target. etcd takes each key once per transaction: the last
+     * change wins.
+     *
+     * @param leased whether keys are put with the leases they have at the source
+     */
+    static List<RequestOp> of(Commit commit, MirrorScope scope, boolean leased) {
+        List<Change> changes = commit.changes();
+        if (changes.size() == 1) {
+            Change only = changes.get(0);
+            return scope.contains(only.key()) ? List.of(of(only, scope, leased)) : List.of();
+        }
         Map<ByteString, RequestOp> byKey = new LinkedHashMap<>();
-        for (Change change : commit.changes()) {
+        for (Change change : changes) {
             if (scope.contains(change.key())) {
-                ByteString key = scope.inTarget(change.key());
-                byKey.put(key, of(key, change));
+                byKey.put(change.key(), of(change, scope, leased));
             }
         }
         return List.copyOf(byKey.values());
@@ -39,17 +48,21 @@ final class Operations {
     }
 
     static RequestOp put(KeyValue entry, long lease) {
-        return RequestOp.newBuilder()
-                .setRequestPut(PutRequest.newBuilder()
-                        .setKey(entry.key())
-                        .setValue(entry.value())
-                        .setLease(lease))
-                .build();
+        return put(entry.key(), entry.value(), lease);
     }
 
     static RequestOp put(ByteString key, ByteString value) {
+        return put(key, value, 0);
+    }
+
+    /** @param lease 0 for none */
+    static RequestOp put(ByteString key, ByteString value, long lease) {
         return RequestOp.newBuilder()
-                .setRequestPut(PutRequest.newBuilder().setKey(key).setValue(value))
+                .setRequestPut(PutRequest.newBuilder()
+                        .setKey(key)
+                        .setValue(value)
+                        .setLease(lease)
+                        .build())
                 .build();
     }
 
@@ -59,7 +72,7 @@ final class Operations {
                 .build();
     }
 
-    /** The key that {@code operation} is about. */
+    /** The key that {@code operation}, a put or a delete, is about. */
     static ByteString key(RequestOp operation) {
         return operation.hasRequestPut()
                 ? operation.getRequestPut().getKey()
@@ -97,7 +110,10 @@ final class Operations {
         return parts;
     }
 
-    private static RequestOp of(ByteString key, Change change) {
-        return change instanceof Change.Put put ? put(key, put.keyValue().value()) : delete(key);
+    private static RequestOp of(Change change, MirrorScope scope, boolean leased) {
+        ByteString key = scope.inTarget(change.key());
+        return change instanceof Change.Put put
+                ? put(key, put.keyValue().value(), leased ? put.keyValue().lease() : 0)
+                : delete(key);
     }
 }

@@ -3,85 +3,138 @@ package io.understudy.mirror.etcd;
 import io.etcd.jetcd.api.RequestOp;
 import io.understudy.mirror.checkpoint.Checkpoint;
 import io.understudy.mirror.checkpoint.CheckpointState;
+import io.understudy.mirror.lease.TargetLeases;
 import io.understudy.mirror.scope.MirrorScope;
-import io.understudy.mirror.sink.ProgressSchedule;
+import io.understudy.mirror.sink.ForeignWriteHint;
+import io.understudy.mirror.sink.SinkListener;
+import io.understudy.vocabulary.ClusterId;
 import io.understudy.vocabulary.Commit;
 import io.understudy.vocabulary.Position;
 import io.understudy.vocabulary.Revision;
+import java.time.Instant;
 import java.util.List;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
+import java.util.concurrent.atomic.AtomicBoolean;
 
 /**
- * Writes commits, each one whole together with the checkpoint. One too large for one transaction is written in parts, the
- * checkpoint standing {@code torn} before it until the last part: after a crash the feed gives it again.
+ * Follows the source: takes commits in the target's terms to a thread that writes them, many at a time when many wait.
+ * Commits that the target has seen before are passed over. Driven by the mirror's thread.
  */
-final class Tail {
+final class Tail implements AutoCloseable {
 
-    private static final Logger LOG = LoggerFactory.getLogger(Tail.class);
-
-    private final String mirror;
     private final MirrorScope scope;
     private final CheckpointWriter writer;
-    private final ProgressSchedule schedule;
-    private volatile Revision complete = Revision.ZERO;
+    private final SinkListener listener;
+    private final boolean leases;
+    private final CommitPath paths = new CommitPath();
+    private final BatchWriter batches;
+    private final GroupCommit group;
+    /** Whether the writing thread alone writes, and the target is whole. */
+    private final AtomicBoolean following = new AtomicBoolean();
 
-    Tail(String mirror, MirrorScope scope, CheckpointWriter writer, ProgressSchedule schedule) {
-        this.mirror = mirror;
+    private Revision given = Revision.ZERO;
+    private List<ClusterId> measured = List.of();
+    private long room;
+
+    Tail(
+            String mirror,
+            MirrorScope scope,
+            CheckpointWriter writer,
+            TargetLeases leases,
+            TargetHistory history,
+            ForeignWriteHint hint,
+            SinkListener listener) {
         this.scope = scope;
         this.writer = writer;
-        this.schedule = schedule;
+        this.listener = listener;
+        this.leases = leases.areKept();
+        this.batches = new BatchWriter(mirror, writer, leases, hint);
+        this.group = new GroupCommit("mirror-" + mirror + "-writer", history, batches::write);
     }
 
-    /** The target is known to be whole up to there; {@link Revision#ZERO} while it isn't whole. */
-    void completeAt(Revision revision) {
-        complete = revision;
+    /** The target is whole at that revision, which commits follow. */
+    void begin(Revision revision) {
+        given = revision;
+        batches.completeAt(revision);
+        following.set(true);
     }
 
+    /** Waits until nothing is being written, and lets others write. */
+    void end() {
+        following.set(false);
+        group.drain();
+        batches.completeAt(Revision.ZERO);
+    }
+
+    /** The target durably holds everything up to there. Any thread. */
     Revision complete() {
-        return complete;
+        return batches.complete();
     }
 
     void commit(Commit commit, Position position) {
-        List<RequestOp> operations = Operations.of(commit, scope);
+        requireNext(position);
+        List<ClusterId> path = paths.of(commit, position.cluster());
+        List<RequestOp> operations = Operations.of(commit, scope, leases);
+        if (!operations.isEmpty() && path.contains(writer.target())) {
+            listener.passedOver();
+            operations = List.of();
+        }
         if (operations.isEmpty()) {
             progress(position);
             return;
         }
-        Checkpoint before = writer.current();
-        requireNotSyncing(before);
-        if (!position.revision().isAfter(before.revision())) {
-            throw new IllegalStateException("the feed gave revision " + position.revision() + " after revision "
-                    + before.revision() + " was mirrored");
-        }
-        Checkpoint after = before.syncedAt(position);
-        List<List<RequestOp>> parts = Operations.parts(operations, writer.room(after));
-        if (parts.size() > 1) {
-            LOG.info(
-                    "mirror={} commit torn, revision={} operations={} parts={}",
-                    mirror,
-                    commit.revision(),
-                    operations.size(),
-                    parts.size());
-        }
-        for (List<RequestOp> part : parts.subList(0, parts.size() - 1)) {
-            writer.write(part, before.in(CheckpointState.TORN));
-        }
-        writer.write(parts.get(parts.size() - 1), after);
-        complete = position.revision();
+        group.add(new TargetCommit(operations, path, position, Instant.now()), roomBeside(path));
+        given = position.revision();
     }
 
     void progress(Position position) {
-        Checkpoint stored = writer.current();
-        if (stored.state() == CheckpointState.TORN) {
-            // Only the rest of the torn commit, which the feed gives next, makes the range whole again.
-            return;
+        requireNotSyncing(writer.current());
+        boolean waits = group.advance(position, Instant.now(), () -> writer.isMoveDue(position.revision()));
+        if (!waits && writer.current().state() != CheckpointState.TORN) {
+            batches.completeAt(position.revision());
         }
-        requireNotSyncing(stored);
-        if (schedule.isDue(stored.revision(), position.revision())) {
-            writer.write(List.of(), stored.syncedAt(position));
+    }
+
+    /** Waits until everything given is written. */
+    void settle() {
+        group.drain();
+    }
+
+    /**
+     * Has operations done that belong to no commit, together with the checkpoint, which stays where it is. From any
+     * thread, which waits for it.
+     *
+     * @return false if that is not the time for it: a snapshot is being written, or a commit in parts
+     */
+    synchronized boolean repair(List<RequestOp> operations, List<ClusterId> path) {
+        AtomicBoolean done = new AtomicBoolean();
+        group.between(() -> {
+            if (following.get() && writer.current().state() == CheckpointState.SYNCED) {
+                batches.repair(operations, path);
+                done.set(true);
+            }
+        });
+        return done.get();
+    }
+
+    @Override
+    public void close() {
+        group.close();
+    }
+
+    private long roomBeside(List<ClusterId> path) {
+        if (!path.equals(measured)) {
+            room = writer.room(writer.current().marked(path, Instant.EPOCH));
+            measured = path;
         }
-        complete = position.revision();
+        return room;
+    }
+
+    private void requireNext(Position position) {
+        requireNotSyncing(writer.current());
+        if (!position.revision().isAfter(given)) {
+            throw new IllegalStateException(
+                    "the feed gave revision " + position.revision() + " after revision " + given + " was mirrored");
+        }
     }
 
     private static void requireNotSyncing(Checkpoint checkpoint) {

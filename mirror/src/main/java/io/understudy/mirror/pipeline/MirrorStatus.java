@@ -21,6 +21,7 @@ import org.slf4j.LoggerFactory;
  * <ul>
  *   <li>{@code understudy.mirror.changes}, {@code .transactions}, {@code .retries}: written puts and deletes, writes to
  *       the target, failed attempts
+ *   <li>{@code understudy.mirror.passed.over}: commits not written, since they have been at the target before
  *   <li>{@code understudy.mirror.lag.revisions}, {@code .lag} (seconds), {@code .checkpoint.revision}
  *   <li>{@code understudy.mirror.state}: 1 for the state it is in, tag {@code state}
  * </ul>
@@ -37,6 +38,7 @@ final class MirrorStatus implements SinkListener {
     private final Counter changes;
     private final Counter transactions;
     private final Counter retries;
+    private final Counter passedOver;
     private final Lag lag = new Lag();
     private final Rate rate = new Rate();
 
@@ -56,6 +58,8 @@ final class MirrorStatus implements SinkListener {
         this.changes = counter("understudy.mirror.changes", "puts and deletes written to the target", meters);
         this.transactions = counter("understudy.mirror.transactions", "writes to the target", meters);
         this.retries = counter("understudy.mirror.retries", "failed attempts on the target", meters);
+        this.passedOver =
+                counter("understudy.mirror.passed.over", "commits that have been at the target before", meters);
         gauge("understudy.mirror.lag.revisions", null, () -> orUnknown(lag.revisions(complete())), meters);
         gauge("understudy.mirror.lag", "seconds", () -> orUnknown(lag.millis(complete(), Instant.now())) / 1e3, meters);
         gauge("understudy.mirror.checkpoint.revision", null, this::checkpointRevision, meters);
@@ -67,14 +71,25 @@ final class MirrorStatus implements SinkListener {
         }
     }
 
-    /** The one place where the state changes. A final state stays. */
+    /**
+     * The one place where the state changes. A final state stays; what comes while the target doesn't answer counts once
+     * it does.
+     */
     synchronized void to(MirrorState next, String why) {
         if (state == next || state.isFinal()) {
+            return;
+        }
+        if (state == MirrorState.RETRYING && !next.isFinal()) {
+            beforeRetrying = next;
             return;
         }
         if (next == MirrorState.RETRYING) {
             beforeRetrying = state;
         }
+        enter(next, why);
+    }
+
+    private void enter(MirrorState next, String why) {
         if (next == MirrorState.FAILED) {
             LOG.error("mirror={} from={} to={} reason=\"{}\"", mirror, state.word(), next.word(), why);
         } else {
@@ -135,8 +150,13 @@ final class MirrorStatus implements SinkListener {
     @Override
     public synchronized void available() {
         if (state == MirrorState.RETRYING) {
-            to(beforeRetrying, "the target answers again");
+            enter(beforeRetrying, "the target answers again");
         }
+    }
+
+    @Override
+    public void passedOver() {
+        passedOver.increment();
     }
 
     @Override

@@ -1,6 +1,6 @@
 package io.understudy.mirror.sink;
 
-/** Hears from a sink what its mirror shows. Called on the mirror's thread or on a client's; must not block. */
+/** Hears from a sink what its mirror shows. Called on any thread, one call at a time; must not block. */
 public interface SinkListener {
 
     /** An attempt on the target failed and will be repeated. */
@@ -15,4 +15,7 @@ public interface SinkListener {
      * @param changes puts and deletes in it, 0 if it only moved the checkpoint
      */
     void written(long changes);
+
+    /** A commit was not written: it has been at the target before. */
+    default void passedOver() {}
 }

@@ -33,6 +33,8 @@ import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /**
  * Ends a sink after each of its writes in turn, and goes on with another from what the target says: nothing is lost or
@@ -71,12 +73,13 @@ final class EtcdSinkCrashIT {
         private static final long serialVersionUID = 1L;
     }
 
-    @Test
-    void aCrashAfterAnyWriteLosesAndRepeatsNothing() {
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    void aCrashAfterAnyWriteLosesAndRepeatsNothing(boolean coalesced) {
         int crashes = 0;
         for (int crashAfter = 1; ; crashAfter++) {
-            History history = new History("/crash" + crashAfter + "/");
-            String mirror = "m" + crashAfter;
+            String mirror = (coalesced ? "joined" : "single") + crashAfter;
+            History history = new History("/" + mirror + "/", coalesced);
             boolean crashed = run(mirror, history, crashAfter);
             assertConsistent(mirror, history);
             if (!crashed) {
@@ -93,12 +96,12 @@ final class EtcdSinkCrashIT {
             assertThat(run(mirror, history, Integer.MAX_VALUE)).isFalse();
             assertThat(contents(history)).isEqualTo(history.stateAt(history.last()));
         }
-        assertThat(crashes).as("writes of one run").isGreaterThan(10);
+        assertThat(crashes).as("writes of one run").isGreaterThan(coalesced ? 7 : 10);
     }
 
     @Test
     void crashesAfterEveryOtherWriteLoseAndRepeatNothing() {
-        History history = new History("/often/");
+        History history = new History("/often/", true);
         int runs = 0;
         while (run("often", history, 3)) {
             assertConsistent("often", history);
@@ -134,6 +137,7 @@ final class EtcdSinkCrashIT {
         try (EtcdSink sink =
                 new EtcdSink(mirror, MirrorScope.prefix(history.prefix), writer, cluster, OPTIONS, listener)) {
             history.drive(sink, sink.open());
+            sink.settle();
             return false;
         } catch (Crash e) {
             return true;
@@ -176,10 +180,14 @@ final class EtcdSinkCrashIT {
     private static final class History {
 
         private final String prefix;
+        /** Whether commits are given faster than they are written. */
+        private final boolean coalesced;
+
         private final List<Commit> commits = new ArrayList<>();
 
-        History(String prefix) {
+        History(String prefix, boolean coalesced) {
             this.prefix = prefix;
+            this.coalesced = coalesced;
             commit(put(13, 3, "x"), delete(4), put(13, 100, "new"));
             commit(delete(100));
             commit(put(19, 5, "y"));
@@ -215,6 +223,9 @@ final class EtcdSinkCrashIT {
                         resumed = false;
                     }
                     sink.commit(commit, positionAt(commit));
+                    if (!coalesced) {
+                        sink.settle();
+                    }
                 }
             }
         }

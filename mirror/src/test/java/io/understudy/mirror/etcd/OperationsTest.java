@@ -25,21 +25,21 @@ final class OperationsTest {
     @Test
     void reservedKeysAreNotCopied() {
         assertThat(Operations.of(
-                        commit(put("\0understudy/mirror/x/checkpoint", "1"), put("a", "1")), MirrorScope.all()))
+                        commit(put("\0understudy/mirror/x/checkpoint", "1"), put("a", "1")), MirrorScope.all(), false))
                 .containsExactly(Operations.put(bytes("a"), bytes("1")));
     }
 
     @Test
     void theLastChangeOfAKeyWins() {
         assertThat(Operations.of(
-                        commit(put("a", "1"), put("b", "1"), new Change.Delete(bytes("a"))), MirrorScope.all()))
+                        commit(put("a", "1"), put("b", "1"), new Change.Delete(bytes("a"))), MirrorScope.all(), false))
                 .containsExactlyInAnyOrder(Operations.delete(bytes("a")), Operations.put(bytes("b"), bytes("1")));
     }
 
     @Test
     void leasesStayBehind() {
         Change leased = new Change.Put(new KeyValue(bytes("a"), bytes("1"), REVISION, REVISION, 1, 99));
-        assertThat(Operations.of(commit(leased), MirrorScope.all())
+        assertThat(Operations.of(commit(leased), MirrorScope.all(), false)
                         .get(0)
                         .getRequestPut()
                         .getLease())

@@ -1,0 +1,120 @@
+package io.understudy.mirror.etcd;
+
+import io.etcd.jetcd.api.RequestOp;
+import io.understudy.mirror.checkpoint.Checkpoint;
+import io.understudy.mirror.checkpoint.CheckpointState;
+import io.understudy.mirror.lease.TargetLeases;
+import io.understudy.mirror.sink.ForeignWriteHint;
+import io.understudy.vocabulary.ClusterId;
+import io.understudy.vocabulary.Revision;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Writes each batch together with the checkpoint, in one transaction. A commit too large for that is written in parts, the
+ * checkpoint standing {@code torn} before it until the last part: after a crash the feed gives it again.
+ *
+ * <p>One thread at a time, but for {@link #complete}.
+ */
+final class BatchWriter {
+
+    private static final Logger LOG = LoggerFactory.getLogger(BatchWriter.class);
+
+    private final String mirror;
+    private final CheckpointWriter writer;
+    private final TargetLeases leases;
+    private final ForeignWriteHint hint;
+    private volatile Revision complete = Revision.ZERO;
+
+    BatchWriter(String mirror, CheckpointWriter writer, TargetLeases leases, ForeignWriteHint hint) {
+        this.mirror = mirror;
+        this.writer = writer;
+        this.leases = leases;
+        this.hint = hint;
+    }
+
+    /** The target is known to be whole up to there; {@link Revision#ZERO} while it isn't whole. */
+    void completeAt(Revision revision) {
+        complete = revision;
+    }
+
+    /** As told last, or as written since. Any thread. */
+    Revision complete() {
+        return complete;
+    }
+
+    void write(CommitBatch batch) {
+        List<RequestOp> operations = batch.operations();
+        if (operations.isEmpty()) {
+            advance(batch);
+        } else {
+            write(batch, leased(operations));
+        }
+    }
+
+    /** Does what belongs to no commit; the target stands where it stood. */
+    void repair(List<RequestOp> operations, List<ClusterId> path) {
+        write(operations, writer.current().marked(path, Instant.now()));
+    }
+
+    private void write(CommitBatch batch, List<RequestOp> operations) {
+        Checkpoint before = writer.current().marked(batch.path(), batch.at());
+        List<List<RequestOp>> parts = Operations.parts(operations, writer.room(before));
+        if (parts.size() > 1) {
+            LOG.info(
+                    "mirror={} commit torn, revision={} operations={} parts={}",
+                    mirror,
+                    batch.position().revision(),
+                    operations.size(),
+                    parts.size());
+        }
+        for (List<RequestOp> part : parts.subList(0, parts.size() - 1)) {
+            write(part, before.in(CheckpointState.TORN));
+        }
+        write(parts.get(parts.size() - 1), before.syncedAt(batch.position()));
+        complete = batch.position().revision();
+    }
+
+    private void advance(CommitBatch batch) {
+        Checkpoint stored = writer.current();
+        if (stored.state() == CheckpointState.TORN) {
+            // Only the rest of the torn commit, which the feed gives next, makes the range whole again.
+            return;
+        }
+        if (writer.isMoveDue(batch.position().revision())) {
+            write(List.of(), stored.marked(stored.path(), batch.at()).syncedAt(batch.position()));
+        }
+        complete = batch.position().revision();
+    }
+
+    private void write(List<RequestOp> operations, Checkpoint next) {
+        long after = writer.modRevision();
+        writer.write(operations, next);
+        if (writer.modRevision() != after + 1) {
+            hint.between(after, writer.modRevision());
+        }
+    }
+
+    /** With leases that exist in the target. */
+    private List<RequestOp> leased(List<RequestOp> operations) {
+        if (!leases.areKept()) {
+            return operations;
+        }
+        List<RequestOp> granted = new ArrayList<>(operations.size());
+        for (RequestOp operation : operations) {
+            long lease = operation.getRequestPut().getLease();
+            long there = lease == 0 ? 0 : leases.forPut(lease);
+            granted.add(
+                    there == lease
+                            ? operation
+                            : Operations.put(
+                                    operation.getRequestPut().getKey(),
+                                    operation.getRequestPut().getValue(),
+                                    there));
+        }
+        return granted;
+    }
+}

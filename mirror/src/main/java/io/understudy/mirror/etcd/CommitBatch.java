@@ -1,0 +1,117 @@
+package io.understudy.mirror.etcd;
+
+import com.google.protobuf.ByteString;
+import io.etcd.jetcd.api.RequestOp;
+import io.understudy.vocabulary.ClusterId;
+import io.understudy.vocabulary.Position;
+import java.time.Instant;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Consecutive commits of the source that become one of the target: the last write of each key. So whoever reads the target
+ * sees only states that the source had.
+ *
+ * <p>Commits of different paths are never joined, since a transaction has one mark. Nor are two that put keys with leases,
+ * nor one that puts such a key with one that deleted it: locks queue by the revision that created their key.
+ */
+final class CommitBatch {
+
+    private final Map<ByteString, RequestOp> operations = new LinkedHashMap<>();
+    private final TargetHistory history;
+    private long bytes;
+    private boolean leased;
+    private List<ClusterId> path = List.of();
+    private @Nullable Position position;
+    private Instant at = Instant.EPOCH;
+
+    CommitBatch(TargetHistory history) {
+        this.history = history;
+    }
+
+    /** Whether nothing was added. */
+    boolean isEmpty() {
+        return position == null;
+    }
+
+    /**
+     * Whether {@code next} may become part of it. A batch without operations takes anything, also what is larger than
+     * {@code room}.
+     *
+     * @param room how many bytes one transaction takes
+     */
+    boolean takes(TargetCommit next, long room) {
+        if (operations.isEmpty()) {
+            return true;
+        }
+        return history == TargetHistory.COALESCED && path.equals(next.path()) && keepsQueues(next) && fits(next, room);
+    }
+
+    /** Adds the commit after the last one that was added. */
+    void add(TargetCommit next) {
+        for (RequestOp operation : next.operations()) {
+            RequestOp before = operations.put(Operations.key(operation), operation);
+            bytes += Operations.bytes(operation) - (before == null ? 0 : Operations.bytes(before));
+        }
+        leased |= next.isLeased();
+        path = next.path();
+        advanceTo(next.position(), next.at());
+    }
+
+    /** Nothing happened from the last commit that was added to there. */
+    void advanceTo(Position reached, Instant givenAt) {
+        position = reached;
+        at = givenAt;
+    }
+
+    /** What is to be done, at most one operation of each key; none if it only advanced. */
+    List<RequestOp> operations() {
+        return List.copyOf(operations.values());
+    }
+
+    /** Of all its commits; empty if there are none. */
+    List<ClusterId> path() {
+        return path;
+    }
+
+    /** Where the target stands once it is written. */
+    Position position() {
+        if (position == null) {
+            throw new IllegalStateException("an empty batch stands nowhere");
+        }
+        return position;
+    }
+
+    /** When the feed gave what was added last. */
+    Instant at() {
+        return at;
+    }
+
+    private boolean fits(TargetCommit next, long room) {
+        long after = bytes + next.bytes();
+        if (after <= room) {
+            return true;
+        }
+        for (RequestOp operation : next.operations()) {
+            RequestOp replaced = operations.get(Operations.key(operation));
+            after -= replaced == null ? 0 : Operations.bytes(replaced);
+        }
+        return after <= room;
+    }
+
+    private boolean keepsQueues(TargetCommit next) {
+        if (!next.isLeased()) {
+            return true;
+        }
+        return !leased && next.operations().stream().noneMatch(this::revives);
+    }
+
+    private boolean revives(RequestOp operation) {
+        RequestOp before = operations.get(Operations.key(operation));
+        return before != null
+                && before.hasRequestDeleteRange()
+                && operation.getRequestPut().getLease() != 0;
+    }
+}

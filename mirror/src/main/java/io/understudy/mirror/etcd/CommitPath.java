@@ -1,0 +1,79 @@
+package io.understudy.mirror.etcd;
+
+import com.google.protobuf.ByteString;
+import com.google.protobuf.TextFormat;
+import io.understudy.mirror.checkpoint.CorruptCheckpointException;
+import io.understudy.mirror.checkpoint.Marks;
+import io.understudy.mirror.scope.ReservedKeys;
+import io.understudy.mirror.sink.SinkException;
+import io.understudy.vocabulary.Change;
+import io.understudy.vocabulary.ClusterId;
+import io.understudy.vocabulary.Commit;
+import java.util.ArrayList;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Finds out which clusters a commit has passed: a transaction of a mirror into the source puts its mark, any other commit
+ * was made there.
+ *
+ * <p>One thread.
+ */
+final class CommitPath {
+
+    private @Nullable ClusterId source;
+    private List<ClusterId> own = List.of();
+
+    /**
+     * The path of a commit as the target's mark says it.
+     *
+     * @return ends with {@code cluster}
+     * @throws SinkException.Refused its mark can't be understood: to copy it might send it in circles
+     */
+    List<ClusterId> of(Commit commit, ClusterId cluster) {
+        List<ClusterId> passed = null;
+        for (Change change : commit.changes()) {
+            if (change instanceof Change.Put put && ReservedKeys.isMark(put.key())) {
+                List<ClusterId> next = decoded(put.key(), put.keyValue().value(), commit, cluster);
+                if (passed != null && !passed.equals(next)) {
+                    throw new SinkException.Refused(
+                            "the commit at revision " + commit.revision() + " of source cluster "
+                                    + cluster + " has marks of different paths, " + passed + " and " + next + " (at "
+                                    + shown(put.key()) + "), but mirrors leave one in each transaction");
+                }
+                passed = next;
+            }
+        }
+        if (passed == null) {
+            return ending(cluster);
+        }
+        List<ClusterId> path = new ArrayList<>(passed);
+        path.add(cluster);
+        return path;
+    }
+
+    /** The same list for all commits made at the source. */
+    private List<ClusterId> ending(ClusterId cluster) {
+        if (!cluster.equals(source)) {
+            source = cluster;
+            own = List.of(cluster);
+        }
+        return own;
+    }
+
+    private static List<ClusterId> decoded(ByteString key, ByteString value, Commit commit, ClusterId cluster) {
+        try {
+            return Marks.decode(
+                    shown(key) + " of source cluster " + cluster + ", put at revision " + commit.revision(), value);
+        } catch (CorruptCheckpointException e) {
+            throw new SinkException.Refused(
+                    "a mark of another mirror can't be understood, so its commit might go in circles: "
+                            + e.getMessage(),
+                    e);
+        }
+    }
+
+    private static String shown(ByteString key) {
+        return "key \"" + TextFormat.escapeBytes(key) + "\"";
+    }
+}
