@@ -185,6 +185,68 @@ final class EtcdMirrorIT {
     }
 
     @Test
+    void stopsBeforeItDeletesMoreThanAllowed_andGoesOnWhenItIs() throws Exception {
+        IntStream.range(0, 100).forEach(i -> source.put(String.format("/k/%03d", i), "1"));
+        try (MirrorProcess mirror = start()) {
+            awaitEqual(mirror);
+        }
+        source.deleteRange("/k/050", "/k/061");
+        long head = source.put("/k/000", "2");
+        source.kv().compact(CompactionRequest.newBuilder().setRevision(head).build());
+        for (int again = 0; again < 2; again++) {
+            try (MirrorProcess mirror = start()) {
+                assertThat(awaitFailure(mirror))
+                        .hasMessageContaining("would delete 11 of the 100 keys")
+                        .hasMessageContaining("\"/k/050\"")
+                        .hasMessageContaining("maxPrunePercent allows 10 percent");
+            }
+            assertThat(target.contents()).hasSize(100);
+            assertThat(target.get(CHECKPOINT).getKvs(0).getValue().toStringUtf8())
+                    .endsWith("\"state\":\"syncing\"}");
+        }
+        try (MirrorProcess mirror = start(MirrorScope.all(), EtcdSinkOptions.DEFAULTS.withMaxPrunePercent(11))) {
+            awaitEqual(mirror);
+        }
+        assertThat(target.get(bytes("\0understudy/mirror/dr/lane/0")).getKvsCount())
+                .as("keys of lanes")
+                .isZero();
+    }
+
+    @Test
+    void leavesAloneWhatIsOutsideOfItsScope() {
+        MirrorScope scope =
+                new MirrorScope(List.of(bytes("/in/")), List.of(bytes("/in/not/")), bytes("/in/"), bytes("/copy/"));
+        source.put("/in/a", "1");
+        source.put("/in/not/b", "1");
+        source.put("/in/z", "1");
+        source.put("/other", "1");
+        for (String theirs : List.of("/copy/not/mine", "/cop", "/copz", "/in/a", "/other")) {
+            target.put(theirs, "theirs");
+        }
+        try (MirrorProcess mirror = start(scope, EtcdSinkOptions.DEFAULTS)) {
+            awaitCaughtUp(mirror, source);
+        }
+        source.delete("/in/a");
+        source.put("/in/not/b", "2");
+        long head = source.put("/in/m", "1");
+        source.kv().compact(CompactionRequest.newBuilder().setRevision(head).build());
+        try (MirrorProcess mirror = start(scope, EtcdSinkOptions.DEFAULTS.withMaxPrunePercent(50))) {
+            awaitCaughtUp(mirror, source);
+            source.deleteRange("/", "0");
+            source.put("/in/last", "1");
+            awaitCaughtUp(mirror, source);
+        }
+        assertThat(target.contents())
+                .containsOnlyKeys(
+                        bytes("/cop"),
+                        bytes("/copy/last"),
+                        bytes("/copy/not/mine"),
+                        bytes("/copz"),
+                        bytes("/in/a"),
+                        bytes("/other"));
+    }
+
+    @Test
     void refusesATargetThatHoldsForeignKeys_namingSome() throws Exception {
         source.put("a", "1");
         target.put("foreign", "1");

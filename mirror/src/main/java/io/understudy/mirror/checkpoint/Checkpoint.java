@@ -64,6 +64,24 @@ public record Checkpoint(
         return new Checkpoint(source, scope, revision, anchor, epoch, writer, path, at, newState);
     }
 
+    /**
+     * The same before a synchronisation with another history, of which nothing is mirrored yet.
+     *
+     * @param at revision of the snapshot that is written next; stands for it unless there was no complete state before
+     */
+    public Checkpoint inAnotherHistory(ClusterId newSource, Revision at) {
+        return new Checkpoint(
+                newSource,
+                scope,
+                revision.equals(Revision.ZERO) ? Revision.ZERO : at,
+                null,
+                epoch,
+                writer,
+                List.of(newSource),
+                this.at,
+                CheckpointState.SYNCING);
+    }
+
     /** The first of a mirror that begins now. */
     public static Checkpoint first(ClusterId source, MirrorScope scope, String writer, Instant now) {
         return new Checkpoint(

@@ -2,6 +2,7 @@ package io.understudy.mirror.etcd;
 
 import io.etcd.jetcd.api.RequestOp;
 import io.understudy.etcd.EtcdCluster;
+import io.understudy.feed.FeedEndedException;
 import io.understudy.mirror.checkpoint.Checkpoint;
 import io.understudy.mirror.checkpoint.CheckpointState;
 import io.understudy.mirror.lease.TargetLeases;
@@ -120,6 +121,15 @@ public final class EtcdSink implements Sink {
         throw new SinkException.Fenced("mirror " + mirror + " could not be taken over in " + TAKE_OVER_ATTEMPTS
                 + " attempts: another one is writing. The last: "
                 + (lost == null ? "" : lost.getMessage()));
+    }
+
+    @Override
+    public void sourceReset(FeedEndedException why) throws FeedEndedException {
+        boolean isOurCluster = why instanceof FeedEndedException.AnotherHistory;
+        if (!isOurCluster && options.onSourceReset() == SourceReset.STOP) {
+            throw why;
+        }
+        synchronisation.sourceReset(String.valueOf(why.getMessage()));
     }
 
     @Override

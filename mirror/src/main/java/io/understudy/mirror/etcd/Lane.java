@@ -56,10 +56,6 @@ final class Lane {
         return ReservedKeys.all(mirror, "lane/");
     }
 
-    int number() {
-        return progress.lane();
-    }
-
     /** Bytes of operations that one transaction takes. */
     long room() {
         return room;

@@ -6,6 +6,7 @@ import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
+import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -14,26 +15,28 @@ import org.jspecify.annotations.Nullable;
  * whoever hands over, or waits, next.
  *
  * <p>All methods but {@link #close} are for one thread.
+ *
+ * @param <L> a lane, used by its own thread alone
  */
-final class Lanes implements AutoCloseable {
+final class Lanes<L> implements AutoCloseable {
 
     private static final Duration CLOSE_DEADLINE = Duration.ofSeconds(5);
 
     private final List<Thread> threads;
-    private @Nullable Consumer<Lane> waiting;
+    private @Nullable Consumer<L> waiting;
     private int busy;
     private boolean closed;
     private @Nullable Throwable failure;
 
-    private Lanes(String mirror, List<Lane> lanes) {
-        this.threads = lanes.stream()
-                .map(lane -> new Thread(() -> work(lane), "mirror-" + mirror + "-lane-" + lane.number()))
+    private Lanes(String mirror, List<L> lanes) {
+        this.threads = IntStream.range(0, lanes.size())
+                .mapToObj(i -> new Thread(() -> work(lanes.get(i)), "mirror-" + mirror + "-lane-" + i))
                 .toList();
     }
 
     /** Starts a thread for each of {@code lanes}. */
-    static Lanes start(String mirror, List<Lane> lanes) {
-        Lanes started = new Lanes(mirror, lanes);
+    static <L> Lanes<L> start(String mirror, List<L> lanes) {
+        Lanes<L> started = new Lanes<>(mirror, lanes);
         started.threads.forEach(thread -> {
             thread.setDaemon(true);
             thread.start();
@@ -42,7 +45,7 @@ final class Lanes implements AutoCloseable {
     }
 
     /** Has the next lane that is free do {@code work}; waits until it may wait for one. */
-    synchronized void hand(Consumer<Lane> work) {
+    synchronized void hand(Consumer<L> work) {
         awaitUntil(() -> waiting == null, "a lane that is free");
         waiting = work;
         notifyAll();
@@ -71,9 +74,9 @@ final class Lanes implements AutoCloseable {
         }
     }
 
-    private void work(Lane lane) {
+    private void work(L lane) {
         try {
-            for (Consumer<Lane> next = take(); next != null; next = take()) {
+            for (Consumer<L> next = take(); next != null; next = take()) {
                 next.accept(lane);
                 done();
             }
@@ -82,11 +85,11 @@ final class Lanes implements AutoCloseable {
         }
     }
 
-    private synchronized @Nullable Consumer<Lane> take() throws InterruptedException {
+    private synchronized @Nullable Consumer<L> take() throws InterruptedException {
         while (waiting == null && failure == null && !closed) {
             wait();
         }
-        Consumer<Lane> next = waiting;
+        Consumer<L> next = waiting;
         if (closed || failure != null || next == null) {
             return null;
         }

@@ -22,7 +22,7 @@ final class SnapshotCopy implements AutoCloseable {
     private final @Nullable Prune prune;
     private final TargetLeases leases;
     private final LeasedEntries leased = new LeasedEntries();
-    private final Lanes lanes;
+    private final Lanes<Lane> lanes;
 
     /**
      * @param foreignBefore target keys of a mod revision before this were there before the first synchronisation
@@ -36,7 +36,7 @@ final class SnapshotCopy implements AutoCloseable {
             boolean intoEmpty,
             @Nullable Prune prune,
             TargetLeases leases,
-            Lanes lanes) {
+            Lanes<Lane> lanes) {
         this.scope = scope;
         this.onForeignKeys = onForeignKeys;
         this.foreignBefore = foreignBefore;
@@ -49,7 +49,7 @@ final class SnapshotCopy implements AutoCloseable {
     /** Has the page copied; waits while the lanes are busy. */
     void page(KeyRange covered, List<KeyValue> entries) {
         lanes.hand(lane -> {
-            List<KeyValue> mirrored = mirrored(entries);
+            List<KeyValue> mirrored = scope.mirrored(entries);
             Batch batch = new Batch(lane);
             if (intoEmpty) {
                 mirrored.forEach(entry -> put(entry, batch));
@@ -81,13 +81,6 @@ final class SnapshotCopy implements AutoCloseable {
     @Override
     public void close() {
         lanes.close();
-    }
-
-    private List<KeyValue> mirrored(List<KeyValue> entries) {
-        return entries.stream()
-                .filter(entry -> scope.contains(entry.key()))
-                .map(scope::inTarget)
-                .toList();
     }
 
     private void merge(KeyRange covered, List<KeyValue> mirrored, Lane lane, Batch batch) {

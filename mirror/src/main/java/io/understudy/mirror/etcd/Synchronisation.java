@@ -8,6 +8,7 @@ import io.understudy.mirror.checkpoint.CheckpointState;
 import io.understudy.mirror.checkpoint.LaneProgress;
 import io.understudy.mirror.lease.TargetLeases;
 import io.understudy.mirror.scope.MirrorScope;
+import io.understudy.mirror.sink.SinkException;
 import io.understudy.mirror.sink.SinkListener;
 import io.understudy.vocabulary.ClusterId;
 import io.understudy.vocabulary.KeyRange;
@@ -48,6 +49,10 @@ final class Synchronisation implements AutoCloseable {
     private final TargetLeases leases;
     private final SinkListener listener;
     private @Nullable SnapshotCopy copy;
+    /** In place of the copy where another history is only looked at. */
+    private @Nullable SourceComparison comparison;
+    /** Why the next snapshot is of another history; null if it is not known to be. */
+    private @Nullable String sourceReset;
 
     Synchronisation(
             String mirror,
@@ -83,16 +88,43 @@ final class Synchronisation implements AutoCloseable {
             // Of two that begin at the same time, one at least sees the other, before either has written data.
             checks.requireNoOtherMirror();
         }
-        checks.requireSource(before, cluster);
-        checks.requireNotBehind(before, revision);
-        copy = begin(before.in(CheckpointState.SYNCING));
+        boolean mayReset = options.onSourceReset() == SourceReset.RESYNC;
+        if (!mayReset) {
+            checks.requireSource(before, cluster);
+        }
+        String reset = reset(before, cluster, revision);
+        if (reset == null) {
+            copy = begin(before.in(CheckpointState.SYNCING));
+        } else if (mayReset) {
+            LOG.warn("mirror={} resynchronises with another history, cause=\"{}\"", mirror, reset);
+            copy = begin(before.inAnotherHistory(cluster, revision));
+            sourceReset = null;
+        } else {
+            LOG.warn("mirror={} compares with another history, cause=\"{}\"", mirror, reset);
+            sourceReset = reset;
+            comparison = new SourceComparison(
+                    scope, options.onForeignKeys(), leases.areKept(), writer.createRevision(), calls, checks.count());
+        }
+    }
+
+    /** The snapshot that starts next is of another history than what was mirrored before. */
+    void sourceReset(String why) {
+        sourceReset = why;
     }
 
     void page(KeyRange covered, List<KeyValue> entries) {
-        copy().page(covered, entries);
+        if (comparison != null) {
+            comparison.page(covered, entries);
+        } else {
+            copy().page(covered, entries);
+        }
     }
 
+    /** @throws SinkException.Refused what was read is of another history, and nothing was written; tells what differs */
     void completed(Position position) {
+        if (comparison != null) {
+            throw comparison.result(String.valueOf(sourceReset));
+        }
         copy().complete();
         close();
         List<RequestOp> ended = IntStream.range(0, options.lanes())
@@ -108,6 +140,7 @@ final class Synchronisation implements AutoCloseable {
             copy.close();
             copy = null;
         }
+        comparison = null;
     }
 
     private SnapshotCopy copy() {
@@ -115,6 +148,20 @@ final class Synchronisation implements AutoCloseable {
             throw new IllegalStateException("mirror " + mirror + " is given a page before its snapshot started");
         }
         return copy;
+    }
+
+    /** Why a snapshot is of another history than the checkpoint; null if nothing tells so. */
+    private @Nullable String reset(Checkpoint before, ClusterId cluster, Revision revision) {
+        if (sourceReset != null) {
+            return sourceReset;
+        }
+        if (!before.source().equals(cluster)) {
+            return "another cluster, " + cluster + ", is the source now; cluster " + before.source() + " was mirrored";
+        }
+        return revision.isBefore(before.revision())
+                ? "cluster " + cluster + " is at revision " + revision + ", but revision " + before.revision()
+                        + " was mirrored: it was restored from a backup or wiped"
+                : null;
     }
 
     private SnapshotCopy begin(Checkpoint syncing) {

@@ -12,7 +12,6 @@ import io.understudy.mirror.scope.ReservedKeys;
 import io.understudy.mirror.sink.SinkException;
 import io.understudy.vocabulary.ClusterId;
 import io.understudy.vocabulary.KeyRange;
-import io.understudy.vocabulary.Revision;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -57,15 +56,6 @@ final class TargetChecks {
         if (source.value() == writer.targetClusterId()) {
             throw new SinkException.Refused(
                     "source and target are the same cluster, " + source + ": a mirror needs two");
-        }
-    }
-
-    /** A snapshot at {@code revision} must not take back what was mirrored. */
-    void requireNotBehind(Checkpoint found, Revision revision) {
-        if (revision.isBefore(found.revision())) {
-            throw new SinkException.Refused("cluster " + found.source() + " is at revision " + revision
-                    + ", but revision " + found.revision() + " was mirrored: it was restored from a backup or wiped."
-                    + " The checkpoint at " + writer.shownKey() + " must be deleted to mirror the new history");
         }
     }
 

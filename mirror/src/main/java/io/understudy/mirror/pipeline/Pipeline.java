@@ -30,7 +30,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>A gap is closed by a snapshot that the sink merges. A sink that becomes unavailable is opened anew, and the feed
  * where the checkpoint says. A sink that is fenced off by another process, now the active one, is closed, and the mirror
- * waits for its turn. What else ends a feed or a sink ends the mirror: {@link #failure} tells.
+ * waits for its turn. Whether another history of the source is gone on with is the sink's to say. What else ends a feed or a sink ends the mirror: {@link #failure} tells.
  */
 public final class Pipeline implements AutoCloseable {
 
@@ -191,6 +191,11 @@ public final class Pipeline implements AutoCloseable {
             return from;
         } catch (FeedEndedException.Gap e) {
             status.error(String.valueOf(e.getMessage()));
+            pause();
+            return null;
+        } catch (FeedEndedException.AnotherHistory | FeedEndedException.AnotherCluster e) {
+            status.error(String.valueOf(e.getMessage()));
+            sink.sourceReset(e);
             pause();
             return null;
         }

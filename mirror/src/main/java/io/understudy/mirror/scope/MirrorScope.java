@@ -112,6 +112,14 @@ public record MirrorScope(
                 : entry;
     }
 
+    /** Those of the source's entries that are mirrored, as they are called in the target, in the same order. */
+    public List<KeyValue> mirrored(List<KeyValue> entries) {
+        return entries.stream()
+                .filter(entry -> contains(entry.key()))
+                .map(this::inTarget)
+                .toList();
+    }
+
     /** Exactly the keys that the mirror owns in the target, as disjoint ranges in key order. */
     public List<KeyRange> targetRanges() {
         return sourceRanges().stream().map(this::inTarget).toList();

@@ -1,6 +1,7 @@
 package io.understudy.mirror.sink;
 
 import io.understudy.feed.FeedConsumer;
+import io.understudy.feed.FeedEndedException;
 import io.understudy.mirror.checkpoint.Checkpoint;
 import io.understudy.vocabulary.Position;
 import io.understudy.vocabulary.Revision;
@@ -20,6 +21,16 @@ public interface Sink extends FeedConsumer, AutoCloseable {
      * @return where the feed goes on; null if it must begin with a snapshot
      */
     @Nullable Position open();
+
+    /**
+     * The source no longer has the history that was mirrored. If this returns, a snapshot of the other one comes next.
+     *
+     * @param why the feed ended
+     * @throws FeedEndedException {@code why} itself, if that is the end of the mirror
+     */
+    default void sourceReset(FeedEndedException why) throws FeedEndedException {
+        throw why;
+    }
 
     /** Called whenever nothing more waits to be written: what was given so far is made durable, soon. */
     void settle();

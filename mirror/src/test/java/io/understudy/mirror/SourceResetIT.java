@@ -1,0 +1,142 @@
+package io.understudy.mirror;
+
+import static io.understudy.mirror.fixture.Mirrors.awaitCaughtUp;
+import static io.understudy.mirror.fixture.Mirrors.awaitFailure;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import com.google.protobuf.ByteString;
+import io.understudy.local.etcd.EtcdMember;
+import io.understudy.local.junit.EtcdExtension;
+import io.understudy.mirror.etcd.EtcdSinkOptions;
+import io.understudy.mirror.etcd.SourceReset;
+import io.understudy.mirror.fixture.Mirrors;
+import io.understudy.mirror.fixture.TestClient;
+import io.understudy.mirror.pipeline.MirrorState;
+import io.understudy.mirror.scope.MirrorScope;
+import java.nio.file.Path;
+import java.util.SortedMap;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
+import org.junit.jupiter.api.io.TempDir;
+
+/** The source is no longer what was mirrored: nothing is changed in the target unless that was asked for. */
+final class SourceResetIT {
+
+    private static final EtcdSinkOptions RESYNC = EtcdSinkOptions.DEFAULTS.with(SourceReset.RESYNC);
+
+    @RegisterExtension
+    static final EtcdExtension SOURCE = EtcdExtension.voters(1).named("source");
+
+    @RegisterExtension
+    static final EtcdExtension TARGET = EtcdExtension.voters(1).named("target");
+
+    @TempDir
+    Path folder;
+
+    private TestClient source;
+    private TestClient target;
+
+    /** Fifty keys in a backup; since then one is changed and ten more are there; all of it mirrored. */
+    @BeforeEach
+    void mirrorMoreThanTheBackupHolds() {
+        source = TestClient.of(SOURCE.cluster().leader());
+        target = TestClient.of(TARGET.cluster().leader());
+        source.deleteAll();
+        target.deleteAll();
+        IntStream.range(0, 50).forEach(i -> source.put(String.format("/k/%02d", i), "1"));
+        SOURCE.cluster().snapshot(folder.resolve("backup"));
+        source.put("/k/07", "2");
+        IntStream.range(0, 10).forEach(i -> source.put("/new/" + i, "1"));
+        try (MirrorProcess mirror = start(EtcdSinkOptions.DEFAULTS)) {
+            awaitCaughtUp(mirror, source);
+        }
+    }
+
+    @AfterEach
+    void disconnect() {
+        source.close();
+        target.close();
+    }
+
+    @Test
+    void aBackupThatIsBehind_stopsTellingWhatDiffers() throws Exception {
+        restore();
+        assertStopsTellingWhatDiffers("10 (such as \"/new/0\"", "1 (such as \"/k/07\"");
+    }
+
+    @Test
+    void aBackupThatHasGoneOnBeyondWhatWasMirrored_stopsTellingWhatDiffers() throws Exception {
+        restore();
+        IntStream.range(0, 30).forEach(i -> source.put("/k/49", "other " + i));
+        assertStopsTellingWhatDiffers("10 (such as \"/new/0\"", "2 (such as \"/k/07\", \"/k/49\"");
+    }
+
+    @Test
+    void aSourceThatWasWiped_stopsTellingWhatDiffers() throws Exception {
+        SOURCE.cluster().stop();
+        SOURCE.cluster().members().forEach(EtcdMember::wipe);
+        SOURCE.cluster().start();
+        assertStopsTellingWhatDiffers("60 (such as \"/k/00\"", "would put 0.");
+    }
+
+    @Test
+    void resynchronisesIfThatIsMeant_alsoWhileItRuns() {
+        try (MirrorProcess mirror = start(RESYNC.withMaxPrunePercent(20))) {
+            awaitCaughtUp(mirror, source);
+            restore();
+            source.put("/after", "1");
+            awaitEqual();
+            source.put("/after", "2");
+            source.delete("/k/01");
+            awaitEqual();
+            assertThat(mirror.reports().get(0).state()).isEqualTo(MirrorState.SYNCED);
+        }
+    }
+
+    @Test
+    void resynchronisesNoFurtherThanItMayDelete_alsoWhenAskedAgain() throws Exception {
+        restore();
+        for (int again = 0; again < 2; again++) {
+            try (MirrorProcess mirror = start(RESYNC)) {
+                assertThat(awaitFailure(mirror)).hasMessageContaining("would delete 10 of the 60 keys");
+            }
+            assertThat(target.contents()).hasSize(60);
+        }
+        try (MirrorProcess mirror = start(RESYNC.withMaxPrunePercent(20))) {
+            awaitCaughtUp(mirror, source);
+        }
+        assertThat(target.contents()).isEqualTo(source.contents());
+    }
+
+    /** The other history's revisions tell nothing of how far the mirror is. */
+    private void awaitEqual() {
+        await().atMost(Mirrors.PATIENCE)
+                .untilAsserted(() -> assertThat(target.contents()).isEqualTo(source.contents()));
+    }
+
+    private void restore() {
+        SOURCE.cluster().restore(folder.resolve("backup"));
+    }
+
+    private void assertStopsTellingWhatDiffers(String deletes, String puts) throws Exception {
+        SortedMap<ByteString, ByteString> before = target.contents();
+        try (MirrorProcess mirror = start(EtcdSinkOptions.DEFAULTS)) {
+            assertThat(awaitFailure(mirror))
+                    .hasMessageContaining("restored from a backup")
+                    .hasMessageContaining("Nothing was changed. Of the 60 keys")
+                    .hasMessageContaining(deletes)
+                    .hasMessageContaining(puts)
+                    .hasMessageContaining("set onSourceReset to resync");
+        }
+        assertThat(target.contents()).isEqualTo(before);
+    }
+
+    private static MirrorProcess start(EtcdSinkOptions options) {
+        return Mirrors.etcd(
+                Mirrors.settings(SOURCE.cluster()), Mirrors.settings(TARGET.cluster()), MirrorScope.all(), options);
+    }
+}
