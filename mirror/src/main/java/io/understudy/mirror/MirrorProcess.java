@@ -10,12 +10,19 @@ import io.understudy.metrics.ProcessMetrics;
 import io.understudy.mirror.active.ActiveLease;
 import io.understudy.mirror.active.ActiveRole;
 import io.understudy.mirror.etcd.EtcdSink;
+import io.understudy.mirror.etcd.EtcdSinkOptions;
 import io.understudy.mirror.kafka.KafkaSink;
 import io.understudy.mirror.kafka.KafkaSinkOptions;
+import io.understudy.mirror.lease.LeaseMetrics;
+import io.understudy.mirror.lease.LeasedSink;
+import io.understudy.mirror.lease.TargetLeases;
 import io.understudy.mirror.pipeline.MirrorFailedException;
 import io.understudy.mirror.pipeline.MirrorPlan;
 import io.understudy.mirror.pipeline.MirrorReport;
 import io.understudy.mirror.pipeline.Pipeline;
+import io.understudy.mirror.sink.ForeignWriteHint;
+import io.understudy.mirror.sink.Sink;
+import io.understudy.mirror.sink.SinkListener;
 import io.understudy.mirror.status.StatusServer;
 import java.io.IOException;
 import java.time.Duration;
@@ -26,6 +33,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Function;
 import java.util.function.Supplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -136,6 +144,7 @@ public final class MirrorProcess implements AutoCloseable {
             String to = "etcd " + etcd.cluster().endpoints();
             ActiveRole role = ActiveLease.start(mirror.name(), writer, target, etcd.activeTtl(), meters);
             open.push(role);
+            LeaseMetrics leases = new LeaseMetrics(mirror.name(), meters);
             plan = new MirrorPlan(
                     mirror.name(),
                     mirror.scope().feedRange(mirror.marked()),
@@ -145,7 +154,7 @@ public final class MirrorProcess implements AutoCloseable {
                     head,
                     to,
                     role,
-                    listener -> new EtcdSink(mirror.name(), mirror.scope(), writer, target, etcd.options(), listener));
+                    listener -> sink(mirror, etcd.options(), writer, source, target, leases, listener));
         } else {
             KafkaSinkOptions options = ((MirrorSettings.Target.Kafka) mirror.target()).options();
             String to = "kafka " + options.bootstrapServers() + " topic " + options.topic();
@@ -165,6 +174,24 @@ public final class MirrorProcess implements AutoCloseable {
         var unused = pipeline.failure().thenAccept(failure::complete);
         LOG.info("mirror={} started, source=\"{}\" target=\"{}\"", mirror.name(), plan.sourceName(), plan.targetName());
         return pipeline;
+    }
+
+    private static Sink sink(
+            MirrorSettings.Mirror mirror,
+            EtcdSinkOptions options,
+            String writer,
+            EtcdCluster source,
+            EtcdCluster target,
+            LeaseMetrics metrics,
+            SinkListener listener) {
+        Function<TargetLeases, EtcdSink> sinks = leases -> new EtcdSink(
+                mirror.name(), mirror.scope(), writer, target, options, leases, ForeignWriteHint.NONE, listener);
+        return switch (options.leases()) {
+            case DROP -> sinks.apply(TargetLeases.DROPPED);
+            case TTL ->
+                LeasedSink.over(
+                        mirror.name(), mirror.scope(), source, target, metrics, listener, sinks, EtcdSink::repair);
+        };
     }
 
     private EtcdCluster connect(EtcdSettings settings, String name) {

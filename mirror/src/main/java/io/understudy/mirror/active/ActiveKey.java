@@ -11,6 +11,7 @@ import io.etcd.jetcd.api.RangeRequest;
 import io.etcd.jetcd.api.RangeResponse;
 import io.etcd.jetcd.api.RequestOp;
 import io.etcd.jetcd.api.TxnRequest;
+import io.understudy.etcd.Duty;
 import io.understudy.etcd.EtcdCluster;
 import io.understudy.mirror.call.CallFailedException;
 import io.understudy.mirror.call.ClusterCalls;
@@ -28,7 +29,7 @@ final class ActiveKey {
     ActiveKey(String mirror, String name, EtcdCluster target, Duration deadline) {
         this.key = ReservedKeys.of(mirror, "active");
         this.name = name;
-        this.calls = new ClusterCalls(target, deadline);
+        this.calls = new ClusterCalls(target, Duty.WRITE, deadline);
     }
 
     /** Of this process. */

@@ -12,29 +12,35 @@ import io.understudy.etcd.Duty;
 import io.understudy.etcd.Endpoint;
 import io.understudy.etcd.EtcdCluster;
 import java.time.Duration;
+import java.util.Collection;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.BiConsumer;
 import java.util.function.Function;
 
 /**
- * Single attempts at calls of one cluster's voters: each goes to the best endpoint, has a deadline, and tells the cluster
- * how it went, so that the next attempt goes elsewhere. Whether to try again is the caller's to decide. Thread-safe.
+ * Single attempts at calls of one cluster: each goes to the best endpoint, has a deadline, and tells the cluster how it
+ * went, so that the next attempt goes elsewhere. Whether to try again is the caller's to decide. Thread-safe.
  */
 public final class ClusterCalls {
 
     private final EtcdCluster cluster;
+    private final Duty duty;
     private final Duration deadline;
 
     /**
      * Calls of {@code cluster}, which stays the caller's to close.
      *
+     * @param duty what the calls are for, which says whom to ask
      * @param deadline of each attempt
      */
-    public ClusterCalls(EtcdCluster cluster, Duration deadline) {
+    public ClusterCalls(EtcdCluster cluster, Duty duty, Duration deadline) {
         this.cluster = cluster;
+        this.duty = duty;
         this.deadline = deadline;
     }
 
@@ -56,53 +62,74 @@ public final class ClusterCalls {
      * @return the seconds it has from then on; 0 or less if there is no such lease
      */
     public long keepAlive(long lease) throws CallFailedException, InterruptedException {
-        return attempt(channel -> keepAlive(channel, lease));
+        AtomicLong seconds = new AtomicLong();
+        keepAlive(List.of(lease), (id, left) -> seconds.set(left));
+        return seconds.get();
+    }
+
+    /**
+     * Keeps leases alive once, over one stream.
+     *
+     * @param answer is given each lease that was answered for, also when the call fails later, with the seconds it has from
+     *     then on: 0 or less if there is no such lease. Called on another thread
+     */
+    public void keepAlive(Collection<Long> leases, BiConsumer<Long, Long> answer)
+            throws CallFailedException, InterruptedException {
+        boolean unused = attempt(channel -> keepAlive(channel, leases, answer));
     }
 
     private <T> T attempt(Function<Channel, T> call) throws CallFailedException, InterruptedException {
-        List<Endpoint> endpoints = cluster.endpointsFor(Duty.WRITE);
+        List<Endpoint> endpoints = cluster.endpointsFor(duty);
         if (endpoints.isEmpty()) {
             throw new CallFailedException("no endpoint of " + cluster.settings().endpoints() + " can be asked");
         }
         Endpoint endpoint = endpoints.get(0);
         try {
             T answer = call.apply(cluster.channel(endpoint));
-            cluster.reportSuccess(endpoint, Duty.WRITE);
+            cluster.reportSuccess(endpoint, duty);
             return answer;
         } catch (StatusRuntimeException e) {
             if (Thread.interrupted()) {
                 throw new InterruptedException("interrupted while waiting for " + endpoint);
             }
-            throw new CallFailedException(endpoint, cluster.reportFailure(endpoint, Duty.WRITE, e), e);
+            throw new CallFailedException(endpoint, cluster.reportFailure(endpoint, duty, e), e);
         }
     }
 
-    private long keepAlive(Channel channel, long lease) {
-        CompletableFuture<Long> seconds = new CompletableFuture<>();
+    private boolean keepAlive(Channel channel, Collection<Long> leases, BiConsumer<Long, Long> answer) {
+        CompletableFuture<Boolean> all = new CompletableFuture<>();
         StreamObserver<LeaseKeepAliveRequest> asking = LeaseGrpc.newStub(channel)
                 .withDeadlineAfter(deadline.toNanos(), TimeUnit.NANOSECONDS)
                 .leaseKeepAlive(new StreamObserver<>() {
+                    private int missing = leases.size();
+
                     @Override
-                    public void onNext(LeaseKeepAliveResponse answer) {
-                        seconds.complete(answer.getTTL());
+                    public void onNext(LeaseKeepAliveResponse answered) {
+                        answer.accept(answered.getID(), answered.getTTL());
+                        missing--;
+                        if (missing == 0) {
+                            all.complete(true);
+                        }
                     }
 
                     @Override
                     public void onError(Throwable failure) {
-                        seconds.completeExceptionally(failure);
+                        all.completeExceptionally(failure);
                     }
 
                     @Override
                     public void onCompleted() {
-                        seconds.completeExceptionally(Status.UNAVAILABLE
-                                .withDescription("the stream ended without an answer")
+                        all.completeExceptionally(Status.UNAVAILABLE
+                                .withDescription("the stream ended before everything was answered")
                                 .asRuntimeException());
                     }
                 });
-        asking.onNext(LeaseKeepAliveRequest.newBuilder().setID(lease).build());
+        for (long lease : leases) {
+            asking.onNext(LeaseKeepAliveRequest.newBuilder().setID(lease).build());
+        }
         asking.onCompleted();
         try {
-            return seconds.get(2 * deadline.toNanos(), TimeUnit.NANOSECONDS);
+            return all.get(2 * deadline.toNanos(), TimeUnit.NANOSECONDS);
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
             throw Status.CANCELLED.withCause(e).asRuntimeException();

@@ -32,7 +32,7 @@ import org.slf4j.LoggerFactory;
  * meanwhile the checkpoint is {@code syncing}. A commit too large for one transaction is written in parts, the checkpoint
  * standing {@code torn} before it until the last part: after a crash the feed gives the commit again.
  *
- * <p>Values are copied without their leases; what a lease ends at the source is deleted here like anything else.
+ * <p>What a lease ends at the source is deleted here like anything else.
  */
 public final class EtcdSink implements Sink {
 

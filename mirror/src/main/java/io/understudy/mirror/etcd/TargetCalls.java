@@ -11,6 +11,7 @@ import io.understudy.etcd.ClusterView;
 import io.understudy.etcd.Duty;
 import io.understudy.etcd.Endpoint;
 import io.understudy.etcd.EtcdCluster;
+import io.understudy.etcd.EtcdError;
 import io.understudy.etcd.EtcdFailure;
 import io.understudy.etcd.Remedy;
 import io.understudy.mirror.sink.SinkException;
@@ -81,6 +82,11 @@ final class TargetCalls {
                 throw new SinkException.Stopped("waiting for " + endpoint);
             }
             EtcdFailure failure = cluster.reportFailure(endpoint, Duty.WRITE, e);
+            if (failure.error() == EtcdError.LEASE_NOT_FOUND) {
+                // It was there a moment ago; who begins anew puts back what went with it.
+                throw new SinkException.Unavailable(
+                        "the target's member " + endpoint + " refuses " + what + ": " + failure, e);
+            }
             if (failure.remedy() == Remedy.CALLERS_FAULT || failure.remedy() == Remedy.FATAL) {
                 throw new SinkException.Refused(
                         "the target's member " + endpoint + " refuses " + what + ": " + failure + hint(failure), e);

@@ -1,0 +1,68 @@
+package io.understudy.mirror.call;
+
+import io.understudy.mirror.sink.SinkException;
+import io.understudy.mirror.sink.SinkListener;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.TimeUnit;
+
+/** Repeats calls, with growing pauses, until they are answered: for threads that can't go on without. Thread-safe. */
+public final class Repeated {
+
+    private static final long FIRST_PAUSE_MILLIS = 20;
+    private static final long MAX_PAUSE_MILLIS = 2_000;
+    private static final int MAX_DOUBLINGS = 10;
+
+    private final SinkListener listener;
+
+    /** @param listener hears of each failure, and when it has passed */
+    public Repeated(SinkListener listener) {
+        this.listener = listener;
+    }
+
+    /** One attempt. */
+    @FunctionalInterface
+    public interface Call<T> {
+        T attempt() throws CallFailedException, InterruptedException;
+    }
+
+    /**
+     * What {@code call} answers, in the end; it is safe to repeat.
+     *
+     * @param what it is, for errors
+     * @throws SinkException.Refused no attempt will ever be answered
+     * @throws SinkException.Stopped the thread was interrupted
+     */
+    public <T> T until(String what, Call<T> call) {
+        for (int failures = 0; ; failures++) {
+            try {
+                T answer = call.attempt();
+                if (failures > 0) {
+                    listener.available();
+                }
+                return answer;
+            } catch (CallFailedException e) {
+                if (e.isFinal()) {
+                    throw new SinkException.Refused("refused: " + what + ": " + e.getMessage(), e);
+                }
+                listener.unavailable(what + ": " + e.getMessage());
+                pause(what, failures);
+            } catch (InterruptedException e) {
+                throw stopped(what);
+            }
+        }
+    }
+
+    private static void pause(String what, int failures) {
+        long most = Math.min(MAX_PAUSE_MILLIS, FIRST_PAUSE_MILLIS << Math.min(failures, MAX_DOUBLINGS));
+        try {
+            TimeUnit.MILLISECONDS.sleep(ThreadLocalRandom.current().nextLong(most / 2, most + 1));
+        } catch (InterruptedException e) {
+            throw stopped(what);
+        }
+    }
+
+    private static SinkException stopped(String what) {
+        Thread.currentThread().interrupt();
+        return new SinkException.Stopped(what);
+    }
+}

@@ -1,0 +1,65 @@
+package io.understudy.mirror.lease;
+
+import io.understudy.vocabulary.Revision;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+
+/** A lease that the target has and this mirror keeps alive. Thread-safe. */
+final class HeldLease {
+
+    /** So many times per time to live it is kept alive. */
+    private static final int BEATS = 3;
+
+    private final long id;
+    private volatile long seconds;
+    /** By {@link System#nanoTime}. */
+    private volatile long dueAt;
+
+    private volatile long lookedAt = System.nanoTime();
+    private volatile @Nullable Revision goneAt;
+
+    HeldLease(long id, long seconds) {
+        this.id = id;
+        this.seconds = seconds;
+        this.dueAt = System.nanoTime() + between();
+    }
+
+    long id() {
+        return id;
+    }
+
+    long seconds() {
+        return seconds;
+    }
+
+    /** Whether it is to be kept alive now. */
+    boolean isDue(long now) {
+        return now - dueAt >= 0;
+    }
+
+    /** The target was asked at {@code asked} to keep it alive, and did. */
+    void keptAlive(long asked, long newSeconds) {
+        seconds = newSeconds;
+        dueAt = asked + between();
+    }
+
+    /** Of the source, which no longer had it then; null while it has. */
+    @Nullable Revision goneAt() {
+        return goneAt;
+    }
+
+    /** By {@link System#nanoTime}: when the source was asked for it last, or when the target granted it. */
+    long lookedAt() {
+        return lookedAt;
+    }
+
+    /** The source was asked for it: it has the lease, or had lost it at {@code revision}. */
+    void looked(@Nullable Revision revision) {
+        lookedAt = System.nanoTime();
+        goneAt = revision;
+    }
+
+    private long between() {
+        return TimeUnit.SECONDS.toNanos(seconds) / BEATS;
+    }
+}

@@ -1,0 +1,268 @@
+package io.understudy.mirror.lease;
+
+import io.understudy.etcd.Duty;
+import io.understudy.etcd.EtcdCluster;
+import io.understudy.mirror.call.CallFailedException;
+import io.understudy.mirror.call.ClusterCalls;
+import io.understudy.mirror.call.Repeated;
+import io.understudy.mirror.sink.SinkException;
+import io.understudy.mirror.sink.SinkListener;
+import io.understudy.vocabulary.ClusterId;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Leases of the target under the ids, and for the times, that the source granted. Each stands in a register in the target
+ * before it is granted there: so a lease that somebody else granted is never taken for one of these, and one whose grant
+ * was cut short is not forgotten.
+ *
+ * <p>Thread-safe.
+ */
+final class KeptLeases implements TargetLeases {
+
+    private static final Logger LOG = LoggerFactory.getLogger(KeptLeases.class);
+
+    /** What a lease is granted for of which the source no longer, or not now, tells. */
+    static final long FALLBACK_SECONDS = 60;
+
+    private static final Duration MAX_DEADLINE = Duration.ofSeconds(2);
+    private static final int SOURCE_ATTEMPTS = 3;
+    private static final int PROBED_AT_A_TIME = 500;
+
+    private final String mirror;
+    private final Repeated repeated;
+    private final LeaseRegister register;
+    private final LeaseCalls source;
+    private final LeaseCalls target;
+
+    /** Those that the target has. */
+    private final Map<Long, HeldLease> held = new ConcurrentHashMap<>();
+    /** Those in the register, also those that the target doesn't have. Changed under this object's lock. */
+    private final Set<Long> registered = ConcurrentHashMap.newKeySet();
+
+    private volatile @Nullable ClusterId sourceId;
+    private volatile @Nullable SinkException lost;
+
+    /** Clusters stay the caller's to close. */
+    KeptLeases(String mirror, EtcdCluster source, EtcdCluster target, SinkListener listener) {
+        this.mirror = mirror;
+        this.repeated = new Repeated(listener);
+        ClusterCalls writes = new ClusterCalls(target, Duty.WRITE, deadline(target));
+        this.register = new LeaseRegister(mirror, writes);
+        this.target = new LeaseCalls(writes);
+        // Any member that serves watches asks the leader about leases.
+        this.source = new LeaseCalls(new ClusterCalls(source, Duty.WATCH, deadline(source)));
+    }
+
+    private static Duration deadline(EtcdCluster cluster) {
+        Duration configured = cluster.settings().requestTimeout();
+        return configured.compareTo(MAX_DEADLINE) < 0 ? configured : MAX_DEADLINE;
+    }
+
+    @Override
+    public boolean areKept() {
+        return true;
+    }
+
+    /**
+     * Finds out which of the registered leases the target still has, and keeps those alive once. To be called before
+     * anything else.
+     *
+     * @return whether no key can have been lost: all of them are there, and were when they were last looked after
+     */
+    boolean begin() {
+        registered.addAll(repeated.until("reading the register of leases", register::ids));
+        List<Long> all = new ArrayList<>(registered);
+        for (int from = 0; from < all.size(); from += PROBED_AT_A_TIME) {
+            List<Long> some = all.subList(from, Math.min(all.size(), from + PROBED_AT_A_TIME));
+            repeated.until("looking for leases", () -> {
+                target.keepAlive(some, (id, seconds) -> {
+                    if (seconds > 0) {
+                        held.put(id, new HeldLease(id, seconds));
+                    }
+                });
+                return true;
+            });
+        }
+        boolean whole =
+                repeated.until("reading the register of leases", register::isWhole) && held.size() == registered.size();
+        if (!whole) {
+            setWhole(false);
+        }
+        LOG.info(
+                "mirror={} leases found, registered={} alive={} whole={}",
+                mirror,
+                registered.size(),
+                held.size(),
+                whole);
+        return whole;
+    }
+
+    /** Every key that should be attached to a lease is; or may not be, from now on. */
+    void setWhole(boolean whole) {
+        repeated.until("writing the register of leases", () -> {
+            register.setWhole(whole);
+            return true;
+        });
+    }
+
+    /** The cluster whose leases these are. */
+    void of(ClusterId cluster) {
+        sourceId = cluster;
+    }
+
+    /** @throws SinkException leases of the target have run out: a new sink puts back what went with them */
+    void requireNoneLost() {
+        SinkException why = lost;
+        if (why != null) {
+            throw why;
+        }
+    }
+
+    @Override
+    public long forPut(long id) {
+        if (id == 0) {
+            return 0;
+        }
+        requireNoneLost();
+        HeldLease known = held.get(id);
+        if (known == null || known.goneAt() != null) {
+            hold(id);
+        }
+        return id;
+    }
+
+    Collection<HeldLease> held() {
+        return held.values();
+    }
+
+    /** Keeps the leases alive once. */
+    void keepAlive(List<HeldLease> leases) throws CallFailedException, InterruptedException {
+        long asked = System.nanoTime();
+        target.keepAlive(leases.stream().map(HeldLease::id).toList(), (id, seconds) -> {
+            HeldLease lease = held.get(id);
+            if (lease == null) {
+                return;
+            }
+            if (seconds > 0) {
+                lease.keptAlive(asked, seconds);
+            } else if (held.remove(id, lease)) {
+                lost = new SinkException.Unavailable(
+                        "lease " + Long.toHexString(id) + " of the target has run out, though the mirror kept it"
+                                + " alive: the target could not be reached for its time to live, or somebody revoked"
+                                + " it. Keys that went with it are put back",
+                        null);
+            }
+        });
+    }
+
+    /** Asks the source whether it still has the lease, and remembers the answer. */
+    void look(HeldLease lease) throws CallFailedException, InterruptedException {
+        LeaseCalls.Facts facts = source.facts(lease.id(), false);
+        lease.looked(facts.exists() ? null : facts.at());
+    }
+
+    /**
+     * Ends a lease that the source no longer has, unless keys are still attached to it.
+     *
+     * @return whether it is ended
+     */
+    synchronized boolean end(HeldLease lease) throws CallFailedException, InterruptedException {
+        LeaseCalls.Facts facts = target.facts(lease.id(), true);
+        if (!facts.keys().isEmpty() || lease.goneAt() == null) {
+            return false;
+        }
+        held.remove(lease.id());
+        try {
+            target.revoke(lease.id());
+            register.remove(lease.id());
+        } catch (CallFailedException e) {
+            held.put(lease.id(), lease);
+            throw e;
+        }
+        registered.remove(lease.id());
+        return true;
+    }
+
+    /** Forgets registered leases that the target doesn't have and no key needs. */
+    synchronized void forgetMissing() {
+        for (long id : Set.copyOf(registered)) {
+            if (!held.containsKey(id)) {
+                repeated.until("writing the register of leases", () -> {
+                    register.remove(id);
+                    return true;
+                });
+                registered.remove(id);
+            }
+        }
+    }
+
+    private synchronized void hold(long id) {
+        HeldLease known = held.get(id);
+        if (known != null) {
+            // The source has it again, or had it when it put this key.
+            known.looked(null);
+            return;
+        }
+        long wanted = seconds(id);
+        if (!registered.contains(id)) {
+            repeated.until("looking for lease " + Long.toHexString(id) + " in the target", () -> {
+                requireOurs(id);
+                register.add(id, source());
+                return true;
+            });
+            registered.add(id);
+        }
+        held.put(id, repeated.until("granting lease " + Long.toHexString(id) + " in the target", () -> {
+            long granted = target.grant(id, wanted);
+            return new HeldLease(
+                    id, granted > 0 ? granted : target.facts(id, false).grantedSeconds());
+        }));
+    }
+
+    private void requireOurs(long id) throws CallFailedException, InterruptedException {
+        LeaseCalls.Facts facts = target.facts(id, false);
+        if (facts.exists() && !register.isOfSibling(id, source())) {
+            throw new SinkException.Refused("lease " + Long.toHexString(id) + " of the target was granted by somebody"
+                    + " else, but a key of the source has a lease of that id: mirror " + mirror + " can't tell whose"
+                    + " keys are whose. Revoke it in the target if nothing there needs it, or set leases to drop");
+        }
+    }
+
+    private ClusterId source() {
+        ClusterId known = sourceId;
+        if (known == null) {
+            throw new IllegalStateException("leases are asked for before their cluster is known");
+        }
+        return known;
+    }
+
+    /** What the source granted it for. Who mirrors the past can't wait for an answer for ever: the source may be gone. */
+    private long seconds(long id) {
+        for (int attempt = 0; attempt < SOURCE_ATTEMPTS; attempt++) {
+            try {
+                LeaseCalls.Facts facts = source.facts(id, false);
+                return facts.exists() ? facts.grantedSeconds() : FALLBACK_SECONDS;
+            } catch (CallFailedException e) {
+                LOG.debug("mirror={} lease={} source not asked: {}", mirror, Long.toHexString(id), e.getMessage());
+            } catch (InterruptedException e) {
+                Thread.currentThread().interrupt();
+                throw new SinkException.Stopped("asking for lease " + Long.toHexString(id));
+            }
+        }
+        LOG.warn(
+                "mirror={} lease={} granted for {} s: the source can't be asked for how long it did",
+                mirror,
+                Long.toHexString(id),
+                FALLBACK_SECONDS);
+        return FALLBACK_SECONDS;
+    }
+}

@@ -1,0 +1,80 @@
+package io.understudy.mirror.lease;
+
+import com.google.protobuf.ByteString;
+import io.etcd.jetcd.api.LeaseGrantRequest;
+import io.etcd.jetcd.api.LeaseRevokeRequest;
+import io.etcd.jetcd.api.LeaseTimeToLiveRequest;
+import io.etcd.jetcd.api.LeaseTimeToLiveResponse;
+import io.understudy.etcd.EtcdError;
+import io.understudy.mirror.call.CallFailedException;
+import io.understudy.mirror.call.ClusterCalls;
+import io.understudy.vocabulary.ClusterId;
+import io.understudy.vocabulary.Revision;
+import java.util.Collection;
+import java.util.List;
+import java.util.function.BiConsumer;
+
+/** What can be asked of a cluster about leases. Thread-safe. */
+final class LeaseCalls {
+
+    private final ClusterCalls calls;
+
+    LeaseCalls(ClusterCalls calls) {
+        this.calls = calls;
+    }
+
+    /**
+     * A lease as its cluster knows it.
+     *
+     * @param exists whether there is one
+     * @param grantedSeconds what it was granted for
+     * @param keys attached, if asked for
+     * @param at the revision of who answered
+     */
+    record Facts(boolean exists, long grantedSeconds, List<ByteString> keys, ClusterId cluster, Revision at) {}
+
+    Facts facts(long id, boolean withKeys) throws CallFailedException, InterruptedException {
+        LeaseTimeToLiveResponse answer = calls.lease(stub -> stub.leaseTimeToLive(
+                LeaseTimeToLiveRequest.newBuilder().setID(id).setKeys(withKeys).build()));
+        // A lease that has run out but is not revoked yet has 0 seconds left; one that isn't there has -1.
+        return new Facts(
+                answer.getTTL() >= 0,
+                answer.getGrantedTTL(),
+                answer.getKeysList(),
+                new ClusterId(answer.getHeader().getClusterId()),
+                new Revision(answer.getHeader().getRevision()));
+    }
+
+    /** Returns the seconds it was granted for, 0 if there was such a lease already. */
+    long grant(long id, long seconds) throws CallFailedException, InterruptedException {
+        try {
+            return calls.lease(stub -> stub.leaseGrant(LeaseGrantRequest.newBuilder()
+                            .setID(id)
+                            .setTTL(seconds)
+                            .build()))
+                    .getTTL();
+        } catch (CallFailedException e) {
+            if (e.error() == EtcdError.LEASE_EXISTS) {
+                return 0;
+            }
+            throw e;
+        }
+    }
+
+    void revoke(long id) throws CallFailedException, InterruptedException {
+        try {
+            calls.lease(stub ->
+                    stub.leaseRevoke(LeaseRevokeRequest.newBuilder().setID(id).build()));
+        } catch (CallFailedException e) {
+            if (e.error() != EtcdError.LEASE_NOT_FOUND) {
+                throw e;
+            }
+        }
+    }
+
+    /** As {@link ClusterCalls#keepAlive(Collection, BiConsumer)}. */
+    void keepAlive(Collection<Long> ids, BiConsumer<Long, Long> answer)
+            throws CallFailedException, InterruptedException {
+        calls.keepAlive(ids, answer);
+    }
+}

@@ -1,0 +1,130 @@
+package io.understudy.mirror.lease;
+
+import io.understudy.mirror.call.CallFailedException;
+import io.understudy.vocabulary.Revision;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.Executors;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Supplier;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Keeps the target's leases alive, and ends those that the source no longer has. A source that doesn't answer ends none,
+ * however long; a target that is slow is asked all the same. One thread does the one, another the other, so that neither
+ * waits for the other cluster.
+ */
+final class LeaseKeeper implements AutoCloseable {
+
+    private static final Logger LOG = LoggerFactory.getLogger(LeaseKeeper.class);
+
+    private static final Duration TICK = Duration.ofMillis(100);
+    private static final int ALIVE_AT_A_TIME = 500;
+
+    /** How often the source is asked for a lease: once per time to live, within these. */
+    private static final long MIN_LOOK_SECONDS = 1;
+
+    private static final long MAX_LOOK_SECONDS = 10;
+    /** How many leases the source is asked for per tick, at most. */
+    private static final int LOOKED_AT_A_TIME = 20;
+
+    private final String mirror;
+    private final KeptLeases leases;
+    private final Supplier<Revision> complete;
+    private final LeaseMetrics metrics;
+    private final ScheduledExecutorService threads;
+
+    private LeaseKeeper(String mirror, KeptLeases leases, Supplier<Revision> complete, LeaseMetrics metrics) {
+        this.mirror = mirror;
+        this.leases = leases;
+        this.complete = complete;
+        this.metrics = metrics;
+        this.threads = Executors.newScheduledThreadPool(2, work -> {
+            Thread thread = new Thread(work, "mirror-" + mirror + "-leases");
+            thread.setDaemon(true);
+            return thread;
+        });
+    }
+
+    /**
+     * Begins.
+     *
+     * @param complete up to where the target holds what the source had
+     */
+    static LeaseKeeper start(String mirror, KeptLeases leases, Supplier<Revision> complete, LeaseMetrics metrics) {
+        LeaseKeeper keeper = new LeaseKeeper(mirror, leases, complete, metrics);
+        keeper.every(TICK, "kept alive", keeper::keepAlive);
+        keeper.every(TICK, "compared with the source's", keeper::look);
+        return keeper;
+    }
+
+    /** Stops keeping leases alive; they stay for as long as they were granted for. Idempotent. */
+    @Override
+    public void close() {
+        threads.shutdownNow();
+        metrics.held(0);
+    }
+
+    @FunctionalInterface
+    private interface Work {
+        void run() throws CallFailedException, InterruptedException;
+    }
+
+    private void every(Duration pause, String what, Work work) {
+        var unused = threads.scheduleWithFixedDelay(
+                () -> {
+                    try {
+                        work.run();
+                    } catch (CallFailedException e) {
+                        LOG.debug("mirror={} leases not {}: {}", mirror, what, e.getMessage());
+                    } catch (InterruptedException e) {
+                        Thread.currentThread().interrupt();
+                    } catch (RuntimeException e) {
+                        LOG.warn("mirror={} leases not {}", mirror, what, e);
+                    }
+                },
+                0,
+                pause.toMillis(),
+                TimeUnit.MILLISECONDS);
+    }
+
+    private void keepAlive() throws CallFailedException, InterruptedException {
+        metrics.held(leases.held().size());
+        while (true) {
+            long now = System.nanoTime();
+            List<HeldLease> due = leases.held().stream()
+                    .filter(lease -> lease.isDue(now))
+                    .limit(ALIVE_AT_A_TIME)
+                    .toList();
+            if (due.isEmpty()) {
+                return;
+            }
+            leases.keepAlive(due);
+        }
+    }
+
+    private void look() throws CallFailedException, InterruptedException {
+        long now = System.nanoTime();
+        List<HeldLease> some = leases.held().stream()
+                .filter(lease -> now - lease.lookedAt() > between(lease))
+                .map(lease -> Map.entry(lease.lookedAt(), lease))
+                .sorted(Map.Entry.comparingByKey())
+                .limit(LOOKED_AT_A_TIME)
+                .map(Map.Entry::getValue)
+                .toList();
+        for (HeldLease lease : some) {
+            leases.look(lease);
+            Revision goneAt = lease.goneAt();
+            if (goneAt != null && !complete.get().isBefore(goneAt) && leases.end(lease)) {
+                LOG.debug("mirror={} lease={} ended", mirror, Long.toHexString(lease.id()));
+            }
+        }
+    }
+
+    private static long between(HeldLease lease) {
+        return TimeUnit.SECONDS.toNanos(Math.max(MIN_LOOK_SECONDS, Math.min(MAX_LOOK_SECONDS, lease.seconds())));
+    }
+}

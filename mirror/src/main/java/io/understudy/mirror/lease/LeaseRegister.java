@@ -1,0 +1,126 @@
+package io.understudy.mirror.lease;
+
+import com.google.protobuf.ByteString;
+import io.etcd.jetcd.api.DeleteRangeRequest;
+import io.etcd.jetcd.api.KeyValue;
+import io.etcd.jetcd.api.PutRequest;
+import io.etcd.jetcd.api.RangeRequest;
+import io.etcd.jetcd.api.RangeResponse;
+import io.understudy.mirror.call.CallFailedException;
+import io.understudy.mirror.call.ClusterCalls;
+import io.understudy.mirror.scope.ReservedKeys;
+import io.understudy.vocabulary.ClusterId;
+import io.understudy.vocabulary.KeyRange;
+import java.util.HashSet;
+import java.util.Set;
+
+/**
+ * Which leases of the target are a mirror's own: one key each, put before the lease is granted, with the source's cluster
+ * id as its value. And whether every key that should be attached to one of them is.
+ */
+final class LeaseRegister {
+
+    private static final String EACH = "lease/";
+    private static final ByteString KEPT = ByteString.copyFromUtf8("kept");
+    private static final int PAGE_KEYS = 2_000;
+
+    private final String mirror;
+    private final ClusterCalls calls;
+
+    /** @param calls of the target's voters */
+    LeaseRegister(String mirror, ClusterCalls calls) {
+        this.mirror = mirror;
+        this.calls = calls;
+    }
+
+    /** Ids of all. */
+    Set<Long> ids() throws CallFailedException, InterruptedException {
+        KeyRange all = ReservedKeys.all(mirror, EACH);
+        Set<Long> ids = new HashSet<>();
+        ByteString from = all.etcdKey();
+        while (true) {
+            RangeResponse page = range(RangeRequest.newBuilder()
+                    .setKey(from)
+                    .setRangeEnd(all.etcdRangeEnd())
+                    .setKeysOnly(true)
+                    .setLimit(PAGE_KEYS));
+            for (KeyValue entry : page.getKvsList()) {
+                ids.add(id(entry.getKey()));
+            }
+            if (!page.getMore()) {
+                return ids;
+            }
+            from = KeyRange.single(page.getKvs(page.getKvsCount() - 1).getKey()).etcdRangeEnd();
+        }
+    }
+
+    void add(long id, ClusterId source) throws CallFailedException, InterruptedException {
+        put(key(id), ByteString.copyFromUtf8(source.toString()));
+    }
+
+    void remove(long id) throws CallFailedException, InterruptedException {
+        delete(key(id));
+    }
+
+    /** Whether another mirror of the same source has granted the lease, which then is as good as this one's own. */
+    boolean isOfSibling(long id, ClusterId source) throws CallFailedException, InterruptedException {
+        ByteString end = ByteString.copyFromUtf8("/" + EACH + Long.toHexString(id));
+        ByteString from = ReservedKeys.CHECKPOINTS.etcdKey();
+        while (true) {
+            RangeResponse page = range(RangeRequest.newBuilder()
+                    .setKey(from)
+                    .setRangeEnd(ReservedKeys.CHECKPOINTS.etcdRangeEnd())
+                    .setLimit(PAGE_KEYS));
+            for (KeyValue entry : page.getKvsList()) {
+                if (entry.getKey().endsWith(end)
+                        && entry.getValue().toStringUtf8().equals(source.toString())) {
+                    return true;
+                }
+            }
+            if (!page.getMore()) {
+                return false;
+            }
+            from = KeyRange.single(page.getKvs(page.getKvsCount() - 1).getKey()).etcdRangeEnd();
+        }
+    }
+
+    /** Whether, when this was last known, every key was attached that should be. */
+    boolean isWhole() throws CallFailedException, InterruptedException {
+        return range(RangeRequest.newBuilder().setKey(whole())).getKvsCount() > 0;
+    }
+
+    void setWhole(boolean whole) throws CallFailedException, InterruptedException {
+        if (whole) {
+            put(whole(), KEPT);
+        } else {
+            delete(whole());
+        }
+    }
+
+    private RangeResponse range(RangeRequest.Builder request) throws CallFailedException, InterruptedException {
+        return calls.kv(stub -> stub.range(request.build()));
+    }
+
+    private void put(ByteString key, ByteString value) throws CallFailedException, InterruptedException {
+        calls.kv(stub ->
+                stub.put(PutRequest.newBuilder().setKey(key).setValue(value).build()));
+    }
+
+    private void delete(ByteString key) throws CallFailedException, InterruptedException {
+        calls.kv(stub ->
+                stub.deleteRange(DeleteRangeRequest.newBuilder().setKey(key).build()));
+    }
+
+    private ByteString whole() {
+        return ReservedKeys.of(mirror, "leases");
+    }
+
+    private ByteString key(long id) {
+        return ReservedKeys.of(mirror, EACH + Long.toHexString(id));
+    }
+
+    private long id(ByteString key) {
+        int prefix = ReservedKeys.of(mirror, EACH).size();
+        return Long.parseUnsignedLong(key.substring(prefix).toStringUtf8(), 16);
+    }
+}

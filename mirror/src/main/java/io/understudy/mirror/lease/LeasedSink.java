@@ -1,0 +1,174 @@
+package io.understudy.mirror.lease;
+
+import io.etcd.jetcd.api.RequestOp;
+import io.understudy.etcd.Duty;
+import io.understudy.etcd.EtcdCluster;
+import io.understudy.mirror.call.ClusterCalls;
+import io.understudy.mirror.call.Repeated;
+import io.understudy.mirror.checkpoint.Checkpoint;
+import io.understudy.mirror.checkpoint.CheckpointState;
+import io.understudy.mirror.scope.MirrorScope;
+import io.understudy.mirror.sink.Sink;
+import io.understudy.mirror.sink.SinkListener;
+import io.understudy.vocabulary.ClusterId;
+import io.understudy.vocabulary.Commit;
+import io.understudy.vocabulary.KeyRange;
+import io.understudy.vocabulary.KeyValue;
+import io.understudy.vocabulary.Position;
+import io.understudy.vocabulary.Revision;
+import java.util.List;
+import java.util.Optional;
+import java.util.function.BiPredicate;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A sink for etcd whose keys have the leases that they have at the source. While it is open its leases are kept alive; when
+ * it is opened, keys that went with leases meanwhile are put back before the first commit.
+ */
+public final class LeasedSink implements Sink {
+
+    private final String mirror;
+    private final KeptLeases leases;
+    private final LeaseRestore restore;
+    private final LeaseMetrics metrics;
+    private final Sink sink;
+    private @Nullable LeaseKeeper keeper;
+    /** Whether every key that should have a lease is known to have it. */
+    private boolean whole;
+    /** Whether nothing was mirrored before: then a snapshot is all there is, in the order in which it is written. */
+    private boolean first;
+
+    private LeasedSink(String mirror, KeptLeases leases, LeaseRestore restore, LeaseMetrics metrics, Sink sink) {
+        this.mirror = mirror;
+        this.leases = leases;
+        this.restore = restore;
+        this.metrics = metrics;
+        this.sink = sink;
+    }
+
+    /**
+     * Makes a sink that writes with leases. Clusters stay the caller's to close.
+     *
+     * @param sinks makes the sink that writes, given the leases that it asks for each put
+     * @param repair has that sink do operations that belong to no commit, in one transaction; false if it may not now
+     */
+    public static <S extends Sink> LeasedSink over(
+            String mirror,
+            MirrorScope scope,
+            EtcdCluster source,
+            EtcdCluster target,
+            LeaseMetrics metrics,
+            SinkListener listener,
+            Function<TargetLeases, S> sinks,
+            BiPredicate<S, List<RequestOp>> repair) {
+        KeptLeases leases = new KeptLeases(mirror, source, target, listener);
+        S sink = sinks.apply(leases);
+        LeaseRestore restore = new LeaseRestore(
+                mirror,
+                scope,
+                new ClusterCalls(source, Duty.SNAPSHOT, source.settings().requestTimeout()),
+                new ClusterCalls(target, Duty.WRITE, target.settings().requestTimeout()),
+                new Repeated(listener),
+                leases,
+                operations -> repair.test(sink, operations));
+        return new LeasedSink(mirror, leases, restore, metrics, sink);
+    }
+
+    @Override
+    public @Nullable Position open() {
+        Position position = sink.open();
+        whole = leases.begin();
+        first = sink.checkpoint() == null;
+        keeper = LeaseKeeper.start(mirror, leases, sink::complete, metrics);
+        if (position != null) {
+            leases.of(position.cluster());
+            restore();
+        }
+        return position;
+    }
+
+    @Override
+    public void snapshotStarted(ClusterId cluster, Revision revision) {
+        leases.of(cluster);
+        if (whole) {
+            whole = false;
+            leases.setWhole(false);
+        }
+        sink.snapshotStarted(cluster, revision);
+    }
+
+    @Override
+    public void snapshotPage(KeyRange covered, List<KeyValue> entries) {
+        leases.requireNoneLost();
+        sink.snapshotPage(covered, entries);
+    }
+
+    @Override
+    public void snapshotCompleted(Position position) {
+        sink.snapshotCompleted(position);
+        if (first) {
+            leases.setWhole(true);
+            whole = true;
+            first = false;
+        }
+        restore();
+    }
+
+    @Override
+    public void commit(Commit commit, Position position) {
+        leases.requireNoneLost();
+        sink.commit(commit, position);
+        restore();
+    }
+
+    @Override
+    public void progress(Position position) {
+        leases.requireNoneLost();
+        sink.progress(position);
+    }
+
+    @Override
+    public void settle() {
+        leases.requireNoneLost();
+        sink.settle();
+    }
+
+    @Override
+    public @Nullable Checkpoint checkpoint() {
+        return sink.checkpoint();
+    }
+
+    @Override
+    public Revision complete() {
+        return sink.complete();
+    }
+
+    /** Stops keeping leases alive, too; they stay. */
+    @Override
+    public void close() {
+        if (keeper != null) {
+            keeper.close();
+        }
+        sink.close();
+    }
+
+    /** While the checkpoint stands torn before a commit, that commit comes first. */
+    private void restore() {
+        if (whole) {
+            return;
+        }
+        sink.settle();
+        Checkpoint checkpoint = sink.checkpoint();
+        if (checkpoint == null || checkpoint.state() != CheckpointState.SYNCED) {
+            return;
+        }
+        Optional<Integer> put = restore.run(checkpoint.revision());
+        if (put.isPresent()) {
+            metrics.restored(put.get());
+            leases.forgetMissing();
+            leases.setWhole(true);
+        }
+        whole = put.isPresent();
+    }
+}

@@ -1,0 +1,271 @@
+package io.understudy.mirror;
+
+import static io.understudy.mirror.fixture.Mirrors.PATIENCE;
+import static io.understudy.mirror.fixture.Mirrors.awaitCaughtUp;
+import static io.understudy.mirror.fixture.Mirrors.awaitFailure;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import com.google.protobuf.ByteString;
+import io.etcd.jetcd.api.KeyValue;
+import io.etcd.jetcd.api.RangeRequest;
+import io.understudy.feed.etcd.EtcdFeedOptions;
+import io.understudy.local.etcd.EtcdMember;
+import io.understudy.local.junit.EtcdExtension;
+import io.understudy.mirror.etcd.EtcdSinkOptions;
+import io.understudy.mirror.fixture.Leases;
+import io.understudy.mirror.fixture.Mirrors;
+import io.understudy.mirror.fixture.TestClient;
+import io.understudy.mirror.lease.LeaseMode;
+import io.understudy.mirror.scope.MirrorScope;
+import java.time.Duration;
+import java.util.Comparator;
+import java.util.List;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
+
+/** With {@code leases: ttl}, keys have the leases in the target that they have at the source, for as long as there. */
+final class LeaseMirrorIT {
+
+    private static final int TTL = 2;
+    /** Until a lease that nobody keeps alive is gone: etcd looks every half a second. */
+    private static final Duration GONE = Duration.ofSeconds(TTL + 2);
+
+    private static final ByteString REGISTER = ByteString.copyFromUtf8("\0understudy/mirror/dr/lease/");
+    private static final ByteString REGISTER_END = ByteString.copyFromUtf8("\0understudy/mirror/dr/lease0");
+
+    @RegisterExtension
+    static final EtcdExtension SOURCE = EtcdExtension.voters(1).named("source");
+
+    @RegisterExtension
+    static final EtcdExtension TARGET = EtcdExtension.voters(1).named("target");
+
+    private TestClient source;
+    private TestClient target;
+    private Leases owner;
+    private Leases inTarget;
+
+    @BeforeEach
+    void beginEmpty() {
+        source = TestClient.of(SOURCE.cluster().leader());
+        target = TestClient.of(TARGET.cluster().leader());
+        source.deleteAll();
+        target.deleteAll();
+        owner = Leases.of(SOURCE.cluster().leader());
+        inTarget = Leases.of(TARGET.cluster().leader());
+    }
+
+    @AfterEach
+    void disconnect() {
+        owner.close();
+        inTarget.close();
+        source.close();
+        target.close();
+    }
+
+    @Test
+    void aLeaseHasTheSameIdAndTimeToLive_andIsAttachedToTheSameKeys() {
+        long early = owner.grant(30);
+        owner.put("early", "1", early);
+        owner.put("plain", "1", 0);
+        try (MirrorProcess mirror = start()) {
+            awaitCaughtUp(mirror, source);
+            long late = owner.grant(40);
+            owner.put("late/1", "1", late);
+            owner.put("late/2", "1", late);
+            awaitCaughtUp(mirror, source);
+            assertThat(lease("early")).isEqualTo(early);
+            assertThat(lease("plain")).isZero();
+            assertThat(inTarget.facts(early).getGrantedTTL()).isEqualTo(30);
+            assertThat(inTarget.facts(late).getGrantedTTL()).isEqualTo(40);
+            assertThat(inTarget.facts(late).getKeysList())
+                    .containsExactlyInAnyOrder(ByteString.copyFromUtf8("late/1"), ByteString.copyFromUtf8("late/2"));
+        }
+    }
+
+    @Test
+    void aPutChangesTheLeaseOfAKey_andTakesItAway() {
+        long one = owner.grant(30);
+        long other = owner.grant(30);
+        try (MirrorProcess mirror = start()) {
+            owner.put("k", "1", one);
+            owner.put("l", "1", one);
+            owner.put("k", "2", other);
+            owner.put("l", "2", 0);
+            awaitCaughtUp(mirror, source);
+            assertThat(lease("k")).isEqualTo(other);
+            assertThat(lease("l")).isZero();
+            assertThat(inTarget.facts(one).getKeysList()).isEmpty();
+            owner.revoke(one);
+            owner.revoke(other);
+            awaitCaughtUp(mirror, source);
+            assertThat(target.contents()).isEqualTo(source.contents()).hasSize(1);
+        }
+    }
+
+    @Test
+    void whatRunsOutAtTheSourceIsDeleted_andItsLeaseIsEnded() {
+        long lease = owner.grant(TTL);
+        try (MirrorProcess mirror = start()) {
+            owner.put("k", "1", lease);
+            awaitCaughtUp(mirror, source);
+            assertThat(target.contents()).hasSize(1);
+            owner.abandon(lease);
+            await().atMost(PATIENCE).until(() -> target.contents().isEmpty());
+            await().atMost(PATIENCE).until(() -> inTarget.facts(lease).getTTL() < 0);
+            await().atMost(PATIENCE).until(() -> registered().isEmpty());
+        }
+    }
+
+    @Test
+    void keysStayWhileTheSourceCannotBeAsked() {
+        long lease = owner.grant(TTL);
+        try (MirrorProcess mirror = start()) {
+            owner.put("k", "1", lease);
+            awaitCaughtUp(mirror, source);
+            EtcdMember member = SOURCE.cluster().leader();
+            member.pause();
+            await().pollDelay(GONE).atMost(PATIENCE).untilAsserted(() -> assertThat(lease("k"))
+                    .isEqualTo(lease));
+            member.resume();
+            awaitCaughtUp(mirror, source);
+            assertThat(target.contents()).isEqualTo(source.contents());
+        }
+    }
+
+    @Test
+    void whatRanOutWhileTheMirrorWasDownIsPutBack() {
+        long lease = owner.grant(TTL);
+        long other = owner.grant(30);
+        try (MirrorProcess mirror = start()) {
+            owner.put("/a", "1", lease);
+            owner.put("/b", "1", other);
+            owner.put("/c", "1", lease);
+            owner.put("/plain", "1", 0);
+            awaitCaughtUp(mirror, source);
+        }
+        await().atMost(PATIENCE).until(() -> target.contents().size() == 2);
+        owner.put("/a", "2", lease);
+        try (MirrorProcess mirror = start()) {
+            awaitCaughtUp(mirror, source);
+            assertThat(target.contents()).isEqualTo(source.contents()).hasSize(4);
+            assertThat(lease("/a")).isEqualTo(lease);
+            assertThat(lease("/c")).isEqualTo(lease);
+            assertThat(inTarget.facts(lease).getGrantedTTL()).isEqualTo(TTL);
+        }
+    }
+
+    @Test
+    void whatSomebodyRevokesInTheTargetIsPutBack() {
+        long lease = owner.grant(TTL);
+        try (MirrorProcess mirror = start()) {
+            owner.put("k", "1", lease);
+            awaitCaughtUp(mirror, source);
+            inTarget.revoke(lease);
+            assertThat(target.contents()).isEmpty();
+            await().atMost(PATIENCE).until(() -> target.contents().size() == 1);
+            assertThat(lease("k")).isEqualTo(lease);
+            assertThat(mirror.failure()).isNotDone();
+        }
+    }
+
+    @Test
+    void aLeaseThatSomebodyElseGrantedIsRefused() throws Exception {
+        long lease = owner.grant(30);
+        inTarget.grant(lease, 30);
+        try (MirrorProcess mirror = start()) {
+            owner.put("k", "1", lease);
+            assertThat(awaitFailure(mirror))
+                    .hasMessageContaining(Long.toHexString(lease))
+                    .hasMessageContaining("granted by somebody else");
+        }
+        assertThat(registered()).isEmpty();
+    }
+
+    @Test
+    void twoMirrorsOfOneSourceShareALease() {
+        long lease = owner.grant(30);
+        owner.put("/a/1", "1", lease);
+        owner.put("/b/1", "1", lease);
+        try (MirrorProcess mirror = Mirrors.start(mirror("a", "/a/"), mirror("b", "/b/"))) {
+            await().atMost(PATIENCE).until(() -> target.contents().equals(source.contents()));
+            assertThat(inTarget.facts(lease).getKeysCount()).isEqualTo(2);
+            assertThat(mirror.failure()).isNotDone();
+        }
+    }
+
+    @Test
+    void aQueueForALockKeepsItsOrder() {
+        List<Long> waiting = List.of(owner.grant(TTL), owner.grant(30), owner.grant(TTL));
+        waiting.forEach(lease -> owner.put("lock/" + Long.toHexString(lease), "", lease));
+        List<String> queue = queue(source);
+        assertThat(queue)
+                .containsExactlyElementsOf(
+                        waiting.stream().map(Long::toHexString).toList());
+        try (MirrorProcess mirror = start()) {
+            awaitCaughtUp(mirror, source);
+            assertThat(queue(target)).as("after the first synchronisation").isEqualTo(queue);
+            long last = owner.grant(30);
+            owner.put("lock/" + Long.toHexString(last), "", last);
+            awaitCaughtUp(mirror, source);
+            assertThat(queue(target))
+                    .as("after one more")
+                    .isEqualTo(queue(source))
+                    .hasSize(4);
+        }
+        await().atMost(PATIENCE).until(() -> queue(target).size() == 2);
+        try (MirrorProcess mirror = start()) {
+            awaitCaughtUp(mirror, source);
+            assertThat(queue(target)).as("after a while without the mirror").isEqualTo(queue(source));
+        }
+    }
+
+    /** Leases of those that wait, whoever is first the lock. */
+    private static List<String> queue(TestClient cluster) {
+        return cluster
+                .kv()
+                .range(RangeRequest.newBuilder()
+                        .setKey(ByteString.copyFromUtf8("lock/"))
+                        .setRangeEnd(ByteString.copyFromUtf8("lock0"))
+                        .build())
+                .getKvsList()
+                .stream()
+                .sorted(Comparator.comparingLong(KeyValue::getCreateRevision))
+                .map(entry -> entry.getKey().toStringUtf8().substring("lock/".length()))
+                .toList();
+    }
+
+    private long lease(String key) {
+        return target.get(ByteString.copyFromUtf8(key)).getKvs(0).getLease();
+    }
+
+    private List<KeyValue> registered() {
+        return target.kv()
+                .range(RangeRequest.newBuilder()
+                        .setKey(REGISTER)
+                        .setRangeEnd(REGISTER_END)
+                        .build())
+                .getKvsList();
+    }
+
+    private static MirrorProcess start() {
+        return Mirrors.etcd(
+                Mirrors.settings(SOURCE.cluster()),
+                Mirrors.settings(TARGET.cluster()),
+                MirrorScope.all(),
+                EtcdSinkOptions.DEFAULTS.with(LeaseMode.TTL));
+    }
+
+    private static MirrorSettings.Mirror mirror(String name, String prefix) {
+        return new MirrorSettings.Mirror(
+                name,
+                Mirrors.settings(SOURCE.cluster()),
+                EtcdFeedOptions.DEFAULTS,
+                MirrorScope.prefix(prefix),
+                true,
+                MirrorSettings.Target.Etcd.of(
+                        Mirrors.settings(TARGET.cluster()), EtcdSinkOptions.DEFAULTS.with(LeaseMode.TTL)));
+    }
+}
