@@ -87,7 +87,7 @@ final class ImportRulesTest {
             .mirror.active      org.slf4j
             .mirror.call        .mirror.sink .etcd io.etcd.jetcd.api io.grpc
             .mirror.etcd        .mirror.sink .mirror.checkpoint .mirror.scope .mirror.lease .vocabulary .feed .etcd .config
-            .mirror.etcd        com.google.protobuf io.etcd.jetcd.api io.grpc org.slf4j
+            .mirror.etcd        .mirror.home com.google.protobuf io.etcd.jetcd.api io.grpc org.slf4j
             .mirror.kafka       .mirror.sink .mirror.checkpoint .mirror.scope .vocabulary .feed .config
             .mirror.kafka       com.google.protobuf org.apache.kafka.clients org.apache.kafka.common org.slf4j
             .mirror.sink        .mirror.checkpoint .vocabulary .feed com.google.protobuf
@@ -97,6 +97,7 @@ final class ImportRulesTest {
             .mirror.revisions   io.grpc
             .mirror.lease       .mirror.call .mirror.sink .mirror.checkpoint .mirror.scope .vocabulary .etcd
             .mirror.lease       com.google.protobuf io.etcd.jetcd.api io.micrometer org.slf4j
+            .mirror.home        .mirror.checkpoint .mirror.scope .vocabulary com.fasterxml.jackson com.google.protobuf
             .mirror.checkpoint  .mirror.scope .vocabulary com.fasterxml.jackson com.google.protobuf
             .mirror.scope       .vocabulary com.google.protobuf
 

@@ -185,7 +185,15 @@ public final class MirrorProcess implements AutoCloseable {
             LeaseMetrics metrics,
             SinkListener listener) {
         Function<TargetLeases, EtcdSink> sinks = leases -> new EtcdSink(
-                mirror.name(), mirror.scope(), writer, target, options, leases, ForeignWriteHint.NONE, listener);
+                mirror.name(),
+                mirror.scope(),
+                writer,
+                source,
+                target,
+                options,
+                leases,
+                ForeignWriteHint.NONE,
+                listener);
         return switch (options.leases()) {
             case DROP -> sinks.apply(TargetLeases.DROPPED);
             case TTL ->

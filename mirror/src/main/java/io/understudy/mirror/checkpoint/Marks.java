@@ -1,15 +1,10 @@
 package io.understudy.mirror.checkpoint;
 
-import com.fasterxml.jackson.core.JsonProcessingException;
-import com.fasterxml.jackson.core.StreamReadFeature;
-import com.fasterxml.jackson.databind.DeserializationFeature;
 import com.fasterxml.jackson.databind.JsonNode;
-import com.fasterxml.jackson.databind.json.JsonMapper;
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import com.google.protobuf.ByteString;
 import io.understudy.vocabulary.ClusterId;
-import java.util.ArrayList;
 import java.util.List;
 
 /**
@@ -22,11 +17,6 @@ import java.util.List;
 public final class Marks {
 
     private static final String FIELD = "path";
-
-    private static final JsonMapper JSON = JsonMapper.builder()
-            .enable(StreamReadFeature.STRICT_DUPLICATE_DETECTION)
-            .enable(DeserializationFeature.FAIL_ON_TRAILING_TOKENS)
-            .build();
 
     private Marks() {}
 
@@ -42,18 +32,9 @@ public final class Marks {
      * @throws IllegalArgumentException there is none, or not as {@link #write} writes it
      */
     public static List<ClusterId> read(JsonNode stored) {
-        JsonNode array = stored.path(FIELD);
-        if (!array.isArray()) {
-            throw new IllegalArgumentException(FIELD + " must be a list, not " + array);
-        }
-        List<ClusterId> path = new ArrayList<>(array.size());
-        for (JsonNode each : array) {
-            if (!each.isTextual()) {
-                throw new IllegalArgumentException(FIELD + " must be a list of texts, not " + array);
-            }
-            path.add(clusterId(FIELD, each.textValue()));
-        }
-        return path;
+        return StrictJson.texts(stored.path(FIELD), FIELD).stream()
+                .map(text -> StrictJson.clusterId(FIELD, text))
+                .toList();
     }
 
     /**
@@ -64,21 +45,9 @@ public final class Marks {
      */
     public static List<ClusterId> decode(String where, ByteString stored) throws CorruptCheckpointException {
         try {
-            return read(JSON.readTree(stored.toStringUtf8()));
-        } catch (JsonProcessingException e) {
-            throw new CorruptCheckpointException(where, "it is not JSON", CheckpointCodec.shown(stored), e);
+            return read(StrictJson.parse(stored));
         } catch (IllegalArgumentException e) {
-            throw new CorruptCheckpointException(
-                    where, String.valueOf(e.getMessage()), CheckpointCodec.shown(stored), e);
+            throw new CorruptCheckpointException(where, String.valueOf(e.getMessage()), StrictJson.shown(stored), e);
         }
-    }
-
-    /** @throws IllegalArgumentException it is not the text of a cluster's id */
-    static ClusterId clusterId(String field, String text) {
-        long id = Long.parseUnsignedLong(text, 16);
-        if (!Long.toHexString(id).equals(text)) {
-            throw new IllegalArgumentException(field + " \"" + text + "\" is not a cluster id");
-        }
-        return new ClusterId(id);
     }
 }

@@ -31,6 +31,13 @@ final class CheckpointWriter {
         listener.written(operations.size());
     }
 
+    /** The same with operations that are no part of the copy, but on the mirror's own keys. */
+    void writeOwn(List<RequestOp> operations, Checkpoint next) {
+        writer.write(operations, next);
+        schedule.stored();
+        listener.written(0);
+    }
+
     /** Stores the first checkpoint of an epoch, see {@link FencedWriter#beginEpoch}. */
     void beginEpoch(Checkpoint first) {
         writer.beginEpoch(first);

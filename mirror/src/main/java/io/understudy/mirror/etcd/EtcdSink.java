@@ -4,7 +4,6 @@ import io.etcd.jetcd.api.RequestOp;
 import io.understudy.etcd.EtcdCluster;
 import io.understudy.feed.FeedEndedException;
 import io.understudy.mirror.checkpoint.Checkpoint;
-import io.understudy.mirror.checkpoint.CheckpointState;
 import io.understudy.mirror.lease.TargetLeases;
 import io.understudy.mirror.scope.MirrorScope;
 import io.understudy.mirror.sink.ForeignWriteHint;
@@ -47,9 +46,10 @@ public final class EtcdSink implements Sink {
     private final TargetChecks checks;
     private final CheckpointWriter store;
     private final Synchronisation synchronisation;
+    private final Homes homes;
     private final Tail tail;
 
-    /** With no leases kept, and nobody who wants to know of foreign writes. */
+    /** With no leases kept, and nobody who wants to know of foreign writes; the source doesn't know of the mirror. */
     public EtcdSink(
             String mirror,
             MirrorScope scope,
@@ -57,10 +57,11 @@ public final class EtcdSink implements Sink {
             EtcdCluster target,
             EtcdSinkOptions options,
             SinkListener listener) {
-        this(mirror, scope, writerName, target, options, TargetLeases.DROPPED, ForeignWriteHint.NONE, listener);
+        this(mirror, scope, writerName, null, target, options, TargetLeases.DROPPED, ForeignWriteHint.NONE, listener);
     }
 
     /**
+     * @param source stays the caller's to close; null if it is no etcd cluster
      * @param target stays the caller's to close
      * @param writerName differs between any two writers, see {@link Checkpoint#writer}
      */
@@ -68,6 +69,7 @@ public final class EtcdSink implements Sink {
             String mirror,
             MirrorScope scope,
             String writerName,
+            @Nullable EtcdCluster source,
             EtcdCluster target,
             EtcdSinkOptions options,
             TargetLeases leases,
@@ -81,8 +83,11 @@ public final class EtcdSink implements Sink {
         this.checks = new TargetChecks(mirror, scope, calls, writer);
         ProgressSchedule schedule = new ProgressSchedule(options.progressInterval());
         this.store = new CheckpointWriter(mirror, writer, schedule, listener);
-        this.synchronisation =
-                new Synchronisation(mirror, scope, writerName, target, options, calls, store, checks, leases, listener);
+        HomeKeys atSource =
+                source == null ? null : new HomeKeys(new TargetCalls(source, "source", listener), "source", mirror);
+        this.homes = new Homes(mirror, scope, atSource, new HomeKeys(calls, "target", mirror));
+        this.synchronisation = new Synchronisation(
+                mirror, scope, writerName, target, options, calls, store, checks, homes, leases, listener);
         this.tail = new Tail(mirror, scope, store, leases, options.history(), hint, listener);
     }
 
@@ -91,6 +96,7 @@ public final class EtcdSink implements Sink {
         SinkException.@Nullable Fenced lost = null;
         for (int attempt = 0; attempt < TAKE_OVER_ATTEMPTS; attempt++) {
             Checkpoint found = writer.read();
+            homes.requireElsewhere();
             if (found == null) {
                 if (options.onForeignKeys() == ForeignKeys.FAIL) {
                     checks.requireNoForeignKeys();
@@ -113,9 +119,7 @@ public final class EtcdSink implements Sink {
                     taken.state().word(),
                     taken.revision(),
                     found.writer());
-            if (taken.state() == CheckpointState.SYNCED) {
-                tail.begin(taken.revision());
-            }
+            tail.begin(taken);
             return taken.resumeAt();
         }
         throw new SinkException.Fenced("mirror " + mirror + " could not be taken over in " + TAKE_OVER_ATTEMPTS
@@ -146,16 +150,18 @@ public final class EtcdSink implements Sink {
     @Override
     public void snapshotCompleted(Position position) {
         synchronisation.completed(position);
-        tail.begin(position.revision());
+        tail.begin(store.current());
     }
 
     @Override
     public void commit(Commit commit, Position position) {
+        homes.settle(position.cluster());
         tail.commit(commit, position);
     }
 
     @Override
     public void progress(Position position) {
+        homes.settle(position.cluster());
         tail.progress(position);
     }
 
@@ -183,7 +189,7 @@ public final class EtcdSink implements Sink {
      * @throws SinkException the sink can't go on
      */
     public boolean repair(List<RequestOp> operations) {
-        return tail.repair(operations, store.current().path());
+        return tail.repair(operations, homes.path(store.current().source()));
     }
 
     @Override

@@ -46,6 +46,7 @@ final class Synchronisation implements AutoCloseable {
     private final TargetCalls calls;
     private final CheckpointWriter writer;
     private final TargetChecks checks;
+    private final Homes homes;
     private final TargetLeases leases;
     private final SinkListener listener;
     private @Nullable SnapshotCopy copy;
@@ -63,6 +64,7 @@ final class Synchronisation implements AutoCloseable {
             TargetCalls calls,
             CheckpointWriter writer,
             TargetChecks checks,
+            Homes homes,
             TargetLeases leases,
             SinkListener listener) {
         this.mirror = mirror;
@@ -73,6 +75,7 @@ final class Synchronisation implements AutoCloseable {
         this.calls = calls;
         this.writer = writer;
         this.checks = checks;
+        this.homes = homes;
         this.leases = leases;
         this.listener = listener;
     }
@@ -83,6 +86,7 @@ final class Synchronisation implements AutoCloseable {
         Checkpoint before = writer.found();
         if (before == null) {
             checks.requireNoOtherMirror();
+            homes.settle(cluster);
             before = Checkpoint.first(cluster, scope, writerName, Instant.now());
             writer.beginEpoch(before);
             // Of two that begin at the same time, one at least sees the other, before either has written data.
@@ -130,7 +134,7 @@ final class Synchronisation implements AutoCloseable {
         List<RequestOp> ended = IntStream.range(0, options.lanes())
                 .mapToObj(lane -> Operations.delete(Lane.key(mirror, lane)))
                 .toList();
-        writer.write(ended, writer.current().syncedAt(position));
+        writer.writeOwn(ended, writer.current().syncedAt(position));
     }
 
     /** Ends what is under way. */
@@ -164,7 +168,9 @@ final class Synchronisation implements AutoCloseable {
                 : null;
     }
 
-    private SnapshotCopy begin(Checkpoint syncing) {
+    private SnapshotCopy begin(Checkpoint found) {
+        homes.settle(found.source());
+        Checkpoint syncing = found.marked(homes.path(found.source()), Instant.now());
         List<LaneProgress> firsts = IntStream.range(0, options.lanes())
                 .mapToObj(lane -> LaneProgress.first(syncing, lane))
                 .toList();
@@ -177,7 +183,7 @@ final class Synchronisation implements AutoCloseable {
             leftOver.remove(key);
         }
         leftOver.forEach(key -> operations.add(Operations.delete(key)));
-        writer.write(operations, syncing);
+        writer.writeOwn(operations, syncing);
         Fence fence = writer.fence();
         List<Lane> lanes = firsts.stream()
                 .map(first -> new Lane(

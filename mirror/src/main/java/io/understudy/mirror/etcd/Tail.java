@@ -28,7 +28,7 @@ final class Tail implements AutoCloseable {
     private final CommitPath paths = new CommitPath();
     private final BatchWriter batches;
     private final GroupCommit group;
-    /** Whether the writing thread alone writes, and the target is whole. */
+    /** Whether the writing thread alone writes. */
     private final AtomicBoolean following = new AtomicBoolean();
 
     private Revision given = Revision.ZERO;
@@ -51,10 +51,10 @@ final class Tail implements AutoCloseable {
         this.group = new GroupCommit("mirror-" + mirror + "-writer", history, batches::write);
     }
 
-    /** The target is whole at that revision, which commits follow. */
-    void begin(Revision revision) {
-        given = revision;
-        batches.completeAt(revision);
+    /** Commits follow that checkpoint, unless a snapshot does. */
+    void begin(Checkpoint stored) {
+        given = stored.revision();
+        batches.completeAt(stored.state() == CheckpointState.SYNCED ? stored.revision() : Revision.ZERO);
         following.set(true);
     }
 

@@ -32,11 +32,18 @@ final class TargetCalls {
     private static final long MAX_PAUSE_MILLIS = 2_000;
 
     private final EtcdCluster cluster;
+    private final String side;
     private final SinkListener listener;
     private int failures;
 
     TargetCalls(EtcdCluster cluster, SinkListener listener) {
+        this(cluster, "target", listener);
+    }
+
+    /** @param side what the cluster is to the mirror, for errors */
+    TargetCalls(EtcdCluster cluster, String side, SinkListener listener) {
         this.cluster = cluster;
+        this.side = side;
         this.listener = listener;
     }
 
@@ -68,7 +75,7 @@ final class TargetCalls {
     private <T> Optional<T> attempt(String what, Function<KVBlockingStub, T> call) {
         List<Endpoint> endpoints = cluster.endpointsFor(Duty.WRITE);
         if (endpoints.isEmpty()) {
-            failed("no endpoint of the target can be written to: " + explained(cluster.view()));
+            failed("no endpoint of the " + side + " can be written to: " + explained(cluster.view()));
             return Optional.empty();
         }
         Endpoint endpoint = endpoints.get(0);
@@ -89,7 +96,8 @@ final class TargetCalls {
             }
             if (failure.remedy() == Remedy.CALLERS_FAULT || failure.remedy() == Remedy.FATAL) {
                 throw new SinkException.Refused(
-                        "the target's member " + endpoint + " refuses " + what + ": " + failure + hint(failure), e);
+                        "the " + side + "'s member " + endpoint + " refuses " + what + ": " + failure + hint(failure),
+                        e);
             }
             failed(endpoint + " failed at " + what + ": " + failure);
             return Optional.empty();
@@ -127,6 +135,8 @@ final class TargetCalls {
                 "; the target's --max-request-bytes must be at least the mirror's maxRequestBytes, and 4 KiB more than"
                         + " the source's, since each write carries the checkpoint too";
             case TOO_MANY_OPERATIONS -> "; the target's --max-txn-ops must be at least the mirror's maxTxnOps";
+            case PERMISSION_DENIED ->
+                "; the mirror's user needs to read and write its keys, and those below \\000understudy/ in both clusters";
             default -> "";
         };
     }

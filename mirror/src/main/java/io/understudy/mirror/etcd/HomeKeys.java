@@ -1,0 +1,87 @@
+package io.understudy.mirror.etcd;
+
+import com.google.protobuf.ByteString;
+import com.google.protobuf.TextFormat;
+import io.etcd.jetcd.api.Compare;
+import io.etcd.jetcd.api.KeyValue;
+import io.etcd.jetcd.api.RangeRequest;
+import io.etcd.jetcd.api.RangeResponse;
+import io.etcd.jetcd.api.TxnRequest;
+import io.understudy.mirror.home.Home;
+import io.understudy.mirror.scope.ReservedKeys;
+import io.understudy.mirror.sink.SinkException;
+import io.understudy.vocabulary.ClusterId;
+import java.util.ArrayList;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/** The homes that one of a mirror's two clusters knows of. One thread. */
+final class HomeKeys {
+
+    /**
+     * What a cluster knew when it was asked.
+     *
+     * @param own of the mirror that asks, null for none, last written at {@code ownRevision}
+     * @param others of other mirrors
+     */
+    record Known(ClusterId cluster, @Nullable Home own, long ownRevision, List<Home> others) {}
+
+    private final TargetCalls calls;
+    private final String side;
+    private final String mirror;
+
+    /** @param side what the cluster is to the mirror */
+    HomeKeys(TargetCalls calls, String side, String mirror) {
+        this.calls = calls;
+        this.side = side;
+        this.mirror = mirror;
+    }
+
+    /** Reads them, linearizably; waits until the cluster answers. */
+    Known read() {
+        RangeResponse answer = calls.range(RangeRequest.newBuilder()
+                .setKey(ReservedKeys.HOMES.etcdKey())
+                .setRangeEnd(ReservedKeys.HOMES.etcdRangeEnd())
+                .build());
+        Home own = null;
+        long ownRevision = 0;
+        List<Home> others = new ArrayList<>();
+        for (KeyValue found : answer.getKvsList()) {
+            Home home = decoded(found);
+            if (found.getKey().equals(ReservedKeys.home(mirror))) {
+                own = home;
+                ownRevision = found.getModRevision();
+            } else {
+                others.add(home);
+            }
+        }
+        return new Known(new ClusterId(answer.getHeader().getClusterId()), own, ownRevision, others);
+    }
+
+    /** One attempt at storing the mirror's own, unless that has changed since it was read; whether it was is read next. */
+    void store(Home home, Known before) {
+        ByteString key = ReservedKeys.home(mirror);
+        var unused = calls.txn(
+                "the home of its keys, which a mirror stores at " + shown(key) + " of both clusters",
+                TxnRequest.newBuilder()
+                        .addCompare(Compare.newBuilder()
+                                .setKey(key)
+                                .setTarget(Compare.CompareTarget.MOD)
+                                .setResult(Compare.CompareResult.EQUAL)
+                                .setModRevision(before.ownRevision()))
+                        .addSuccess(Operations.put(key, home.encode()))
+                        .build());
+    }
+
+    static String shown(ByteString key) {
+        return "key \"" + TextFormat.escapeBytes(key) + "\"";
+    }
+
+    private Home decoded(KeyValue found) {
+        try {
+            return Home.decode(shown(found.getKey()) + " of the " + side, found.getValue());
+        } catch (IllegalArgumentException e) {
+            throw new SinkException.Refused(String.valueOf(e.getMessage()), e);
+        }
+    }
+}

@@ -1,0 +1,146 @@
+package io.understudy.mirror.etcd;
+
+import io.understudy.mirror.home.Home;
+import io.understudy.mirror.scope.MirrorScope;
+import io.understudy.mirror.scope.ReservedKeys;
+import io.understudy.mirror.sink.SinkException;
+import io.understudy.vocabulary.ClusterId;
+import io.understudy.vocabulary.KeyRange;
+import java.time.Instant;
+import java.util.List;
+import java.util.Optional;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Sees to it that no mirror writes keys into the cluster that their owners write them in: both clusters of a mirror know
+ * the home of its keys, and each mirror asks its target first.
+ *
+ * <p>The home is the source; or, if another mirror brings all the keys there, what that mirror's home is.
+ *
+ * <p>One thread.
+ */
+final class Homes {
+
+    private static final int ATTEMPTS = 10;
+
+    private final String mirror;
+    private final MirrorScope scope;
+    private final @Nullable HomeKeys atSource;
+    private final HomeKeys atTarget;
+    /** As both clusters know it; null before {@link #settle}. */
+    private @Nullable Home settled;
+
+    /** @param atSource null if the source is no etcd cluster: nobody can mirror back into it */
+    Homes(String mirror, MirrorScope scope, @Nullable HomeKeys atSource, HomeKeys atTarget) {
+        this.mirror = mirror;
+        this.scope = scope;
+        this.atSource = atSource;
+        this.atTarget = atTarget;
+    }
+
+    /**
+     * To be asked before anything is written.
+     *
+     * @throws SinkException.Refused the target is where the keys are written by their owners
+     */
+    void requireElsewhere() {
+        requireElsewhere(atTarget.read(), null);
+    }
+
+    /**
+     * Has both clusters know the home, once. Returns when they do.
+     *
+     * @throws SinkException.Refused the target is where the keys are written by their owners
+     */
+    void settle(ClusterId source) {
+        HomeKeys sources = atSource;
+        if (settled != null || sources == null) {
+            return;
+        }
+        for (int attempt = 0; attempt < ATTEMPTS; attempt++) {
+            HomeKeys.Known there = sources.read();
+            HomeKeys.Known here = atTarget.read();
+            requireElsewhere(here, there.own());
+            Home home = home(source, there, here);
+            boolean told = home.agreesWith(there.own());
+            boolean known = home.agreesWith(here.own());
+            if (told && known) {
+                settled = home;
+                return;
+            }
+            // The target first: of two mirrors in opposite directions one then finds the other at its own target.
+            if (!known) {
+                atTarget.store(home, here);
+            }
+            if (!told) {
+                sources.store(home, there);
+            }
+        }
+        throw new SinkException.Refused("the home of mirror " + mirror + " could not be stored at "
+                + HomeKeys.shown(ReservedKeys.home(mirror)) + " of both clusters in " + ATTEMPTS
+                + " attempts: somebody else writes it. Two mirrors of one name run, or a switchover is under way");
+    }
+
+    /** What has been passed by all that the source holds, to be the mark of what belongs to no single commit. */
+    List<ClusterId> path(ClusterId source) {
+        Home home = settled;
+        return home == null || home.cluster().equals(source) ? List.of(source) : List.of(home.cluster(), source);
+    }
+
+    /** As far as both know. */
+    private Home home(ClusterId source, HomeKeys.Known there, HomeKeys.Known here) {
+        ClusterId from = there.others().stream()
+                .filter(other ->
+                        other.target().equals(source) && covers(other.scope().targetRanges()))
+                .map(Home::cluster)
+                .findFirst()
+                .orElse(source);
+        long moves = Stream.of(Optional.ofNullable(there.own()), Optional.ofNullable(here.own()))
+                .flatMap(Optional::stream)
+                .mapToLong(Home::moves)
+                .max()
+                .orElse(0);
+        return new Home(mirror, from, source, here.cluster(), scope, moves, Instant.now());
+    }
+
+    private boolean covers(List<KeyRange> brought) {
+        return scope.sourceRanges().stream()
+                .allMatch(ours -> brought.stream().anyMatch(range -> contains(range, ours)));
+    }
+
+    private static boolean contains(KeyRange range, KeyRange part) {
+        return range.intersects(part) && range.intersection(part).equals(part);
+    }
+
+    private void requireElsewhere(HomeKeys.Known here, @Nullable Home alsoOwn) {
+        Stream.of(Optional.ofNullable(here.own()), Optional.ofNullable(alsoOwn))
+                .flatMap(Optional::stream)
+                .max((one, other) -> Long.compare(one.moves(), other.moves()))
+                .filter(home -> home.cluster().equals(here.cluster()))
+                .ifPresent(home -> {
+                    throw new SinkException.Refused("the home of mirror " + mirror
+                            + " has moved to its target, cluster "
+                            + here.cluster() + ", at " + home.at() + ": a switchover or failover did that, and the keys"
+                            + " are written there now. Use \"understudy mirror failback\" to go back");
+                });
+        for (Home other : here.others()) {
+            if (other.cluster().equals(here.cluster()) && meets(other.rangesIn(here.cluster()))) {
+                throw opposite(other, here.cluster());
+            }
+        }
+    }
+
+    private boolean meets(List<KeyRange> ranges) {
+        return scope.targetRanges().stream().anyMatch(ours -> ranges.stream().anyMatch(ours::intersects));
+    }
+
+    private SinkException opposite(Home other, ClusterId target) {
+        return new SinkException.Refused("keys that mirror " + mirror + " would write, " + scope.shown()
+                + ", have their home in its target, cluster " + target + ": mirror " + other.mirror() + " copies "
+                + other.scope().shown() + " from cluster " + other.source() + " to cluster " + other.target() + " ("
+                + HomeKeys.shown(ReservedKeys.home(other.mirror())) + "). Mirror disjoint keys in opposite directions;"
+                + " to change the direction of a mirror use \"understudy mirror switchover\"; or, if mirror "
+                + other.mirror() + " is gone for good, delete that key in both of its clusters");
+    }
+}

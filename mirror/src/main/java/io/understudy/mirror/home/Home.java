@@ -1,0 +1,109 @@
+package io.understudy.mirror.home;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import com.google.protobuf.ByteString;
+import io.understudy.mirror.checkpoint.StrictJson;
+import io.understudy.mirror.scope.MirrorScope;
+import io.understudy.vocabulary.ClusterId;
+import io.understudy.vocabulary.KeyRange;
+import java.time.Instant;
+import java.time.temporal.ChronoUnit;
+import java.util.List;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The one cluster in which a mirror's keys are written by their owners. Source and target each store what they know of
+ * that; of two records the one of more moves is right, since a frozen or dead cluster can't be told.
+ *
+ * <pre>{@code
+ * {"format":1,"mirror":"dr","home":"cdf818194e3a8c32","source":"cdf818194e3a8c32","target":"b0f2",
+ *  "scope":{"include":[],"exclude":[],"from":"","to":""},"moves":0,"at":"2026-01-31T12:00:00.123Z"}
+ * }</pre>
+ *
+ * @param mirror its name
+ * @param cluster the home: the source, one that the source has the keys from, or after a switchover the target
+ * @param scope what is mirrored from source to target
+ * @param moves how often it has moved
+ * @param at when this was found out, to the millisecond
+ */
+public record Home(
+        String mirror,
+        ClusterId cluster,
+        ClusterId source,
+        ClusterId target,
+        MirrorScope scope,
+        long moves,
+        Instant at) {
+
+    private static final int FORMAT = 1;
+
+    private static final Set<String> FIELDS =
+            Set.of("format", "mirror", "home", "source", "target", "scope", "moves", "at");
+
+    public Home {
+        at = at.truncatedTo(ChronoUnit.MILLIS);
+        if (moves < 0) {
+            throw new IllegalArgumentException("moves is 0 or more, not " + moves);
+        }
+    }
+
+    /** The same after one more move. */
+    public Home movedTo(ClusterId next, Instant now) {
+        return new Home(mirror, next, source, target, scope, moves + 1, now);
+    }
+
+    /** Whether both say the same, found out at any time. */
+    public boolean agreesWith(@Nullable Home other) {
+        return other != null && new Home(mirror, cluster, source, target, scope, moves, other.at).equals(other);
+    }
+
+    /** What the mirrored keys are in {@code at}; empty if that is neither of its clusters. */
+    public List<KeyRange> rangesIn(ClusterId at) {
+        if (at.equals(target)) {
+            return scope.targetRanges();
+        }
+        return at.equals(source) ? scope.sourceRanges() : List.of();
+    }
+
+    /** As stored. */
+    public ByteString encode() {
+        ObjectNode root = StrictJson.object();
+        root.put("format", FORMAT);
+        root.put("mirror", mirror);
+        root.put("home", cluster.toString());
+        root.put("source", source.toString());
+        root.put("target", target.toString());
+        StrictJson.put(root, "scope", scope);
+        root.put("moves", moves);
+        root.put("at", at.toString());
+        return StrictJson.encode(root);
+    }
+
+    /**
+     * Reads what {@link #encode} wrote.
+     *
+     * @param where what errors name
+     * @throws IllegalArgumentException it is anything else; the message says where and what was found
+     */
+    public static Home decode(String where, ByteString stored) {
+        try {
+            JsonNode root = StrictJson.parse(stored);
+            StrictJson.requireFormat(root, FORMAT);
+            StrictJson.requireFields("it", root, FIELDS);
+            return new Home(
+                    StrictJson.text(root, "mirror"),
+                    StrictJson.clusterId(root, "home"),
+                    StrictJson.clusterId(root, "source"),
+                    StrictJson.clusterId(root, "target"),
+                    StrictJson.scope(root, "scope"),
+                    StrictJson.number(root, "moves"),
+                    StrictJson.instant(root, "at"));
+        } catch (IllegalArgumentException e) {
+            throw new IllegalArgumentException(
+                    "the home at " + where + " is refused: " + e.getMessage() + "; found " + StrictJson.shown(stored),
+                    e);
+        }
+    }
+}

@@ -1,0 +1,265 @@
+package io.understudy.mirror;
+
+import static io.understudy.mirror.fixture.Mirrors.PATIENCE;
+import static io.understudy.mirror.fixture.Mirrors.awaitFailure;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import com.google.protobuf.ByteString;
+import io.etcd.jetcd.api.PutRequest;
+import io.etcd.jetcd.api.RequestOp;
+import io.etcd.jetcd.api.TxnRequest;
+import io.understudy.feed.etcd.EtcdFeedOptions;
+import io.understudy.local.junit.EtcdExtension;
+import io.understudy.mirror.checkpoint.Checkpoint;
+import io.understudy.mirror.checkpoint.CheckpointCodec;
+import io.understudy.mirror.etcd.EtcdSinkOptions;
+import io.understudy.mirror.fixture.Mirrors;
+import io.understudy.mirror.fixture.TestClient;
+import io.understudy.mirror.home.Home;
+import io.understudy.mirror.scope.MirrorScope;
+import io.understudy.mirror.scope.ReservedKeys;
+import io.understudy.vocabulary.ClusterId;
+import java.time.Instant;
+import java.util.List;
+import java.util.Map;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
+
+/** Mirrors between several clusters: keys go where they should, never in circles, and never into their home. */
+final class MirrorTopologyIT {
+
+    @RegisterExtension
+    static final EtcdExtension A = EtcdExtension.voters(1).named("a");
+
+    @RegisterExtension
+    static final EtcdExtension B = EtcdExtension.voters(1).named("b");
+
+    @RegisterExtension
+    static final EtcdExtension C = EtcdExtension.voters(1).named("c");
+
+    private TestClient a;
+    private TestClient b;
+    private TestClient c;
+
+    @BeforeEach
+    void beginEmpty() {
+        a = TestClient.of(A.cluster().leader());
+        b = TestClient.of(B.cluster().leader());
+        c = TestClient.of(C.cluster().leader());
+        clients().forEach(TestClient::deleteAll);
+    }
+
+    @AfterEach
+    void disconnect() {
+        clients().forEach(TestClient::close);
+    }
+
+    @Test
+    void twoMirrorsOfDisjointKeysRunInOppositeDirections() {
+        a.put("/a/1", "1");
+        b.put("/b/1", "1");
+        try (MirrorProcess ab = start("ab", A, B, "/a/");
+                MirrorProcess ba = start("ba", B, A, "/b/")) {
+            awaitEverywhere(Map.of("/a/1", "1", "/b/1", "1"), a, b);
+            a.put("/a/2", "2");
+            b.put("/b/1", "2");
+            awaitEverywhere(Map.of("/a/1", "1", "/a/2", "2", "/b/1", "2"), a, b);
+            assertNone(ab, ba);
+        }
+        assertThat(home(a, "ab")).isEqualTo(id(a));
+        assertThat(home(b, "ab")).isEqualTo(id(a));
+        assertThat(home(a, "ba")).isEqualTo(id(b));
+    }
+
+    @Test
+    void inAChainMarksTellTheWholePathAndTheHomeStaysTheFirst() throws Exception {
+        try (MirrorProcess ab = start("ab", A, B, "/a/")) {
+            await().atMost(PATIENCE).until(() -> b.get(ReservedKeys.home("ab")).getKvsCount() == 1);
+            try (MirrorProcess bc = start("bc", B, C, "/a/")) {
+                a.put("/a/1", "1");
+                awaitEverywhere(Map.of("/a/1", "1"), a, b, c);
+                assertThat(checkpoint(b, "ab").path()).containsExactly(id(a));
+                assertThat(checkpoint(c, "bc").path()).containsExactly(id(a), id(b));
+                a.delete("/a/1");
+                awaitEverywhere(Map.of(), a, b, c);
+                assertNone(ab, bc);
+            }
+        }
+        assertThat(home(b, "bc")).isEqualTo(id(a));
+        assertThat(home(c, "bc")).isEqualTo(id(a));
+        try (MirrorProcess ca = start("ca", C, A, "/a/")) {
+            assertThat(awaitFailure(ca)).hasMessageContaining("have their home in its target, cluster " + id(a));
+        }
+    }
+
+    /** Each key is carried by two mirrors of the ring's three pairs, from its home to the cluster before it. */
+    @Test
+    void aRingCarriesEachKeyToAllClustersAndNoneBackToItsHome() {
+        a.put("/a/1", "1");
+        b.put("/b/1", "1");
+        c.put("/c/1", "1");
+        try (MirrorProcess first =
+                Mirrors.start(mirror("a-ab", A, B, "/a/"), mirror("b-bc", B, C, "/b/"), mirror("c-ca", C, A, "/c/"))) {
+            awaitEverywhere(Map.of("/a/1", "1", "/c/1", "1"), a);
+            awaitEverywhere(Map.of("/a/1", "1", "/b/1", "1"), b);
+            awaitEverywhere(Map.of("/b/1", "1", "/c/1", "1"), c);
+            MirrorProcess second = Mirrors.start(
+                    mirror("a-bc", B, C, "/a/"), mirror("b-ca", C, A, "/b/"), mirror("c-ab", A, B, "/c/"));
+            try (second) {
+                awaitEverywhere(Map.of("/a/1", "1", "/b/1", "1", "/c/1", "1"), a, b, c);
+                a.put("/a/1", "2");
+                b.put("/b/1", "2");
+                c.put("/c/1", "2");
+                awaitEverywhere(Map.of("/a/1", "2", "/b/1", "2", "/c/1", "2"), a, b, c);
+                assertNone(first, second);
+            }
+        }
+        assertThat(home(a, "c-ab")).isEqualTo(id(c));
+    }
+
+    @Test
+    void mirrorsOfOverlappingKeysInOppositeDirectionsAreRefused() throws Exception {
+        a.put("/a/1", "1");
+        try (MirrorProcess ab = start("ab", A, B, "/a/")) {
+            awaitEverywhere(Map.of("/a/1", "1"), a, b);
+            long before = revision(a);
+            try (MirrorProcess ba = start("ba", B, A, "/a/sub/")) {
+                assertThat(awaitFailure(ba))
+                        .hasMessageContaining("mirror ab copies keys with \"/a/\"")
+                        .hasMessageContaining("home/ab")
+                        .hasMessageContaining("switchover");
+            }
+            assertThat(a.get(ReservedKeys.checkpoint("ba")).getKvsCount()).isZero();
+            assertThat(a.get(ReservedKeys.home("ba")).getKvsCount()).isZero();
+            assertThat(revision(a))
+                    .as("but for becoming active, and letting go")
+                    .isLessThanOrEqualTo(before + 3);
+            assertNone(ab);
+        }
+    }
+
+    @Test
+    void aMirrorWhoseHomeHasMovedToItsTargetIsRefused() throws Exception {
+        a.put("/a/1", "1");
+        try (MirrorProcess ab = start("ab", A, B, "/a/")) {
+            awaitEverywhere(Map.of("/a/1", "1"), a, b);
+            assertNone(ab);
+        }
+        Home moved = stored(b, "ab").movedTo(id(b), Instant.now());
+        put(b, ReservedKeys.home("ab"), moved.encode());
+        try (MirrorProcess ab = start("ab", A, B, "/a/")) {
+            assertThat(awaitFailure(ab))
+                    .hasMessageContaining("has moved to its target")
+                    .hasMessageContaining("failback");
+        }
+        try (MirrorProcess ba = start("ba", B, A, "/a/")) {
+            assertThat(awaitFailure(ba)).as("as long as A doesn't know").hasMessageContaining("home/ab");
+        }
+    }
+
+    @Test
+    void commitsThatHaveBeenAtTheTargetAreNotWrittenAgain() {
+        try (MirrorProcess ab = start("ab", A, B, "/a/")) {
+            a.put("/a/1", "1");
+            awaitEverywhere(Map.of("/a/1", "1"), a, b);
+            Checkpoint mark = Checkpoint.first(new ClusterId(7), MirrorScope.prefix("/x/"), "elsewhere", Instant.EPOCH)
+                    .marked(List.of(id(b), new ClusterId(7)), Instant.EPOCH);
+            marked(a, "xa", "/a/1", "returned", mark);
+            marked(a, "xa", "/a/2", "passed on", mark.marked(List.of(new ClusterId(7)), Instant.EPOCH));
+            awaitEverywhere(Map.of("/a/1", "1", "/a/2", "passed on"), b);
+            assertNone(ab);
+        }
+    }
+
+    @Test
+    void aMarkThatCanNotBeUnderstoodStopsTheMirror_sayingWhere() throws Exception {
+        try (MirrorProcess ab = start("ab", A, B, "/a/")) {
+            a.put("/a/1", "1");
+            awaitEverywhere(Map.of("/a/1", "1"), a, b);
+            long revision = a.put(ReservedKeys.checkpoint("xa").toStringUtf8(), "{\"path\":7}");
+            assertThat(awaitFailure(ab))
+                    .hasMessageContaining("mirror/xa/checkpoint")
+                    .hasMessageContaining("revision " + revision)
+                    .hasMessageContaining("{\"path\":7}");
+        }
+    }
+
+    private static void marked(TestClient cluster, String mirror, String key, String value, Checkpoint mark) {
+        var unused = cluster.kv()
+                .txn(TxnRequest.newBuilder()
+                        .addSuccess(put(ByteString.copyFromUtf8(key), ByteString.copyFromUtf8(value)))
+                        .addSuccess(put(ReservedKeys.checkpoint(mirror), CheckpointCodec.encode(mark)))
+                        .build());
+    }
+
+    private static RequestOp put(ByteString key, ByteString value) {
+        return RequestOp.newBuilder()
+                .setRequestPut(PutRequest.newBuilder().setKey(key).setValue(value))
+                .build();
+    }
+
+    private static void put(TestClient cluster, ByteString key, ByteString value) {
+        var unused = cluster.kv()
+                .put(PutRequest.newBuilder().setKey(key).setValue(value).build());
+    }
+
+    private Stream<TestClient> clients() {
+        return Stream.of(a, b, c);
+    }
+
+    private static MirrorProcess start(String name, EtcdExtension source, EtcdExtension target, String prefix) {
+        return Mirrors.start(mirror(name, source, target, prefix));
+    }
+
+    private static MirrorSettings.Mirror mirror(
+            String name, EtcdExtension source, EtcdExtension target, String prefix) {
+        return new MirrorSettings.Mirror(
+                name,
+                Mirrors.settings(source.cluster()),
+                EtcdFeedOptions.DEFAULTS,
+                MirrorScope.prefix(prefix),
+                true,
+                MirrorSettings.Target.Etcd.of(Mirrors.settings(target.cluster()), EtcdSinkOptions.DEFAULTS));
+    }
+
+    private static void awaitEverywhere(Map<String, String> expected, TestClient... clusters) {
+        for (TestClient cluster : clusters) {
+            await().atMost(PATIENCE).untilAsserted(() -> assertThat(cluster.contents())
+                    .hasSize(expected.size())
+                    .allSatisfy((key, value) ->
+                            assertThat(expected).containsEntry(key.toStringUtf8(), value.toStringUtf8())));
+        }
+    }
+
+    private static void assertNone(MirrorProcess... processes) {
+        for (MirrorProcess process : processes) {
+            assertThat(process.failure()).isNotDone();
+        }
+    }
+
+    private static Checkpoint checkpoint(TestClient cluster, String mirror) throws Exception {
+        return CheckpointCodec.decode(
+                mirror, cluster.get(ReservedKeys.checkpoint(mirror)).getKvs(0).getValue());
+    }
+
+    private static ClusterId home(TestClient cluster, String mirror) {
+        return stored(cluster, mirror).cluster();
+    }
+
+    private static Home stored(TestClient cluster, String mirror) {
+        return Home.decode(
+                mirror, cluster.get(ReservedKeys.home(mirror)).getKvs(0).getValue());
+    }
+
+    private static ClusterId id(TestClient cluster) {
+        return new ClusterId(cluster.get(ReservedKeys.home("any")).getHeader().getClusterId());
+    }
+
+    private static long revision(TestClient cluster) {
+        return cluster.get(ReservedKeys.home("any")).getHeader().getRevision();
+    }
+}

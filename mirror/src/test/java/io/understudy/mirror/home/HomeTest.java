@@ -1,0 +1,55 @@
+package io.understudy.mirror.home;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import com.google.protobuf.ByteString;
+import io.understudy.mirror.scope.MirrorScope;
+import io.understudy.vocabulary.ClusterId;
+import java.time.Instant;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** A home comes back as it was stored, and nothing else is taken for one. */
+final class HomeTest {
+
+    private static final ClusterId SOURCE = new ClusterId(0xa);
+    private static final ClusterId TARGET = new ClusterId(0xb);
+
+    private static final Home HOME =
+            new Home("dr", SOURCE, SOURCE, TARGET, MirrorScope.all(), 0, Instant.parse("2026-01-31T12:00:00.123Z"));
+
+    @Test
+    void isReadableAndComesBack() {
+        assertThat(HOME.encode().toStringUtf8())
+                .isEqualTo("{\"format\":1,\"mirror\":\"dr\",\"home\":\"a\",\"source\":\"a\",\"target\":\"b\","
+                        + "\"scope\":{\"include\":[],\"exclude\":[],\"from\":\"\",\"to\":\"\"},\"moves\":0,"
+                        + "\"at\":\"2026-01-31T12:00:00.123Z\"}");
+        assertThat(Home.decode("here", HOME.encode())).isEqualTo(HOME);
+    }
+
+    @Test
+    void countsItsMoves() {
+        Home moved = HOME.movedTo(TARGET, Instant.EPOCH);
+        assertThat(moved.cluster()).isEqualTo(TARGET);
+        assertThat(moved.moves()).isEqualTo(1);
+        assertThat(moved.agreesWith(HOME)).isFalse();
+        assertThat(Home.decode("here", moved.encode())).isEqualTo(moved);
+    }
+
+    @Test
+    void agreesWithWhatSaysTheSameAtAnotherTime() {
+        Home later = new Home("dr", SOURCE, SOURCE, TARGET, MirrorScope.all(), 0, Instant.EPOCH);
+        assertThat(HOME.agreesWith(later)).isTrue();
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"", "{}", "{\"format\":2}", "{\"format\":1,\"home\":\"a\"}", "home"})
+    void whatIsNoneIsRefusedTellingWhere(String stored) {
+        assertThatThrownBy(() -> Home.decode("key \"k\"", ByteString.copyFromUtf8(stored)))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageContaining("the home at key \"k\"")
+                .hasMessageContaining(stored);
+    }
+}
