@@ -195,7 +195,10 @@ public final class MirrorProcess implements AutoCloseable {
                 ForeignWriteHint.NONE,
                 listener);
         return switch (options.leases()) {
-            case DROP -> sinks.apply(TargetLeases.DROPPED);
+            case DROP -> {
+                LeasedSink.requireNoneKept(mirror.name(), target, listener);
+                yield sinks.apply(TargetLeases.DROPPED);
+            }
             case TTL ->
                 LeasedSink.over(
                         mirror.name(), mirror.scope(), source, target, metrics, listener, sinks, EtcdSink::repair);

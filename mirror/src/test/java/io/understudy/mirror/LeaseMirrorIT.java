@@ -13,6 +13,7 @@ import io.understudy.feed.etcd.EtcdFeedOptions;
 import io.understudy.local.etcd.EtcdMember;
 import io.understudy.local.junit.EtcdExtension;
 import io.understudy.mirror.etcd.EtcdSinkOptions;
+import io.understudy.mirror.etcd.ForeignKeys;
 import io.understudy.mirror.fixture.Leases;
 import io.understudy.mirror.fixture.Mirrors;
 import io.understudy.mirror.fixture.TestClient;
@@ -185,6 +186,42 @@ final class LeaseMirrorIT {
     }
 
     @Test
+    void keysThatWereThereBeforeWithTheSameLeaseAreKeptToo() {
+        long lease = owner.grant(30);
+        long brief = owner.grant(TTL);
+        owner.put("k", "1", lease);
+        owner.put("l", "1", brief);
+        inTarget.grant(lease, 30);
+        inTarget.put("k", "1", lease);
+        inTarget.grant(brief, TTL);
+        inTarget.put("l", "1", brief);
+        try (MirrorProcess mirror =
+                start(EtcdSinkOptions.DEFAULTS.with(LeaseMode.TTL).with(ForeignKeys.DELETE))) {
+            awaitCaughtUp(mirror, source);
+            await().pollDelay(GONE).atMost(PATIENCE).untilAsserted(() -> assertThat(target.contents())
+                    .isEqualTo(source.contents()));
+            assertThat(registered()).hasSize(2);
+        }
+    }
+
+    @Test
+    void leasesThatWereDroppedAreKeptOnceThatIsAsked_andNotDroppedUnasked() throws Exception {
+        long lease = owner.grant(30);
+        owner.put("k", "1", lease);
+        try (MirrorProcess mirror = start(EtcdSinkOptions.DEFAULTS)) {
+            awaitCaughtUp(mirror, source);
+            assertThat(lease("k")).isZero();
+        }
+        try (MirrorProcess mirror = start()) {
+            awaitCaughtUp(mirror, source);
+            assertThat(lease("k")).isEqualTo(lease);
+        }
+        try (MirrorProcess mirror = start(EtcdSinkOptions.DEFAULTS)) {
+            assertThat(awaitFailure(mirror)).hasMessageContaining("has kept leases in the target");
+        }
+    }
+
+    @Test
     void twoMirrorsOfOneSourceShareALease() {
         long lease = owner.grant(30);
         owner.put("/a/1", "1", lease);
@@ -251,11 +288,12 @@ final class LeaseMirrorIT {
     }
 
     private static MirrorProcess start() {
+        return start(EtcdSinkOptions.DEFAULTS.with(LeaseMode.TTL));
+    }
+
+    private static MirrorProcess start(EtcdSinkOptions options) {
         return Mirrors.etcd(
-                Mirrors.settings(SOURCE.cluster()),
-                Mirrors.settings(TARGET.cluster()),
-                MirrorScope.all(),
-                EtcdSinkOptions.DEFAULTS.with(LeaseMode.TTL));
+                Mirrors.settings(SOURCE.cluster()), Mirrors.settings(TARGET.cluster()), MirrorScope.all(), options);
     }
 
     private static MirrorSettings.Mirror mirror(String name, String prefix) {

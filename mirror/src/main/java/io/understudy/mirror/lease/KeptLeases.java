@@ -5,9 +5,11 @@ import io.understudy.etcd.EtcdCluster;
 import io.understudy.mirror.call.CallFailedException;
 import io.understudy.mirror.call.ClusterCalls;
 import io.understudy.mirror.call.Repeated;
+import io.understudy.mirror.scope.MirrorScope;
 import io.understudy.mirror.sink.SinkException;
 import io.understudy.mirror.sink.SinkListener;
 import io.understudy.vocabulary.ClusterId;
+import io.understudy.vocabulary.KeyRange;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collection;
@@ -38,6 +40,7 @@ final class KeptLeases implements TargetLeases {
     private static final int PROBED_AT_A_TIME = 500;
 
     private final String mirror;
+    private final List<KeyRange> mirrored;
     private final Repeated repeated;
     private final LeaseRegister register;
     private final LeaseCalls source;
@@ -52,8 +55,9 @@ final class KeptLeases implements TargetLeases {
     private volatile @Nullable SinkException lost;
 
     /** Clusters stay the caller's to close. */
-    KeptLeases(String mirror, EtcdCluster source, EtcdCluster target, SinkListener listener) {
+    KeptLeases(String mirror, MirrorScope scope, EtcdCluster source, EtcdCluster target, SinkListener listener) {
         this.mirror = mirror;
+        this.mirrored = scope.targetRanges();
         this.repeated = new Repeated(listener);
         ClusterCalls writes = new ClusterCalls(target, Duty.WRITE, deadline(target));
         this.register = new LeaseRegister(mirror, writes);
@@ -228,9 +232,15 @@ final class KeptLeases implements TargetLeases {
         }));
     }
 
+    /**
+     * A lease that stands in no register is ours as well if it has keys, and all of them are mirrored: whoever granted it
+     * had the range before its home moved away.
+     */
     private void requireOurs(long id) throws CallFailedException, InterruptedException {
-        LeaseCalls.Facts facts = target.facts(id, false);
-        if (facts.exists() && !register.isOfSibling(id, source())) {
+        LeaseCalls.Facts facts = target.facts(id, true);
+        boolean ofMirroredKeys = !facts.keys().isEmpty()
+                && facts.keys().stream().allMatch(key -> mirrored.stream().anyMatch(range -> range.contains(key)));
+        if (facts.exists() && !ofMirroredKeys && !register.isOfSibling(id, source())) {
             throw new SinkException.Refused("lease " + Long.toHexString(id) + " of the target was granted by somebody"
                     + " else, but a key of the source has a lease of that id: mirror " + mirror + " can't tell whose"
                     + " keys are whose. Revoke it in the target if nothing there needs it, or set leases to drop");

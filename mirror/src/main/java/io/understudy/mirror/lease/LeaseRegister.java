@@ -1,6 +1,7 @@
 package io.understudy.mirror.lease;
 
 import com.google.protobuf.ByteString;
+import com.google.protobuf.TextFormat;
 import io.etcd.jetcd.api.DeleteRangeRequest;
 import io.etcd.jetcd.api.KeyValue;
 import io.etcd.jetcd.api.PutRequest;
@@ -95,6 +96,11 @@ final class LeaseRegister {
         } else {
             delete(whole());
         }
+    }
+
+    /** Where the leases are registered. */
+    String shownKeys() {
+        return "the keys with \"" + TextFormat.escapeBytes(ReservedKeys.of(mirror, EACH)) + "\"";
     }
 
     private RangeResponse range(RangeRequest.Builder request) throws CallFailedException, InterruptedException {

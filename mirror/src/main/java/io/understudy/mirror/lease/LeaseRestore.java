@@ -77,6 +77,8 @@ final class LeaseRestore {
                 read(range, checkpoint, keys);
             }
             RestorePlan plan = RestorePlan.of(compared(keys));
+            // Also of those that nobody had to put, since they were there before the first synchronisation.
+            keys.stream().mapToLong(LeasedKey::lease).distinct().forEach(leases::forPut);
             write(plan, checkpoint);
             LOG.info(
                     "mirror={} keys with leases compared, revision={} keys={} put={} created_anew={}",

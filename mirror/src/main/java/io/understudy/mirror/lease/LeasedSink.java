@@ -9,6 +9,7 @@ import io.understudy.mirror.checkpoint.Checkpoint;
 import io.understudy.mirror.checkpoint.CheckpointState;
 import io.understudy.mirror.scope.MirrorScope;
 import io.understudy.mirror.sink.Sink;
+import io.understudy.mirror.sink.SinkException;
 import io.understudy.mirror.sink.SinkListener;
 import io.understudy.vocabulary.ClusterId;
 import io.understudy.vocabulary.Commit;
@@ -36,8 +37,6 @@ public final class LeasedSink implements Sink {
     private @Nullable LeaseKeeper keeper;
     /** Whether every key that should have a lease is known to have it. */
     private boolean whole;
-    /** Whether nothing was mirrored before: then a snapshot is all there is, in the order in which it is written. */
-    private boolean first;
 
     private LeasedSink(String mirror, KeptLeases leases, LeaseRestore restore, LeaseMetrics metrics, Sink sink) {
         this.mirror = mirror;
@@ -62,7 +61,7 @@ public final class LeasedSink implements Sink {
             SinkListener listener,
             Function<TargetLeases, S> sinks,
             BiPredicate<S, List<RequestOp>> repair) {
-        KeptLeases leases = new KeptLeases(mirror, source, target, listener);
+        KeptLeases leases = new KeptLeases(mirror, scope, source, target, listener);
         S sink = sinks.apply(leases);
         LeaseRestore restore = new LeaseRestore(
                 mirror,
@@ -75,11 +74,33 @@ public final class LeasedSink implements Sink {
         return new LeasedSink(mirror, leases, restore, metrics, sink);
     }
 
+    /**
+     * To be called before a sink that drops leases is opened.
+     *
+     * @throws SinkException.Refused the target has leases that a mirror of that name has kept, so that keys would go with
+     *     them
+     */
+    public static void requireNoneKept(String mirror, EtcdCluster target, SinkListener listener) {
+        LeaseRegister register = new LeaseRegister(
+                mirror, new ClusterCalls(target, Duty.WRITE, target.settings().requestTimeout()));
+        new Repeated(listener).until("reading the register of leases", () -> {
+            if (!register.ids().isEmpty()) {
+                throw new SinkException.Refused(
+                        "mirror " + mirror + " has kept leases in the target, and drops them now:"
+                                + " its keys would go when they run out. Set leases to ttl, or delete the checkpoint and "
+                                + register.shownKeys() + " to begin anew");
+            }
+            if (register.isWhole()) {
+                register.setWhole(false);
+            }
+            return true;
+        });
+    }
+
     @Override
     public @Nullable Position open() {
         Position position = sink.open();
         whole = leases.begin();
-        first = sink.checkpoint() == null;
         keeper = LeaseKeeper.start(mirror, leases, sink::complete, metrics);
         if (position != null) {
             leases.of(position.cluster());
@@ -107,11 +128,6 @@ public final class LeasedSink implements Sink {
     @Override
     public void snapshotCompleted(Position position) {
         sink.snapshotCompleted(position);
-        if (first) {
-            leases.setWhole(true);
-            whole = true;
-            first = false;
-        }
         restore();
     }
 
