@@ -134,7 +134,8 @@ final class Synchronisation implements AutoCloseable {
         List<RequestOp> ended = IntStream.range(0, options.lanes())
                 .mapToObj(lane -> Operations.delete(Lane.key(mirror, lane)))
                 .toList();
-        writer.writeOwn(ended, writer.current().syncedAt(position));
+        Checkpoint syncing = writer.current();
+        writer.writeOwn(ended, syncing.marked(syncing.path(), Instant.now()).syncedAt(position));
     }
 
     /** Ends what is under way. */
