@@ -24,6 +24,7 @@ import io.understudy.mirror.sink.ForeignWriteHint;
 import io.understudy.mirror.sink.Sink;
 import io.understudy.mirror.sink.SinkListener;
 import io.understudy.mirror.status.StatusServer;
+import io.understudy.vocabulary.KeyRange;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayDeque;
@@ -140,6 +141,7 @@ public final class MirrorProcess implements AutoCloseable {
         String from = "etcd " + mirror.source().endpoints();
         MirrorPlan plan;
         if (mirror.target() instanceof MirrorSettings.Target.Etcd etcd) {
+            KeyRange range = mirror.scope().feedRange(mirror.marked());
             EtcdCluster target = connect(etcd.cluster(), mirror.name() + "-target");
             String to = "etcd " + etcd.cluster().endpoints();
             ActiveRole role = ActiveLease.start(mirror.name(), writer, target, etcd.activeTtl(), meters);
@@ -147,24 +149,27 @@ public final class MirrorProcess implements AutoCloseable {
             LeaseMetrics leases = new LeaseMetrics(mirror.name(), meters);
             plan = new MirrorPlan(
                     mirror.name(),
-                    mirror.scope().feedRange(mirror.marked()),
+                    range,
                     FeedKind.STATE,
                     from,
                     feeds,
                     head,
+                    () -> KeyCount.of(source, range),
                     to,
                     role,
                     listener -> sink(mirror, etcd.options(), writer, source, target, leases, listener));
         } else {
+            KeyRange range = mirror.scope().feedRange(false);
             KafkaSinkOptions options = ((MirrorSettings.Target.Kafka) mirror.target()).options();
             String to = "kafka " + options.bootstrapServers() + " topic " + options.topic();
             plan = new MirrorPlan(
                     mirror.name(),
-                    mirror.scope().feedRange(false),
+                    range,
                     FeedKind.HISTORY,
                     from,
                     feeds,
                     head,
+                    () -> KeyCount.of(source, range),
                     to,
                     ActiveRole.ALWAYS,
                     listener -> new KafkaSink(mirror.name(), mirror.scope(), writer, options, listener));

@@ -16,6 +16,7 @@ import org.jspecify.annotations.Nullable;
  * @param completeRevision the target holds every commit up to it; 0 for none
  * @param lagRevisions empty while the source's revision is not known
  * @param lagMillis since when the source has had something the target doesn't have; empty while that is not known
+ * @param snapshot how far a snapshot is copied; null while none is
  * @param lastError the last failure, also when it has passed; null for none
  */
 public record MirrorReport(
@@ -33,4 +34,5 @@ public record MirrorReport(
         long changes,
         long transactions,
         long retries,
+        @Nullable SnapshotProgress snapshot,
         @Nullable String lastError) {}

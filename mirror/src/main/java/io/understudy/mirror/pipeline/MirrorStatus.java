@@ -41,6 +41,7 @@ final class MirrorStatus implements SinkListener {
     private final Counter passedOver;
     private final Lag lag = new Lag();
     private final Rate rate = new Rate();
+    private final SnapshotMeter snapshot;
 
     private MirrorState state = MirrorState.STARTING;
     /** Where to return to once the target answers. */
@@ -55,6 +56,7 @@ final class MirrorStatus implements SinkListener {
         this.mirror = mirror;
         this.source = source;
         this.target = target;
+        this.snapshot = new SnapshotMeter(mirror);
         this.changes = counter("understudy.mirror.changes", "puts and deletes written to the target", meters);
         this.transactions = counter("understudy.mirror.transactions", "writes to the target", meters);
         this.retries = counter("understudy.mirror.retries", "failed attempts on the target", meters);
@@ -131,6 +133,11 @@ final class MirrorStatus implements SinkListener {
         return state;
     }
 
+    /** To be told how far a snapshot is copied. */
+    SnapshotMeter snapshot() {
+        return snapshot;
+    }
+
     /** What is asked for the checkpoint from now on. */
     void writesTo(Sink newSink) {
         sink = newSink;
@@ -191,6 +198,7 @@ final class MirrorStatus implements SinkListener {
                 (long) changes.count(),
                 (long) transactions.count(),
                 (long) retries.count(),
+                snapshot.report(),
                 lastError);
     }
 

@@ -198,6 +198,8 @@ public final class Pipeline implements AutoCloseable {
             sink.sourceReset(e);
             pause();
             return null;
+        } finally {
+            status.snapshot().ended();
         }
     }
 
@@ -234,16 +236,19 @@ public final class Pipeline implements AutoCloseable {
         public void snapshotStarted(ClusterId cluster, Revision revision) {
             status.to(MirrorState.SYNCING, "snapshot at revision " + revision);
             sink.snapshotStarted(cluster, revision);
+            status.snapshot().started(plan.count().get());
         }
 
         @Override
         public void snapshotPage(KeyRange covered, List<KeyValue> entries) {
             sink.snapshotPage(covered, entries);
+            status.snapshot().copied(entries.size());
         }
 
         @Override
         public void snapshotCompleted(Position position) {
             sink.snapshotCompleted(position);
+            status.snapshot().ended();
             synced(position);
         }
 

@@ -7,6 +7,7 @@ import io.understudy.mirror.checkpoint.Checkpoint;
 import io.understudy.mirror.checkpoint.CheckpointState;
 import io.understudy.mirror.pipeline.MirrorReport;
 import io.understudy.mirror.pipeline.MirrorState;
+import io.understudy.mirror.pipeline.SnapshotProgress;
 import java.util.List;
 import java.util.OptionalLong;
 import org.jspecify.annotations.Nullable;
@@ -84,6 +85,16 @@ final class StatusPage {
         node.put("changes", report.changes());
         node.put("transactions", report.transactions());
         node.put("retries", report.retries());
+        SnapshotProgress snapshot = report.snapshot();
+        if (snapshot == null) {
+            node.putNull("snapshot");
+        } else {
+            ObjectNode progress = node.putObject("snapshot");
+            progress.put("keys", snapshot.keys());
+            put(progress, "total", snapshot.total());
+            progress.put("keysPerSecond", Math.round(snapshot.keysPerSecond()));
+            put(progress, "remainingMillis", snapshot.remainingMillis());
+        }
         node.put("lastError", report.lastError());
         return node;
     }
