@@ -17,6 +17,10 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -28,7 +32,7 @@ import org.slf4j.LoggerFactory;
  *
  * <p>Thread-safe.
  */
-final class KeptLeases implements TargetLeases {
+final class KeptLeases implements TargetLeases, AutoCloseable {
 
     private static final Logger LOG = LoggerFactory.getLogger(KeptLeases.class);
 
@@ -37,6 +41,7 @@ final class KeptLeases implements TargetLeases {
 
     private static final Duration MAX_DEADLINE = Duration.ofSeconds(2);
     private static final int SOURCE_ATTEMPTS = 3;
+    private static final int ASKED_AT_A_TIME = 8;
     private static final int PROBED_AT_A_TIME = 500;
 
     private final String mirror;
@@ -51,6 +56,10 @@ final class KeptLeases implements TargetLeases {
     /** Those in the register, also those that the target doesn't have. Changed under this object's lock. */
     private final Set<Long> registered = ConcurrentHashMap.newKeySet();
 
+    /** What the source granted those for that will be needed soon. */
+    private final Map<Long, Future<Long>> asked = new ConcurrentHashMap<>();
+
+    private final ExecutorService asking;
     private volatile @Nullable ClusterId sourceId;
     private volatile @Nullable SinkException lost;
 
@@ -59,6 +68,11 @@ final class KeptLeases implements TargetLeases {
         this.mirror = mirror;
         this.mirrored = scope.targetRanges();
         this.repeated = new Repeated(listener);
+        this.asking = Executors.newFixedThreadPool(ASKED_AT_A_TIME, work -> {
+            Thread thread = new Thread(work, "mirror-" + mirror + "-lease-times");
+            thread.setDaemon(true);
+            return thread;
+        });
         ClusterCalls writes = new ClusterCalls(target, Duty.WRITE, deadline(target));
         this.register = new LeaseRegister(mirror, writes);
         this.target = new LeaseCalls(writes);
@@ -144,6 +158,22 @@ final class KeptLeases implements TargetLeases {
         return id;
     }
 
+    /**
+     * A key will be put with it soon: the source, which may be far away, is asked for how long it granted it while what
+     * comes before is being written.
+     */
+    void expect(long id) {
+        if (!held.containsKey(id)) {
+            asked.computeIfAbsent(id, unknown -> asking.submit(() -> seconds(id)));
+        }
+    }
+
+    /** Asks for no more. Leases stay. */
+    @Override
+    public void close() {
+        asking.shutdownNow();
+    }
+
     Collection<HeldLease> held() {
         return held.values();
     }
@@ -210,13 +240,14 @@ final class KeptLeases implements TargetLeases {
     }
 
     private synchronized void hold(long id) {
+        Future<Long> expected = asked.remove(id);
         HeldLease known = held.get(id);
         if (known != null) {
             // The source has it again, or had it when it put this key.
             known.looked(null);
             return;
         }
-        long wanted = seconds(id);
+        long wanted = answer(id, expected == null ? asking.submit(() -> seconds(id)) : expected);
         if (!registered.contains(id)) {
             repeated.until("looking for lease " + Long.toHexString(id) + " in the target", () -> {
                 requireOurs(id);
@@ -255,17 +286,26 @@ final class KeptLeases implements TargetLeases {
         return known;
     }
 
+    private static long answer(long id, Future<Long> expected) {
+        try {
+            return expected.get();
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new SinkException.Stopped("asking for lease " + Long.toHexString(id));
+        } catch (ExecutionException e) {
+            throw new SinkException.Unavailable(
+                    "the source could not be asked for lease " + Long.toHexString(id), e.getCause());
+        }
+    }
+
     /** What the source granted it for. Who mirrors the past can't wait for an answer for ever: the source may be gone. */
-    private long seconds(long id) {
+    private long seconds(long id) throws InterruptedException {
         for (int attempt = 0; attempt < SOURCE_ATTEMPTS; attempt++) {
             try {
                 LeaseCalls.Facts facts = source.facts(id, false);
                 return facts.exists() ? facts.grantedSeconds() : FALLBACK_SECONDS;
             } catch (CallFailedException e) {
                 LOG.debug("mirror={} lease={} source not asked: {}", mirror, Long.toHexString(id), e.getMessage());
-            } catch (InterruptedException e) {
-                Thread.currentThread().interrupt();
-                throw new SinkException.Stopped("asking for lease " + Long.toHexString(id));
             }
         }
         LOG.warn(

@@ -11,6 +11,7 @@ import io.understudy.mirror.scope.MirrorScope;
 import io.understudy.mirror.sink.Sink;
 import io.understudy.mirror.sink.SinkException;
 import io.understudy.mirror.sink.SinkListener;
+import io.understudy.vocabulary.Change;
 import io.understudy.vocabulary.ClusterId;
 import io.understudy.vocabulary.Commit;
 import io.understudy.vocabulary.KeyRange;
@@ -30,6 +31,7 @@ import org.jspecify.annotations.Nullable;
 public final class LeasedSink implements Sink {
 
     private final String mirror;
+    private final MirrorScope scope;
     private final KeptLeases leases;
     private final LeaseRestore restore;
     private final LeaseMetrics metrics;
@@ -38,8 +40,15 @@ public final class LeasedSink implements Sink {
     /** Whether every key that should have a lease is known to have it. */
     private boolean whole;
 
-    private LeasedSink(String mirror, KeptLeases leases, LeaseRestore restore, LeaseMetrics metrics, Sink sink) {
+    private LeasedSink(
+            String mirror,
+            MirrorScope scope,
+            KeptLeases leases,
+            LeaseRestore restore,
+            LeaseMetrics metrics,
+            Sink sink) {
         this.mirror = mirror;
+        this.scope = scope;
         this.leases = leases;
         this.restore = restore;
         this.metrics = metrics;
@@ -71,7 +80,7 @@ public final class LeasedSink implements Sink {
                 new Repeated(listener),
                 leases,
                 operations -> repair.test(sink, operations));
-        return new LeasedSink(mirror, leases, restore, metrics, sink);
+        return new LeasedSink(mirror, scope, leases, restore, metrics, sink);
     }
 
     /**
@@ -122,6 +131,7 @@ public final class LeasedSink implements Sink {
     @Override
     public void snapshotPage(KeyRange covered, List<KeyValue> entries) {
         leases.requireNoneLost();
+        entries.forEach(this::expect);
         sink.snapshotPage(covered, entries);
     }
 
@@ -134,6 +144,11 @@ public final class LeasedSink implements Sink {
     @Override
     public void commit(Commit commit, Position position) {
         leases.requireNoneLost();
+        for (Change change : commit.changes()) {
+            if (change instanceof Change.Put put) {
+                expect(put.keyValue());
+            }
+        }
         sink.commit(commit, position);
         restore();
     }
@@ -167,6 +182,13 @@ public final class LeasedSink implements Sink {
             keeper.close();
         }
         sink.close();
+        leases.close();
+    }
+
+    private void expect(KeyValue entry) {
+        if (entry.lease() != 0 && scope.contains(entry.key())) {
+            leases.expect(entry.lease());
+        }
     }
 
     /** While the checkpoint stands torn before a commit, that commit comes first. */
