@@ -2,24 +2,20 @@ package io.understudy.mirror.revisions;
 
 import com.google.protobuf.ByteString;
 import com.google.protobuf.TextFormat;
-import io.etcd.jetcd.api.KVGrpc;
 import io.etcd.jetcd.api.KeyValue;
 import io.etcd.jetcd.api.RangeRequest;
 import io.etcd.jetcd.api.RangeResponse;
-import io.grpc.StatusRuntimeException;
 import io.understudy.etcd.Duty;
-import io.understudy.etcd.Endpoint;
 import io.understudy.etcd.EtcdCluster;
 import io.understudy.etcd.EtcdError;
-import io.understudy.etcd.EtcdFailure;
-import io.understudy.etcd.Remedy;
+import io.understudy.mirror.call.CallFailedException;
+import io.understudy.mirror.call.ClusterCalls;
 import io.understudy.mirror.checkpoint.CheckpointCodec;
 import io.understudy.mirror.checkpoint.CorruptCheckpointException;
 import io.understudy.mirror.scope.ReservedKeys;
 import io.understudy.vocabulary.ClusterId;
 import io.understudy.vocabulary.Revision;
 import java.time.Duration;
-import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 
@@ -37,13 +33,13 @@ public final class CheckpointHistory {
 
     private final ByteString key;
     private final String shownKey;
-    private final EtcdCluster target;
+    private final ClusterCalls calls;
 
     /** @param target stays the caller's to close */
     public CheckpointHistory(String mirror, EtcdCluster target) {
         this.key = ReservedKeys.checkpoint(mirror);
-        this.shownKey = "key \"" + TextFormat.escapeBytes(key) + "\" of the target";
-        this.target = target;
+        this.shownKey = "key \"" + TextFormat.escapeBytes(key) + "\"";
+        this.calls = new ClusterCalls(target, Duty.WRITE, target.settings().requestTimeout());
     }
 
     /** The target as it is now. Its keys read at {@link Moment#revision} are what the checkpoint speaks of, exactly. */
@@ -64,38 +60,15 @@ public final class CheckpointHistory {
                 .build();
         long giveUpAt = System.nanoTime() + PATIENCE.toNanos();
         while (true) {
-            List<Endpoint> endpoints = target.endpointsFor(Duty.WRITE);
-            TargetUnreadableException failed;
-            if (endpoints.isEmpty()) {
-                failed = new TargetUnreadableException("no voter of the target is known");
-            } else {
-                Endpoint endpoint = endpoints.get(0);
-                try {
-                    RangeResponse answer = KVGrpc.newBlockingStub(target.channel(endpoint))
-                            .withDeadlineAfter(
-                                    target.settings().requestTimeout().toNanos(), TimeUnit.NANOSECONDS)
-                            .range(request);
-                    target.reportSuccess(endpoint, Duty.WRITE);
-                    return Optional.of(moment(revision, answer));
-                } catch (StatusRuntimeException e) {
-                    if (Thread.interrupted()) {
-                        throw new InterruptedException("waiting for " + endpoint);
-                    }
-                    EtcdFailure failure = target.reportFailure(endpoint, Duty.WRITE, e);
-                    if (failure.error() == EtcdError.COMPACTED) {
-                        return Optional.empty();
-                    }
-                    failed = new TargetUnreadableException(
-                            "the target's member " + endpoint + " doesn't answer a read of " + shownKey + ": "
-                                    + failure,
-                            e);
-                    if (failure.remedy() == Remedy.FATAL || failure.remedy() == Remedy.CALLERS_FAULT) {
-                        throw failed;
-                    }
+            try {
+                return Optional.of(moment(revision, calls.kv(stub -> stub.range(request))));
+            } catch (CallFailedException e) {
+                if (e.error() == EtcdError.COMPACTED) {
+                    return Optional.empty();
                 }
-            }
-            if (System.nanoTime() - giveUpAt >= 0) {
-                throw failed;
+                if (e.isFinal() || System.nanoTime() - giveUpAt >= 0) {
+                    throw new TargetUnreadableException("the target gives no " + shownKey + ": " + e.getMessage(), e);
+                }
             }
             TimeUnit.MILLISECONDS.sleep(PAUSE_MILLIS);
         }
@@ -107,7 +80,7 @@ public final class CheckpointHistory {
         Revision revision =
                 asked.equals(Revision.ZERO) ? new Revision(answer.getHeader().getRevision()) : asked;
         if (answer.getKvsCount() == 0) {
-            return new Moment(cluster, revision, Revision.ZERO, null);
+            return new Moment(cluster, revision, Revision.ZERO, Revision.ZERO, null);
         }
         KeyValue found = answer.getKvs(0);
         try {
@@ -115,6 +88,7 @@ public final class CheckpointHistory {
                     cluster,
                     revision,
                     new Revision(found.getCreateRevision()),
+                    new Revision(found.getModRevision()),
                     CheckpointCodec.decode(shownKey, found.getValue()));
         } catch (CorruptCheckpointException e) {
             throw new TargetUnreadableException(String.valueOf(e.getMessage()), e);

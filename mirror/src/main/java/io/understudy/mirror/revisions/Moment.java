@@ -13,12 +13,14 @@ import org.jspecify.annotations.Nullable;
  * @param target the cluster that was read
  * @param revision of the target
  * @param created at which of the target's revisions the first checkpoint was written, zero while there is none
+ * @param written at which of the target's revisions this checkpoint was written, zero while there is none
  * @param checkpoint null while there is none
  */
 public record Moment(
         ClusterId target,
         Revision revision,
         Revision created,
+        Revision written,
         @Nullable Checkpoint checkpoint) {
 
     /** Whether it holds every commit of the source up to there, and possibly more. */

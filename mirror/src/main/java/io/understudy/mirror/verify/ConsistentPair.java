@@ -18,6 +18,7 @@ import java.util.function.UnaryOperator;
 /**
  * Two revisions at which both sides are equal, if the mirror did its work.
  *
+ * @param written at which of the target's revisions the checkpoint was written
  * @param keptBefore what the target had before this revision may be kept
  */
 record ConsistentPair(
@@ -26,6 +27,7 @@ record ConsistentPair(
         Revision sourceRevision,
         ClusterId targetId,
         Revision targetRevision,
+        Revision written,
         Revision keptBefore) {
 
     /** Parts of one commit follow each other at once, unless the mirror is gone. */
@@ -62,6 +64,7 @@ record ConsistentPair(
                         checkpoint.revision(),
                         moment.target(),
                         moment.revision(),
+                        moment.written(),
                         sides.keepsForeign() ? moment.created() : Revision.ZERO);
             }
             if (checkpoint.state() == CheckpointState.SYNCING) {

@@ -1,0 +1,161 @@
+package io.understudy.mirror.revisions;
+
+import io.etcd.jetcd.api.CompactionRequest;
+import io.understudy.etcd.Duty;
+import io.understudy.etcd.EtcdCluster;
+import io.understudy.etcd.EtcdError;
+import io.understudy.mirror.call.CallFailedException;
+import io.understudy.mirror.call.ClusterCalls;
+import io.understudy.mirror.checkpoint.Checkpoint;
+import io.understudy.vocabulary.Revision;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Keeps the target's history from growing without end: compacts what is older than was asked for, or warns when nobody
+ * compacts. How old a revision is, the checkpoint of the time tells.
+ *
+ * <p>One thread, but for {@link #compacted} and {@link #warning}.
+ */
+public final class TargetCompaction {
+
+    private static final Logger LOG = LoggerFactory.getLogger(TargetCompaction.class);
+
+    private static final Duration MAX_INTERVAL = Duration.ofMinutes(5);
+    private static final int INTERVALS_PER_AGE = 10;
+
+    /** So much history is nobody's wish, … */
+    private static final long MANY_REVISIONS = 1_000_000;
+
+    /** … nor is so much, when it is older than {@link #LONG}. */
+    private static final long SOME_REVISIONS = 10_000;
+
+    private static final Duration LONG = Duration.ofHours(24);
+
+    private final String mirror;
+    private final @Nullable Duration after;
+    private final CheckpointHistory history;
+    private final RevisionMap map;
+    private final ClusterCalls calls;
+    private final long someRevisions;
+    private final Duration interval;
+    private long lastNanos;
+    private boolean looked;
+    private volatile Revision compacted = Revision.ZERO;
+    private volatile @Nullable String warning;
+
+    /**
+     * @param target stays the caller's to close
+     * @param after how old a revision must be to be compacted; null to only warn
+     */
+    public TargetCompaction(String mirror, EtcdCluster target, @Nullable Duration after) {
+        this(mirror, target, after, SOME_REVISIONS);
+    }
+
+    /** @param someRevisions so many that are older than a day are warned of */
+    TargetCompaction(String mirror, EtcdCluster target, @Nullable Duration after, long someRevisions) {
+        this.mirror = mirror;
+        this.someRevisions = someRevisions;
+        this.after = after;
+        this.history = new CheckpointHistory(mirror, target);
+        this.map = new RevisionMap(history);
+        this.calls = new ClusterCalls(target, Duty.WRITE, target.settings().requestTimeout());
+        Duration part = after == null ? MAX_INTERVAL : after.dividedBy(INTERVALS_PER_AGE);
+        this.interval = part.compareTo(MAX_INTERVAL) < 0 ? part : MAX_INTERVAL;
+    }
+
+    /** Looks after the history if it is time to; a target that doesn't answer is left for the next time. */
+    public void step() throws InterruptedException {
+        if (looked && System.nanoTime() - lastNanos < interval.toNanos()) {
+            return;
+        }
+        looked = true;
+        lastNanos = System.nanoTime();
+        try {
+            lookAfter(Instant.now());
+        } catch (TargetUnreadableException | CallFailedException e) {
+            LOG.info("mirror={} the target's history is not looked after now, cause=\"{}\"", mirror, e.getMessage());
+        }
+    }
+
+    /** Up to which of the target's revisions this has compacted; zero if it hasn't. */
+    public Revision compacted() {
+        return compacted;
+    }
+
+    /** That the history grows and nobody compacts it; null if all is well. */
+    public @Nullable String warning() {
+        return warning;
+    }
+
+    void lookAfter(Instant now) throws TargetUnreadableException, CallFailedException, InterruptedException {
+        Moment head = history.now();
+        if (after == null) {
+            warn(now, head);
+        } else {
+            compact(now.minus(after), head);
+        }
+    }
+
+    private void compact(Instant before, Moment head)
+            throws TargetUnreadableException, CallFailedException, InterruptedException {
+        if (isOlder(Optional.of(head), before)) {
+            compactTo(head.revision());
+            return;
+        }
+        // The one before the first that is young was current when the time came.
+        Revision young = map.first(Revision.ZERO, head.revision(), at -> isYounger(at, before));
+        if (young.value() > 1) {
+            Revision old = new Revision(young.value() - 1);
+            if (isOlder(history.at(old), before)) {
+                compactTo(old);
+            }
+        }
+    }
+
+    private void compactTo(Revision revision) throws CallFailedException, InterruptedException {
+        if (!revision.isAfter(compacted) || revision.equals(Revision.ZERO)) {
+            return;
+        }
+        try {
+            var unused = calls.kv(stub -> stub.compact(
+                    CompactionRequest.newBuilder().setRevision(revision.value()).build()));
+            LOG.info("mirror={} target compacted, revision={}", mirror, revision);
+        } catch (CallFailedException e) {
+            // Somebody else compacts as well, and was faster.
+            if (e.error() != EtcdError.COMPACTED) {
+                throw e;
+            }
+        }
+        compacted = revision;
+    }
+
+    private void warn(Instant now, Moment head) throws TargetUnreadableException, InterruptedException {
+        Revision oldest = map.oldest(head.revision());
+        long revisions = head.revision().value() - oldest.value();
+        boolean old = isOlder(history.at(oldest), now.minus(LONG));
+        if (revisions < MANY_REVISIONS && !(old && revisions >= someRevisions)) {
+            warning = null;
+            return;
+        }
+        if (warning == null) {
+            LOG.warn("mirror={} nobody compacts the target: it holds the history of {} revisions", mirror, revisions);
+        }
+        warning = "nobody compacts the target: it holds the history of " + revisions
+                + " revisions. Set compactTarget, or the target's --auto-compaction-retention";
+    }
+
+    private static boolean isYounger(Optional<Moment> at, Instant than) {
+        Checkpoint checkpoint = at.map(Moment::checkpoint).orElse(null);
+        return checkpoint != null && checkpoint.at().isAfter(than);
+    }
+
+    private static boolean isOlder(Optional<Moment> at, Instant than) {
+        Checkpoint checkpoint = at.map(Moment::checkpoint).orElse(null);
+        return checkpoint != null && !checkpoint.at().isAfter(than);
+    }
+}

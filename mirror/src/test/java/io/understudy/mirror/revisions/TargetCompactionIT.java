@@ -1,0 +1,100 @@
+package io.understudy.mirror.revisions;
+
+import static io.understudy.mirror.fixture.Mirrors.awaitCaughtUp;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.understudy.local.junit.EtcdExtension;
+import io.understudy.mirror.MirrorProcess;
+import io.understudy.mirror.fixture.Clusters;
+import io.understudy.mirror.fixture.Mirrors;
+import io.understudy.mirror.fixture.TestClient;
+import io.understudy.vocabulary.Revision;
+import java.time.Duration;
+import java.time.Instant;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
+
+/** The target's history is compacted up to what was current then, not further; or it is told that nobody does. */
+final class TargetCompactionIT {
+
+    private static final Duration AGE = Duration.ofMinutes(10);
+
+    @RegisterExtension
+    static final EtcdExtension SOURCE = EtcdExtension.voters(1).named("source");
+
+    @RegisterExtension
+    static final EtcdExtension TARGET = EtcdExtension.voters(1).named("target");
+
+    private TestClient source;
+    private TestClient target;
+    private Clusters clusters;
+
+    @BeforeEach
+    void beginEmpty() {
+        source = TestClient.of(SOURCE.cluster().leader());
+        target = TestClient.of(TARGET.cluster().leader());
+        source.deleteAll();
+        target.deleteAll();
+        clusters = Clusters.connect(SOURCE.cluster(), TARGET.cluster());
+    }
+
+    @AfterEach
+    void disconnect() {
+        clusters.close();
+        source.close();
+        target.close();
+    }
+
+    @Test
+    void compactsUpToWhatWasCurrentThen() throws Exception {
+        RevisionMap map = new RevisionMap(new CheckpointHistory("dr", clusters.target()));
+        CheckpointHistory history = new CheckpointHistory("dr", clusters.target());
+        TargetCompaction compaction = new TargetCompaction("dr", clusters.target(), AGE);
+        try (MirrorProcess mirror = Mirrors.etcd(SOURCE.cluster(), TARGET.cluster())) {
+            puts(mirror, 20);
+            Moment then = history.now();
+            Instant between = Instant.now();
+            puts(mirror, 20);
+
+            compaction.lookAfter(between);
+            assertThat(compaction.compacted()).as("nothing is that old").isEqualTo(Revision.ZERO);
+
+            compaction.lookAfter(between.plus(AGE));
+            assertThat(compaction.compacted()).isEqualTo(then.revision());
+            assertThat(map.oldest(history.now().revision())).isEqualTo(then.revision());
+
+            compaction.lookAfter(between.plus(AGE).plus(AGE));
+            assertThat(compaction.compacted()).isEqualTo(history.now().revision());
+            puts(mirror, 5);
+        }
+        assertThat(target.contents()).isEqualTo(source.contents());
+    }
+
+    @Test
+    void tellsWhenNobodyCompacts() throws Exception {
+        TargetCompaction compaction = new TargetCompaction("dr", clusters.target(), null, 30);
+        try (MirrorProcess mirror = Mirrors.etcd(SOURCE.cluster(), TARGET.cluster())) {
+            puts(mirror, 1);
+            new TargetCompaction("dr", clusters.target(), Duration.ofMinutes(1))
+                    .lookAfter(Instant.now().plus(AGE));
+            puts(mirror, 10);
+            compaction.lookAfter(Instant.now().plus(Duration.ofHours(25)));
+            assertThat(compaction.warning()).as("too little to speak of").isNull();
+            puts(mirror, 40);
+            compaction.lookAfter(Instant.now());
+            assertThat(compaction.warning()).as("too young").isNull();
+            compaction.lookAfter(Instant.now().plus(Duration.ofHours(25)));
+            assertThat(compaction.warning()).contains("nobody compacts the target", "compactTarget");
+        }
+    }
+
+    /** One after the other, so that each is a transaction of the target. */
+    private void puts(MirrorProcess mirror, int count) {
+        for (int i = 0; i < count; i++) {
+            source.put("k" + i, "v");
+            awaitCaughtUp(mirror, source);
+        }
+    }
+}
