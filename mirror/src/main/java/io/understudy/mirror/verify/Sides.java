@@ -20,4 +20,18 @@ public record Sides(
         EtcdCluster target,
         EtcdFeedOptions reading,
         boolean leases,
-        boolean keepsForeign) {}
+        boolean keepsForeign) {
+
+    /** The same, read by pages that aim at so many bytes. */
+    Sides readBy(long pageBytes) {
+        EtcdFeedOptions smaller = new EtcdFeedOptions(
+                reading.catchUpRevisions(),
+                reading.maxCommitBytes(),
+                reading.stallTimeout(),
+                reading.progressInterval(),
+                reading.requestTimeout(),
+                pageBytes,
+                reading.historyRevisions());
+        return new Sides(mirror, scope, source, target, smaller, leases, keepsForeign);
+    }
+}

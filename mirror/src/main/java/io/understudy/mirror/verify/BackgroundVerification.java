@@ -1,0 +1,189 @@
+package io.understudy.mirror.verify;
+
+import com.google.protobuf.ByteString;
+import io.micrometer.core.instrument.Counter;
+import io.micrometer.core.instrument.Gauge;
+import io.micrometer.core.instrument.MeterRegistry;
+import io.understudy.feed.etcd.SnapshotReader.CompactedException;
+import io.understudy.vocabulary.KeyRange;
+import java.time.Instant;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Compares a target with its source again and again while the mirror runs, slice by slice at a bounded rate. Each slice has
+ * a pair of revisions of its own, so that compaction never keeps a pass from its end. A difference is told only when a
+ * second look, later, finds it as well; by {@link ForeignWrites#REPAIR} it is then put right.
+ *
+ * <p>Metrics, tagged {@code mirror}: {@code understudy.mirror.verify.keys}, {@code .verify.passes}, {@code
+ * .verify.differences} (those known now), {@code .foreign} (found since the start), {@code .repaired}.
+ *
+ * <p>One thread, but for {@link #status}.
+ */
+public final class BackgroundVerification {
+
+    private static final Logger LOG = LoggerFactory.getLogger(BackgroundVerification.class);
+
+    private static final int SLICE_SECONDS = 10;
+    private static final int MIN_SLICE_KEYS = 100;
+    /** A slice ends when it has found so many, so that all are looked at twice. */
+    private static final int MAX_FOUND = 100;
+
+    /** Of either side; one page is read ahead, and for nothing at the end of a slice. */
+    private static final long PAGE_BYTES = 128 << 10;
+
+    private static final int SHOWN = 20;
+    private static final int REPAIR_ATTEMPTS = 20;
+    private static final int KEYS_PER_PAUSE = 50;
+
+    private final Sides sides;
+    private final VerifyOptions options;
+    private final Repair repair;
+    private final KnownDifferences known = new KnownDifferences();
+    private final Counter keysCounter;
+    private final Counter passesCounter;
+    private final Counter foundCounter;
+    private final Counter repairedCounter;
+    private final AtomicLong keys = new AtomicLong();
+    private final List<KeyRange> ranges;
+
+    private ByteString cursor = ByteString.EMPTY;
+    private volatile @Nullable Instant lastPass;
+    private volatile @Nullable String problem;
+
+    /** @param sides both stay the caller's to close */
+    public BackgroundVerification(Sides sides, VerifyOptions options, Repair repair, MeterRegistry meters) {
+        this.sides = sides.readBy(PAGE_BYTES);
+        this.options = options;
+        this.repair = repair;
+        this.ranges = sides.scope().targetRanges();
+        this.keysCounter = counter("understudy.mirror.verify.keys", "keys compared in the background", meters);
+        this.passesCounter = counter("understudy.mirror.verify.passes", "times all keys were compared", meters);
+        this.foundCounter = counter("understudy.mirror.foreign", "keys found that differ from the source", meters);
+        this.repairedCounter = counter("understudy.mirror.repaired", "keys put right that differed", meters);
+        Gauge.builder("understudy.mirror.verify.differences", known::count)
+                .description("keys that differed when they were last looked at")
+                .tag("mirror", sides.mirror())
+                .register(meters);
+    }
+
+    /** Whether there is anything to do. */
+    public boolean isOn() {
+        return options.keysPerSecond() > 0;
+    }
+
+    /** Compares the next slice, which takes some seconds by the bounded rate. Failures are told by {@link #status}. */
+    public void step() throws InterruptedException {
+        try {
+            ByteString from = cursor;
+            Look first = Look.at(ConsistentPair.now(sides), rest(from), sliceKeys(), MAX_FOUND, pace());
+            Look second = first.again();
+            tell(known.found(from, first.next(), differences(second)));
+            if (options.onForeignWrites() == ForeignWrites.REPAIR
+                    && !second.found().isEmpty()) {
+                repair(from, first.next(), second);
+            }
+            keysCounter.increment((double) first.keys());
+            keys.addAndGet(first.keys());
+            problem = null;
+            advance(first.next());
+        } catch (CompactedException e) {
+            problem = "source or target was compacted up to the present while a slice was read";
+        } catch (IncomparableException e) {
+            problem = e.getMessage();
+        }
+    }
+
+    /** How it stands. Any thread. */
+    public VerifyStatus status() {
+        return new VerifyStatus(
+                (long) passesCounter.count(),
+                lastPass,
+                keys.get(),
+                known.count(),
+                known.first(SHOWN),
+                (long) repairedCounter.count(),
+                problem);
+    }
+
+    private void advance(@Nullable ByteString next) {
+        if (next != null && !rest(next).isEmpty()) {
+            cursor = next;
+            return;
+        }
+        cursor = ByteString.EMPTY;
+        keys.set(0);
+        passesCounter.increment();
+        lastPass = Instant.now();
+    }
+
+    private void tell(List<Difference> fresh) {
+        foundCounter.increment(fresh.size());
+        for (Difference difference : fresh.subList(0, Math.min(SHOWN, fresh.size()))) {
+            LOG.warn("mirror={} target differs from source, key={}", sides.mirror(), difference.shown());
+        }
+        if (fresh.size() > SHOWN) {
+            LOG.warn("mirror={} and {} keys more differ", sides.mirror(), fresh.size() - SHOWN);
+        }
+    }
+
+    private void repair(ByteString from, @Nullable ByteString to, Look differing)
+            throws CompactedException, IncomparableException, InterruptedException {
+        Look left = differing;
+        for (int attempt = 0; attempt < REPAIR_ATTEMPTS && !left.found().isEmpty(); attempt++) {
+            var operations = Repairs.of(left);
+            if (operations.isEmpty() || !repair.repair(operations)) {
+                break;
+            }
+            left = left.again();
+        }
+        int repaired = differing.found().size() - left.found().size();
+        repairedCounter.increment(repaired);
+        List<Difference> unused = known.found(from, to, differences(left));
+        LOG.info(
+                "mirror={} repaired={} left={}",
+                sides.mirror(),
+                repaired,
+                left.found().size());
+    }
+
+    private List<KeyRange> rest(ByteString from) {
+        KeyRange rest = KeyRange.fromKey(from);
+        return ranges.stream()
+                .filter(rest::intersects)
+                .map(range -> range.intersection(rest))
+                .toList();
+    }
+
+    private long sliceKeys() {
+        return Math.max(MIN_SLICE_KEYS, (long) SLICE_SECONDS * options.keysPerSecond());
+    }
+
+    private Look.Pace pace() {
+        long began = System.nanoTime();
+        return compared -> {
+            if (compared % KEYS_PER_PAUSE == 0) {
+                long due = began + TimeUnit.SECONDS.toNanos(1) * compared / options.keysPerSecond();
+                long early = due - System.nanoTime();
+                if (early > 0) {
+                    TimeUnit.NANOSECONDS.sleep(early);
+                }
+            }
+        };
+    }
+
+    private static List<Difference> differences(Look look) {
+        return look.found().stream().map(Look.Found::difference).toList();
+    }
+
+    private Counter counter(String name, String what, MeterRegistry meters) {
+        return Counter.builder(name)
+                .description(what)
+                .tag("mirror", sides.mirror())
+                .register(meters);
+    }
+}

@@ -1,0 +1,25 @@
+package io.understudy.mirror.verify;
+
+import java.time.Instant;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * How the comparison in the background stands.
+ *
+ * @param passes how often all keys have been compared since the start
+ * @param lastPass when the last pass ended; null before the first
+ * @param keys compared in the present pass
+ * @param differing keys that differed when they were last looked at
+ * @param differences the first of them, in key order
+ * @param repaired how many have been put right since the start
+ * @param problem why the last attempt came to nothing; null if it didn't
+ */
+public record VerifyStatus(
+        long passes,
+        @Nullable Instant lastPass,
+        long keys,
+        long differing,
+        List<Difference> differences,
+        long repaired,
+        @Nullable String problem) {}
