@@ -79,8 +79,8 @@ final class ImportRulesTest {
             .gateway.health
 
             .mirror             .vocabulary .feed .etcd .config .metrics .tls com.google.protobuf io.micrometer org.slf4j
-            .mirror.status      .mirror.pipeline .mirror.checkpoint .vocabulary com.fasterxml.jackson
-            .mirror.status      com.sun.net.httpserver org.slf4j
+            .mirror.status      .mirror.pipeline .mirror.checkpoint .mirror.revisions .mirror.verify .vocabulary
+            .mirror.status      com.fasterxml.jackson com.google.protobuf com.sun.net.httpserver org.slf4j
             .mirror.pipeline    .mirror.sink .mirror.active .mirror.checkpoint .vocabulary .feed .etcd .metrics
             .mirror.pipeline    io.micrometer org.slf4j
             .mirror.active      .mirror.call .mirror.scope .etcd com.google.protobuf io.etcd.jetcd.api io.micrometer
@@ -93,8 +93,8 @@ final class ImportRulesTest {
             .mirror.sink        .mirror.checkpoint .vocabulary .feed com.google.protobuf
             .mirror.verify      .mirror.revisions .mirror.checkpoint .mirror.scope .vocabulary .feed .etcd .config
             .mirror.verify      com.google.protobuf io.etcd.jetcd.api io.micrometer org.slf4j
-            .mirror.revisions   .mirror.checkpoint .mirror.scope .vocabulary .etcd com.google.protobuf io.etcd.jetcd.api
-            .mirror.revisions   io.grpc
+            .mirror.revisions   .mirror.call .mirror.checkpoint .mirror.scope .vocabulary .etcd com.google.protobuf
+            .mirror.revisions   io.etcd.jetcd.api org.slf4j
             .mirror.lease       .mirror.call .mirror.sink .mirror.checkpoint .mirror.scope .vocabulary .etcd
             .mirror.lease       com.google.protobuf io.etcd.jetcd.api io.micrometer org.slf4j
             .mirror.home        .mirror.checkpoint .mirror.scope .vocabulary com.fasterxml.jackson com.google.protobuf
@@ -109,7 +109,8 @@ final class ImportRulesTest {
             .bench              io.etcd.jetcd.api io.grpc io.netty
             .bench.mirror       .bench .lab.part .lab.progress .report .local com.fasterxml.jackson com.google.protobuf
             .bench.mirror       io.etcd.jetcd.api io.grpc
-            .cli                .lab .bench .gateway .mirror .config .local.binary .local.process picocli
+            .cli                .lab .bench .gateway .mirror .config .report .vocabulary .local.binary .local.process
+            .cli                me.tongfei.progressbar picocli
             """);
 
     private static final JavaClasses PRODUCTION = CompiledClasses.ofProduction();

@@ -20,10 +20,10 @@ final class StatusPage {
     private StatusPage() {}
 
     /** {@code {"mirrors":[{"name":…,"state":…,…}]}}; times in ISO 8601, durations in ms, unknown values null. */
-    static String json(List<MirrorReport> reports) {
+    static String json(List<MirrorShown> shown) {
         ObjectNode root = JSON.createObjectNode();
         ArrayNode mirrors = root.putArray("mirrors");
-        reports.forEach(report -> mirrors.add(json(report)));
+        shown.forEach(mirror -> mirrors.add(json(mirror)));
         return root.toPrettyString() + "\n";
     }
 
@@ -44,10 +44,14 @@ final class StatusPage {
             return List.of("the mirrors are being started");
         }
         return reports.stream()
-                .filter(report -> report.state() != MirrorState.STANDBY)
-                .filter(report -> report.state() != MirrorState.SYNCED || !isWhole(report.checkpoint()))
+                .filter(report -> !isReady(report))
                 .map(StatusPage::line)
                 .toList();
+    }
+
+    private static boolean isReady(MirrorReport report) {
+        return report.state() == MirrorState.STANDBY
+                || (report.state() == MirrorState.SYNCED && isWhole(report.checkpoint()));
     }
 
     /** While a commit is written in parts the target's state is none of the source's. */
@@ -59,12 +63,22 @@ final class StatusPage {
         return "mirror " + report.mirror() + " is " + report.state().word() + ": " + report.reason();
     }
 
+    private static ObjectNode json(MirrorShown shown) {
+        ObjectNode node = json(shown.report());
+        node.set("verification", shown.verification() == null ? null : VerifyPage.json(shown.verification()));
+        node.put("compactedRevision", shown.compactedRevision());
+        ArrayNode warnings = node.putArray("warnings");
+        shown.warnings().forEach(warnings::add);
+        return node;
+    }
+
     private static ObjectNode json(MirrorReport report) {
         ObjectNode node = JSON.createObjectNode();
         node.put("name", report.mirror());
         node.put("source", report.source());
         node.put("target", report.target());
         node.put("state", report.state().word());
+        node.put("ready", isReady(report));
         node.put("reason", report.reason());
         node.put("since", report.since().toString());
         Checkpoint checkpoint = report.checkpoint();

@@ -3,18 +3,23 @@ package io.understudy.mirror.status;
 import com.sun.net.httpserver.HttpExchange;
 import com.sun.net.httpserver.HttpServer;
 import io.understudy.mirror.pipeline.MirrorReport;
+import io.understudy.mirror.revisions.RevisionMap;
+import io.understudy.mirror.revisions.TargetUnreadableException;
+import io.understudy.vocabulary.Revision;
 import java.io.IOException;
 import java.net.InetSocketAddress;
+import java.net.URI;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
+import java.util.Optional;
+import java.util.OptionalLong;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
-import java.util.function.Supplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Serves {@code GET /status} (JSON, see {@link StatusPage}), {@code /metrics} (Prometheus text), {@code /livez} and
+ * Serves {@code GET /status} (JSON, see {@link StatusPage}), {@code /translate} (see {@link TranslationPage}), {@code /metrics} (Prometheus text), {@code /livez} and
  * {@code /readyz} (200 or 503, with one line per mirror).
  */
 public final class StatusServer implements AutoCloseable {
@@ -23,21 +28,21 @@ public final class StatusServer implements AutoCloseable {
 
     private static final String TEXT = "text/plain; charset=utf-8";
     private static final int OK = 200;
+    private static final int BAD_REQUEST = 400;
     private static final int NOT_FOUND = 404;
     private static final int METHOD_NOT_ALLOWED = 405;
     private static final int INTERNAL_ERROR = 500;
     private static final int UNAVAILABLE = 503;
 
-    private final Supplier<List<MirrorReport>> reports;
     private static final String MAX_EXCHANGE_SECONDS = "10";
+    private static final String JSON = "application/json";
 
-    private final Supplier<String> metrics;
+    private final Shown shown;
     private final HttpServer server;
     private final ExecutorService workers;
 
-    private StatusServer(Supplier<List<MirrorReport>> reports, Supplier<String> metrics, HttpServer server) {
-        this.reports = reports;
-        this.metrics = metrics;
+    private StatusServer(Shown shown, HttpServer server) {
+        this.shown = shown;
         this.server = server;
         this.workers = Executors.newFixedThreadPool(2, work -> {
             Thread thread = new Thread(work, "status");
@@ -52,13 +57,10 @@ public final class StatusServer implements AutoCloseable {
     /**
      * Listens at once.
      *
-     * @param reports asked for each request
-     * @param metrics Prometheus' text format
+     * @param shown asked for each request
      * @throws IOException the address can't be listened at; the message names it
      */
-    public static StatusServer start(
-            InetSocketAddress address, Supplier<List<MirrorReport>> reports, Supplier<String> metrics)
-            throws IOException {
+    public static StatusServer start(InetSocketAddress address, Shown shown) throws IOException {
         // Read once, when the JDK's server is first used; by default a client that falls silent holds its thread for
         // ever.
         System.setProperty("sun.net.httpserver.maxReqTime", MAX_EXCHANGE_SECONDS);
@@ -72,7 +74,7 @@ public final class StatusServer implements AutoCloseable {
                             + e.getMessage(),
                     e);
         }
-        StatusServer status = new StatusServer(reports, metrics, server);
+        StatusServer status = new StatusServer(shown, server);
         server.createContext("/", status::handle);
         server.setExecutor(status.workers);
         server.start();
@@ -92,8 +94,7 @@ public final class StatusServer implements AutoCloseable {
 
     private void handle(HttpExchange exchange) throws IOException {
         try (exchange) {
-            Answer answer =
-                    answer(exchange.getRequestMethod(), exchange.getRequestURI().getPath());
+            Answer answer = answer(exchange.getRequestMethod(), exchange.getRequestURI());
             byte[] body = answer.body().getBytes(StandardCharsets.UTF_8);
             exchange.getResponseHeaders().set("Content-Type", answer.type());
             boolean head = exchange.getRequestMethod().equals("HEAD");
@@ -104,23 +105,64 @@ public final class StatusServer implements AutoCloseable {
         }
     }
 
-    private Answer answer(String method, String path) {
+    private Answer answer(String method, URI asked) {
+        String path = asked.getPath();
         if (!method.equals("GET") && !method.equals("HEAD")) {
             return new Answer(METHOD_NOT_ALLOWED, TEXT, method + " is not served here, GET is\n");
         }
         try {
             return switch (path) {
-                case "/status" -> new Answer(OK, "application/json", StatusPage.json(reports.get()));
-                case "/metrics" -> new Answer(OK, "text/plain; version=0.0.4; charset=utf-8", metrics.get());
-                case "/livez" -> health(StatusPage.failed(reports.get()));
-                case "/readyz" -> health(StatusPage.notReady(reports.get()));
+                case "/status" -> new Answer(OK, JSON, StatusPage.json(shown.mirrors()));
+                case "/metrics" -> new Answer(OK, "text/plain; version=0.0.4; charset=utf-8", shown.metrics());
+                case "/livez" -> health(StatusPage.failed(reports()));
+                case "/readyz" -> health(StatusPage.notReady(reports()));
+                case "/translate" -> translate(Query.of(asked));
                 default ->
-                    new Answer(NOT_FOUND, TEXT, path + " is not here: /status, /metrics, /livez and /readyz are\n");
+                    new Answer(
+                            NOT_FOUND,
+                            TEXT,
+                            path + " is not here: /status, /translate, /metrics, /livez and /readyz are\n");
             };
         } catch (RuntimeException e) {
             LOG.warn("{} not answered", path, e);
             return new Answer(INTERNAL_ERROR, TEXT, e + "\n");
         }
+    }
+
+    private Answer translate(Query query) {
+        String mirror = query.text("mirror")
+                .or(() -> reports().size() == 1 ? Optional.of(reports().get(0).mirror()) : Optional.empty())
+                .orElse("");
+        OptionalLong seen = query.revision();
+        if (seen.isEmpty()) {
+            return new Answer(BAD_REQUEST, TEXT, "revision is missing, or none: a number from 0 on is needed\n");
+        }
+        Optional<RevisionMap> map = shown.revisions(mirror);
+        if (map.isEmpty()) {
+            return new Answer(
+                    NOT_FOUND,
+                    TEXT,
+                    "mirror is \"" + mirror + "\", but the mirrors to etcd of this process are "
+                            + reports().stream()
+                                    .map(MirrorReport::mirror)
+                                    .filter(name -> shown.revisions(name).isPresent())
+                                    .toList()
+                            + "\n");
+        }
+        Revision revision = new Revision(seen.getAsLong());
+        try {
+            return new Answer(
+                    OK, JSON, TranslationPage.json(mirror, revision, map.get().translate(revision)));
+        } catch (TargetUnreadableException e) {
+            return new Answer(UNAVAILABLE, TEXT, e.getMessage() + "\n");
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            return new Answer(UNAVAILABLE, TEXT, "the process is being ended\n");
+        }
+    }
+
+    private List<MirrorReport> reports() {
+        return shown.mirrors().stream().map(MirrorShown::report).toList();
     }
 
     private static Answer health(List<String> problems) {

@@ -1,0 +1,102 @@
+package io.understudy.mirror;
+
+import io.understudy.mirror.pipeline.MirrorReport;
+import io.understudy.mirror.revisions.RevisionMap;
+import io.understudy.mirror.revisions.TargetCompaction;
+import io.understudy.mirror.status.MirrorShown;
+import io.understudy.mirror.verify.BackgroundVerification;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.function.BooleanSupplier;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** What a mirror to etcd does besides mirroring, on a thread of its own: compares the sides, looks after the history. */
+final class EtcdUpkeep implements AutoCloseable {
+
+    private static final Logger LOG = LoggerFactory.getLogger(EtcdUpkeep.class);
+
+    private static final long PAUSE_MILLIS = 1_000;
+    private static final long CLOSE_MILLIS = 2_000;
+
+    private final String mirror;
+    private final BackgroundVerification verification;
+    private final TargetCompaction compaction;
+    private final RevisionMap revisions;
+    private final BooleanSupplier active;
+    private final Thread thread;
+
+    /** @param active whether this process mirrors, and the target is whole */
+    EtcdUpkeep(
+            String mirror,
+            BackgroundVerification verification,
+            TargetCompaction compaction,
+            RevisionMap revisions,
+            BooleanSupplier active) {
+        this.mirror = mirror;
+        this.verification = verification;
+        this.compaction = compaction;
+        this.revisions = revisions;
+        this.active = active;
+        this.thread = new Thread(this::run, "mirror-" + mirror + "-upkeep");
+        thread.setDaemon(true);
+    }
+
+    void start() {
+        thread.start();
+    }
+
+    /** What translates the mirror's revisions. Any thread. */
+    RevisionMap revisions() {
+        return revisions;
+    }
+
+    /** The mirror's report with what is known here. Any thread. */
+    MirrorShown shown(MirrorReport report) {
+        String warning = compaction.warning();
+        return new MirrorShown(
+                report,
+                verification.isOn() ? verification.status() : null,
+                compaction.compacted().value(),
+                warning == null ? List.of() : List.of(warning));
+    }
+
+    private void run() {
+        try {
+            while (true) {
+                TimeUnit.MILLISECONDS.sleep(PAUSE_MILLIS);
+                if (active.getAsBoolean()) {
+                    step();
+                }
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    private void step() throws InterruptedException {
+        try {
+            if (verification.isOn()) {
+                verification.step();
+            }
+            compaction.step();
+        } catch (RuntimeException e) {
+            if (Thread.interrupted()) {
+                throw new InterruptedException("while the mirror is stopped");
+            }
+            // A repair that the sink couldn't do ends the mirror, or begins it anew: its own thread tells.
+            LOG.warn("mirror={} upkeep failed", mirror, e);
+        }
+    }
+
+    /** Interrupts what is being done; waits for its end for a moment. */
+    @Override
+    public void close() {
+        thread.interrupt();
+        try {
+            thread.join(CLOSE_MILLIS);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+}

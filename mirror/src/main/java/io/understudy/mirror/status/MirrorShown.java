@@ -1,0 +1,21 @@
+package io.understudy.mirror.status;
+
+import io.understudy.mirror.pipeline.MirrorReport;
+import io.understudy.mirror.verify.VerifyStatus;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * All that is shown of a mirror.
+ *
+ * @param verification how the comparison with the source stands; null for a target that isn't compared
+ * @param compactedRevision up to which of the target's revisions the mirror has compacted it; 0 if it hasn't
+ * @param warnings what an operator should know though the mirror works
+ */
+public record MirrorShown(
+        MirrorReport report, @Nullable VerifyStatus verification, long compactedRevision, List<String> warnings) {
+
+    public MirrorShown {
+        warnings = List.copyOf(warnings);
+    }
+}

@@ -1,0 +1,101 @@
+package io.understudy.mirror.status;
+
+import com.fasterxml.jackson.core.JsonProcessingException;
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.json.JsonMapper;
+import io.understudy.vocabulary.Revision;
+import java.io.IOException;
+import java.net.URI;
+import java.net.URLEncoder;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/** Asks a running mirror process how it stands. Each request has a deadline and is made once. */
+public final class StatusClient {
+
+    private static final Duration DEADLINE = Duration.ofSeconds(30);
+    private static final Duration CONNECT_DEADLINE = Duration.ofSeconds(5);
+    private static final int OK = 200;
+    private static final JsonMapper JSON = new JsonMapper();
+
+    private final URI url;
+    private final HttpClient http =
+            HttpClient.newBuilder().connectTimeout(CONNECT_DEADLINE).build();
+
+    /** @param url the process' {@code status.listen}, such as {@code http://127.0.0.1:8081} */
+    public StatusClient(URI url) {
+        this.url = url;
+    }
+
+    /**
+     * {@code GET /status}.
+     *
+     * @return JSON
+     * @throws IOException nobody answered, or something else did; the message names the address
+     */
+    public String status() throws IOException, InterruptedException {
+        return get("/status");
+    }
+
+    /**
+     * {@code GET /translate}.
+     *
+     * @param mirror null if the process has just one
+     * @return JSON
+     * @throws IOException as for {@link #status}; or the mirror can't tell, and the message says why
+     */
+    public String translate(@Nullable String mirror, Revision seen) throws IOException, InterruptedException {
+        String which = mirror == null ? "" : "mirror=" + URLEncoder.encode(mirror, StandardCharsets.UTF_8) + "&";
+        return get("/translate?" + which + "revision=" + seen);
+    }
+
+    /** What {@link #status} answered, mirror by mirror. */
+    public static List<MirrorLine> lines(String status) throws IOException {
+        List<MirrorLine> lines = new ArrayList<>();
+        try {
+            for (JsonNode mirror : JSON.readTree(status).path("mirrors")) {
+                lines.add(new MirrorLine(
+                        mirror.path("name").asText(),
+                        mirror.path("source").asText(),
+                        mirror.path("target").asText(),
+                        mirror.path("state").asText(),
+                        shown(mirror.path("checkpoint").path("revision")),
+                        shown(mirror.path("lagRevisions")),
+                        shown(mirror.path("lagMillis")),
+                        shown(mirror.path("changesPerSecond")),
+                        shown(mirror.path("verification").path("differing")),
+                        mirror.path("reason").asText(),
+                        mirror.path("ready").asBoolean()));
+            }
+        } catch (JsonProcessingException e) {
+            throw new IOException("what was answered is no status of a mirror: " + e.getOriginalMessage(), e);
+        }
+        return lines;
+    }
+
+    private static String shown(JsonNode value) {
+        return value.isMissingNode() || value.isNull() ? "-" : value.asText();
+    }
+
+    private String get(String path) throws IOException, InterruptedException {
+        URI asked = url.resolve(path);
+        HttpResponse<String> answer;
+        try {
+            answer = http.send(
+                    HttpRequest.newBuilder(asked).timeout(DEADLINE).build(), HttpResponse.BodyHandlers.ofString());
+        } catch (IOException e) {
+            throw new IOException("no mirror process answers at " + url + ": " + e, e);
+        }
+        if (answer.statusCode() != OK) {
+            throw new IOException(asked + " answered " + answer.statusCode() + ": "
+                    + answer.body().strip());
+        }
+        return answer.body();
+    }
+}
