@@ -2,29 +2,51 @@ package io.understudy.cli;
 
 import io.understudy.mirror.MirrorConfiguration;
 import io.understudy.mirror.MirrorProcess;
+import java.nio.file.Path;
 import java.time.Duration;
+import java.util.LinkedHashMap;
+import java.util.Map;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
 import picocli.CommandLine.Command;
-import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Spec;
 
 /** {@code understudy mirror}: runs one mirror process until it is told to stop. */
 @Command(
         name = "mirror",
-        description = "Run a mirror: relay a cluster's commits to another etcd cluster or to Kafka until told to stop.")
+        description = "Run a mirror: relay a cluster's commits to another etcd cluster or to Kafka until told to stop.",
+        subcommands = {MirrorStatusCommand.class, MirrorVerifyCommand.class, MirrorTranslateCommand.class})
 final class MirrorCommand implements Callable<Integer> {
 
     /** Above what closing takes with the connections' own deadlines. */
     private static final Duration CLOSE_DEADLINE = Duration.ofSeconds(20);
 
-    @Mixin
-    private ConfigurationFlags configuration;
+    // Not the mixin: what is required there would be so for the sub-commands, too.
+    @Option(
+            names = "--config",
+            paramLabel = "FILE",
+            description = "The YAML file; UNDERSTUDY_... variables override it.")
+    private Path file;
+
+    @Option(
+            names = "--set",
+            paramLabel = "KEY=VALUE",
+            description = "Override one setting, such as status.listen=127.0.0.1:8082. May be repeated.")
+    private final Map<String, String> values = new LinkedHashMap<>();
+
+    @Spec
+    private CommandSpec spec;
 
     @Override
     public Integer call() throws Exception {
+        if (file == null) {
+            throw new ParameterException(spec.commandLine(), "Missing required option: '--config=FILE'");
+        }
         return Foreground.hold(
-                () -> MirrorProcess.start(
-                        MirrorConfiguration.load(configuration.file(), System.getenv(), configuration.values())),
+                () -> MirrorProcess.start(MirrorConfiguration.load(file, System.getenv(), values)),
                 running -> running.failure().thenCompose(CompletableFuture::failedFuture),
                 CLOSE_DEADLINE);
     }

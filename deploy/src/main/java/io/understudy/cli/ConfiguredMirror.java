@@ -1,0 +1,37 @@
+package io.understudy.cli;
+
+import io.understudy.mirror.MirrorConfiguration;
+import io.understudy.mirror.MirrorSettings;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine;
+import picocli.CommandLine.ParameterException;
+
+/** Finds the mirror that a command is about. */
+final class ConfiguredMirror {
+
+    private ConfiguredMirror() {}
+
+    /**
+     * The mirror of that name, or the only one.
+     *
+     * @param name null if none was given
+     * @throws ParameterException there is no such mirror, or there are several; the message lists them
+     */
+    static MirrorSettings.Mirror find(
+            Path file, Map<String, String> values, @Nullable String name, CommandLine command) {
+        List<MirrorSettings.Mirror> mirrors =
+                MirrorConfiguration.load(file, System.getenv(), values).mirrors();
+        List<String> names = mirrors.stream().map(MirrorSettings.Mirror::name).toList();
+        if (name == null && mirrors.size() > 1) {
+            throw new ParameterException(command, "which mirror is meant? Give --mirror, one of " + names);
+        }
+        return mirrors.stream()
+                .filter(mirror -> name == null || mirror.name().equals(name))
+                .findFirst()
+                .orElseThrow(() ->
+                        new ParameterException(command, "--mirror is " + name + ", but " + file + " has " + names));
+    }
+}

@@ -1,0 +1,83 @@
+package io.understudy.cli;
+
+import io.understudy.mirror.status.MirrorLine;
+import io.understudy.mirror.status.StatusClient;
+import io.understudy.report.TextTable;
+import java.io.PrintWriter;
+import java.net.URI;
+import java.util.List;
+import java.util.concurrent.Callable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.ExitCode;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Spec;
+
+/** {@code understudy mirror status}: how the mirrors of a running process stand. */
+@Command(
+        name = "status",
+        description = "Tell how the mirrors of a running process stand.",
+        exitCodeListHeading = "%nExit status:%n",
+        exitCodeList = {
+            "0:every mirror's target is the source's state at a revision, or the process is a standby",
+            "1:one is not, or nobody answered",
+            "2:bad usage"
+        })
+final class MirrorStatusCommand implements Callable<Integer> {
+
+    @Option(
+            names = "--url",
+            defaultValue = "http://127.0.0.1:8081",
+            paramLabel = "URL",
+            description = "The process' status address; ${DEFAULT-VALUE} by default.")
+    private URI url;
+
+    @Option(names = "--output", defaultValue = "table", paramLabel = "table|json", description = "Form of the results.")
+    private OutputForm output;
+
+    @Spec
+    private CommandSpec spec;
+
+    @Override
+    public Integer call() throws Exception {
+        String status = new StatusClient(url).status();
+        List<MirrorLine> mirrors = StatusClient.lines(status);
+        PrintWriter out = spec.commandLine().getOut();
+        if (output == OutputForm.JSON) {
+            out.print(status);
+        } else {
+            lines(mirrors).forEach(out::println);
+        }
+        out.flush();
+        boolean healthy = !mirrors.isEmpty() && mirrors.stream().allMatch(MirrorLine::isReady);
+        return healthy ? ExitCode.OK : ExitCode.SOFTWARE;
+    }
+
+    private static List<String> lines(List<MirrorLine> mirrors) {
+        TextTable table = new TextTable(
+                "MIRROR",
+                "STATE",
+                "CHECKPOINT",
+                "BEHIND",
+                "LAG MS",
+                "CHANGES/S",
+                "DIFFERING",
+                "SOURCE",
+                "TARGET",
+                "WHY");
+        for (MirrorLine mirror : mirrors) {
+            table.row(
+                    mirror.name(),
+                    mirror.state(),
+                    mirror.checkpoint(),
+                    mirror.lagRevisions(),
+                    mirror.lagMillis(),
+                    mirror.changesPerSecond(),
+                    mirror.differing(),
+                    mirror.source(),
+                    mirror.target(),
+                    mirror.reason());
+        }
+        return table.lines();
+    }
+}

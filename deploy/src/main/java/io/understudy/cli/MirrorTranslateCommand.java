@@ -1,0 +1,86 @@
+package io.understudy.cli;
+
+import io.understudy.mirror.MirrorQuestions;
+import io.understudy.mirror.MirrorSettings;
+import io.understudy.mirror.status.StatusClient;
+import io.understudy.mirror.status.TranslationPage;
+import io.understudy.vocabulary.Revision;
+import java.net.URI;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.concurrent.Callable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.ExitCode;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Spec;
+
+/** {@code understudy mirror translate}: where a watcher of the source goes on in the target. */
+@Command(
+        name = "translate",
+        description = {
+            "Tell where a watcher that has seen everything up to a revision of the source goes on in the target.",
+            "Prints JSON. Asks a running process, or with --config the target itself."
+        })
+final class MirrorTranslateCommand implements Callable<Integer> {
+
+    @Option(
+            names = "--revision",
+            required = true,
+            paramLabel = "N",
+            description = "The revision of the source that was seen last.")
+    private long revision;
+
+    @Option(names = "--mirror", paramLabel = "NAME", description = "Which mirror; the only one if there is one.")
+    private String mirror;
+
+    @Option(
+            names = "--url",
+            paramLabel = "URL",
+            description = "The process' status address; http://127.0.0.1:8081 by default.")
+    private URI url;
+
+    @Option(names = "--config", paramLabel = "FILE", description = "Ask the target that is configured there.")
+    private Path file;
+
+    @Option(
+            names = "--set",
+            paramLabel = "KEY=VALUE",
+            description = "Override one setting of the configuration. May be repeated.")
+    private final Map<String, String> values = new LinkedHashMap<>();
+
+    @Spec
+    private CommandSpec spec;
+
+    @Override
+    public Integer call() throws Exception {
+        if (revision < 0) {
+            throw new ParameterException(
+                    spec.commandLine(), "--revision is " + revision + "; allowed is a number from 0 on");
+        }
+        if (url != null && file != null) {
+            throw new ParameterException(spec.commandLine(), "--url and --config are given; one of them is needed");
+        }
+        spec.commandLine().getOut().print(file == null ? atProcess() : atTarget());
+        spec.commandLine().getOut().flush();
+        return ExitCode.OK;
+    }
+
+    private String atProcess() throws Exception {
+        return new StatusClient(url == null ? URI.create("http://127.0.0.1:8081") : url)
+                .translate(mirror, new Revision(revision));
+    }
+
+    private String atTarget() throws Exception {
+        Revision seen = new Revision(revision);
+        Path log = Files.createTempFile("understudy-translate-", ".log");
+        LogFile.use(log);
+        MirrorSettings.Mirror asked = ConfiguredMirror.find(file, values, mirror, spec.commandLine());
+        String answer = TranslationPage.json(asked.name(), seen, MirrorQuestions.translate(asked, seen));
+        Files.delete(log);
+        return answer;
+    }
+}
