@@ -186,6 +186,24 @@ final class LeaseMirrorIT {
     }
 
     @Test
+    void aGrantThatWasCutShortIsGoneOnWith() {
+        long registered = owner.grant(30);
+        long granted = owner.grant(30);
+        owner.put("k", "1", registered);
+        owner.put("l", "1", granted);
+        for (long lease : new long[] {registered, granted}) {
+            target.put(REGISTER.toStringUtf8() + Long.toHexString(lease), "");
+        }
+        inTarget.grant(granted, 30);
+        try (MirrorProcess mirror = start()) {
+            awaitCaughtUp(mirror, source);
+            assertThat(lease("k")).isEqualTo(registered);
+            assertThat(lease("l")).isEqualTo(granted);
+            assertThat(mirror.failure()).isNotDone();
+        }
+    }
+
+    @Test
     void keysThatWereThereBeforeWithTheSameLeaseAreKeptToo() {
         long lease = owner.grant(30);
         long brief = owner.grant(TTL);
@@ -236,7 +254,11 @@ final class LeaseMirrorIT {
     @Test
     void aQueueForALockKeepsItsOrder() {
         List<Long> waiting = List.of(owner.grant(TTL), owner.grant(30), owner.grant(TTL));
-        waiting.forEach(lease -> owner.put("lock/" + Long.toHexString(lease), "", lease));
+        for (int i = 0; i < waiting.size(); i++) {
+            int inLine = i + 1;
+            owner.lock("lock", waiting.get(i));
+            await().atMost(PATIENCE).until(() -> queue(source).size() == inLine);
+        }
         List<String> queue = queue(source);
         assertThat(queue)
                 .containsExactlyElementsOf(
@@ -245,7 +267,8 @@ final class LeaseMirrorIT {
             awaitCaughtUp(mirror, source);
             assertThat(queue(target)).as("after the first synchronisation").isEqualTo(queue);
             long last = owner.grant(30);
-            owner.put("lock/" + Long.toHexString(last), "", last);
+            owner.lock("lock", last);
+            await().atMost(PATIENCE).until(() -> queue(source).size() == 4);
             awaitCaughtUp(mirror, source);
             assertThat(queue(target))
                     .as("after one more")
