@@ -1,6 +1,7 @@
 package io.understudy.mirror.kafka;
 
 import com.google.protobuf.ByteString;
+import io.understudy.feed.FeedEndedException;
 import io.understudy.mirror.checkpoint.Checkpoint;
 import io.understudy.mirror.checkpoint.CheckpointState;
 import io.understudy.mirror.scope.MirrorScope;
@@ -117,6 +118,12 @@ public final class KafkaSink implements Sink {
             complete = position.revision();
         }
         return position;
+    }
+
+    /** A topic can't be told that what it holds never was. */
+    @Override
+    public void sourceReset(FeedEndedException why) throws FeedEndedException {
+        throw why;
     }
 
     @Override

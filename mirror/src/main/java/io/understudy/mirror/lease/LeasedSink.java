@@ -3,6 +3,7 @@ package io.understudy.mirror.lease;
 import io.etcd.jetcd.api.RequestOp;
 import io.understudy.etcd.Duty;
 import io.understudy.etcd.EtcdCluster;
+import io.understudy.feed.FeedEndedException;
 import io.understudy.mirror.call.ClusterCalls;
 import io.understudy.mirror.call.Repeated;
 import io.understudy.mirror.checkpoint.Checkpoint;
@@ -116,6 +117,11 @@ public final class LeasedSink implements Sink {
             restore();
         }
         return position;
+    }
+
+    @Override
+    public void sourceReset(FeedEndedException why) throws FeedEndedException {
+        sink.sourceReset(why);
     }
 
     @Override

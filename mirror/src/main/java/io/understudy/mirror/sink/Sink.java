@@ -28,9 +28,7 @@ public interface Sink extends FeedConsumer, AutoCloseable {
      * @param why the feed ended
      * @throws FeedEndedException {@code why} itself, if that is the end of the mirror
      */
-    default void sourceReset(FeedEndedException why) throws FeedEndedException {
-        throw why;
-    }
+    void sourceReset(FeedEndedException why) throws FeedEndedException;
 
     /** Called whenever nothing more waits to be written: what was given so far is made durable, soon. */
     void settle();
