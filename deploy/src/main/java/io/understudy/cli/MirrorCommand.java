@@ -47,7 +47,10 @@ final class MirrorCommand implements Callable<Integer> {
         }
         return Foreground.hold(
                 () -> MirrorProcess.start(MirrorConfiguration.load(file, System.getenv(), values)),
-                running -> running.failure().thenCompose(CompletableFuture::failedFuture),
+                running -> {
+                    SnapshotBars.show(running::reports);
+                    return running.failure().thenCompose(CompletableFuture::failedFuture);
+                },
                 CLOSE_DEADLINE);
     }
 }

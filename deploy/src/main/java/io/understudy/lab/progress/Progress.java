@@ -45,10 +45,8 @@ public final class Progress implements AutoCloseable {
 
     /** Redrawn lines if standard error is a terminal that can, else a line per change. */
     public static Progress onStandardError(PrintWriter err, Map<String, String> environment) {
-        boolean capable = !"dumb".equals(environment.getOrDefault("TERM", "dumb"));
-        Display display = capable && standardErrorIsTerminal()
-                ? new TerminalDisplay(err, columns(environment))
-                : new LineDisplay(err);
+        Display display =
+                isTerminal(environment) ? new TerminalDisplay(err, columns(environment)) : new LineDisplay(err);
         return new Progress(display, System::nanoTime);
     }
 
@@ -106,6 +104,11 @@ public final class Progress implements AutoCloseable {
     }
 
     /** Linux only: the JDK can tell for standard input and output together, but not for standard error. */
+    /** Whether standard error is a terminal on which lines can be redrawn. */
+    public static boolean isTerminal(Map<String, String> environment) {
+        return !"dumb".equals(environment.getOrDefault("TERM", "dumb")) && standardErrorIsTerminal();
+    }
+
     private static boolean standardErrorIsTerminal() {
         try {
             String target = Files.readSymbolicLink(Path.of("/proc/self/fd/2")).toString();

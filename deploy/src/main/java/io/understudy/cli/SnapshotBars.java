@@ -1,0 +1,66 @@
+package io.understudy.cli;
+
+import io.understudy.lab.progress.Progress;
+import io.understudy.mirror.pipeline.MirrorReport;
+import io.understudy.mirror.pipeline.SnapshotProgress;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.Executors;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Supplier;
+import me.tongfei.progressbar.ProgressBar;
+import me.tongfei.progressbar.ProgressBarBuilder;
+import me.tongfei.progressbar.ProgressBarStyle;
+
+/** A bar on the terminal for each mirror that copies a snapshot, while it does, with rate and remaining time. */
+final class SnapshotBars {
+
+    private static final int LOOK_MILLIS = 500;
+
+    private final Map<String, ProgressBar> bars = new HashMap<>();
+
+    private SnapshotBars() {}
+
+    /** Shows what {@code reports} tell until the JVM ends, if standard error is a terminal. */
+    static void show(Supplier<List<MirrorReport>> reports) {
+        if (!Progress.isTerminal(System.getenv())) {
+            return;
+        }
+        SnapshotBars shown = new SnapshotBars();
+        ScheduledExecutorService clock = Executors.newSingleThreadScheduledExecutor(work -> {
+            Thread thread = new Thread(work, "snapshot-bars");
+            thread.setDaemon(true);
+            return thread;
+        });
+        var unused = clock.scheduleAtFixedRate(
+                () -> reports.get().forEach(shown::show), LOOK_MILLIS, LOOK_MILLIS, TimeUnit.MILLISECONDS);
+    }
+
+    private void show(MirrorReport report) {
+        SnapshotProgress progress = report.snapshot();
+        if (progress == null) {
+            ProgressBar ended = bars.remove(report.mirror());
+            if (ended != null) {
+                ended.close();
+            }
+            return;
+        }
+        ProgressBar bar = bars.computeIfAbsent(report.mirror(), SnapshotBars::open);
+        // Less than 1 is shown as not known.
+        bar.maxHint(progress.total().orElse(-1));
+        bar.stepTo(progress.keys());
+    }
+
+    private static ProgressBar open(String mirror) {
+        return new ProgressBarBuilder()
+                .setTaskName(mirror)
+                .setUnit(" keys", 1)
+                .setInitialMax(-1)
+                .setStyle(ProgressBarStyle.ASCII)
+                .setUpdateIntervalMillis(LOOK_MILLIS)
+                .showSpeed()
+                .build();
+    }
+}
