@@ -47,11 +47,10 @@ final class BatchWriter {
     }
 
     void write(CommitBatch batch) {
-        List<RequestOp> operations = batch.operations();
-        if (operations.isEmpty()) {
+        if (batch.path().isEmpty()) {
             advance(batch);
         } else {
-            write(batch, leased(operations));
+            apply(batch);
         }
     }
 
@@ -60,21 +59,21 @@ final class BatchWriter {
         write(operations, writer.current().marked(path, Instant.now()));
     }
 
-    private void write(CommitBatch batch, List<RequestOp> operations) {
+    private void apply(CommitBatch batch) {
         Checkpoint before = writer.current().marked(batch.path(), batch.at());
-        List<List<RequestOp>> parts = Operations.parts(operations, writer.room(before));
+        List<List<RequestOp>> parts = batch.parts();
         if (parts.size() > 1) {
             LOG.info(
                     "mirror={} commit torn, revision={} operations={} parts={}",
                     mirror,
                     batch.position().revision(),
-                    operations.size(),
+                    batch.operations().size(),
                     parts.size());
         }
         for (List<RequestOp> part : parts.subList(0, parts.size() - 1)) {
-            write(part, before.in(CheckpointState.TORN));
+            write(leased(part), before.in(CheckpointState.TORN));
         }
-        write(parts.get(parts.size() - 1), before.syncedAt(batch.position()));
+        write(leased(parts.get(parts.size() - 1)), before.syncedAt(batch.position()));
         complete = batch.position().revision();
     }
 

@@ -22,6 +22,7 @@ final class CommitBatch {
     private final Map<ByteString, RequestOp> operations = new LinkedHashMap<>();
     private final TargetHistory history;
     private long bytes;
+    private long room;
     private boolean leased;
     private List<ClusterId> path = List.of();
     private @Nullable Position position;
@@ -49,8 +50,13 @@ final class CommitBatch {
         return history == TargetHistory.COALESCED && path.equals(next.path()) && keepsQueues(next) && fits(next, room);
     }
 
-    /** Adds the commit after the last one that was added. */
-    void add(TargetCommit next) {
+    /**
+     * Adds the commit after the last one that was added.
+     *
+     * @param room as for {@link #takes}
+     */
+    void add(TargetCommit next, long room) {
+        this.room = room;
         for (RequestOp operation : next.operations()) {
             RequestOp before = operations.put(Operations.key(operation), operation);
             bytes += Operations.bytes(operation) - (before == null ? 0 : Operations.bytes(before));
@@ -69,6 +75,11 @@ final class CommitBatch {
     /** What is to be done, at most one operation of each key; none if it only advanced. */
     List<RequestOp> operations() {
         return List.copyOf(operations.values());
+    }
+
+    /** The same as one part, or as several if it is one commit that one transaction can't take. */
+    List<List<RequestOp>> parts() {
+        return bytes <= room ? List.of(operations()) : Operations.parts(operations(), room);
     }
 
     /** Of all its commits; empty if there are none. */

@@ -11,6 +11,7 @@ import io.etcd.jetcd.api.TxnRequest;
 import io.etcd.jetcd.api.TxnResponse;
 import java.util.List;
 import java.util.Optional;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -99,7 +100,7 @@ final class FencedKey {
      */
     Outcome write(List<RequestOp> operations, ByteString value, List<Compare> compares) {
         TxnRequest request = transaction(operations, value, compares, modRevision);
-        String what = operations.size() + " operations of " + request.getSerializedSize() + " bytes"
+        Supplier<String> what = () -> operations.size() + " operations of " + request.getSerializedSize() + " bytes"
                 + (operations.isEmpty() ? "" : " beginning with " + Operations.shown(operations.get(0)));
         while (true) {
             Optional<TxnResponse> answer = calls.txn(what, request);

@@ -51,7 +51,7 @@ final class GroupCommit implements AutoCloseable {
      */
     synchronized void add(TargetCommit next, long room) {
         pauseWhile(() -> !gathering.takes(next, room));
-        gathering.add(next);
+        gathering.add(next, room);
         wake();
     }
 

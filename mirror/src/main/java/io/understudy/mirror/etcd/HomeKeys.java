@@ -62,7 +62,7 @@ final class HomeKeys {
     void store(Home home, Known before) {
         ByteString key = ReservedKeys.home(mirror);
         var unused = calls.txn(
-                "the home of its keys, which a mirror stores at " + shown(key) + " of both clusters",
+                () -> "the home of its keys, which a mirror stores at " + shown(key) + " of both clusters",
                 TxnRequest.newBuilder()
                         .addCompare(Compare.newBuilder()
                                 .setKey(key)

@@ -21,6 +21,8 @@ import java.util.Optional;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Calls on the target cluster's voters, one at a time: each attempt has a deadline, a failed one moves on to the next
@@ -35,6 +37,8 @@ final class TargetCalls {
     private final String side;
     private final SinkListener listener;
     private int failures;
+    private @Nullable Endpoint proven;
+    private @Nullable ClusterView viewed;
 
     TargetCalls(EtcdCluster cluster, SinkListener listener) {
         this(cluster, "target", listener);
@@ -59,7 +63,7 @@ final class TargetCalls {
 
     /** One attempt at a linearizable read; empty if it failed, perhaps because the answer is too large. */
     Optional<RangeResponse> tryRange(RangeRequest request) {
-        return attempt("a read", stub -> stub.range(request));
+        return attempt(() -> "a read", stub -> stub.range(request));
     }
 
     /**
@@ -68,17 +72,16 @@ final class TargetCalls {
      * @param what is written, for errors
      * @return empty if its outcome is unknown
      */
-    Optional<TxnResponse> txn(String what, TxnRequest request) {
+    Optional<TxnResponse> txn(Supplier<String> what, TxnRequest request) {
         return attempt(what, stub -> stub.txn(request));
     }
 
-    private <T> Optional<T> attempt(String what, Function<KVBlockingStub, T> call) {
-        List<Endpoint> endpoints = cluster.endpointsFor(Duty.WRITE);
-        if (endpoints.isEmpty()) {
+    private <T> Optional<T> attempt(Supplier<String> what, Function<KVBlockingStub, T> call) {
+        Endpoint endpoint = endpoint();
+        if (endpoint == null) {
             failed("no endpoint of the " + side + " can be written to: " + explained(cluster.view()));
             return Optional.empty();
         }
-        Endpoint endpoint = endpoints.get(0);
         try {
             T answer = call.apply(KVGrpc.newBlockingStub(cluster.channel(endpoint))
                     .withDeadlineAfter(cluster.settings().requestTimeout().toNanos(), TimeUnit.NANOSECONDS));
@@ -92,16 +95,28 @@ final class TargetCalls {
             if (failure.error() == EtcdError.LEASE_NOT_FOUND) {
                 // It was there a moment ago; who begins anew puts back what went with it.
                 throw new SinkException.Unavailable(
-                        "the target's member " + endpoint + " refuses " + what + ": " + failure, e);
+                        "the target's member " + endpoint + " refuses " + what.get() + ": " + failure, e);
             }
             if (failure.remedy() == Remedy.CALLERS_FAULT || failure.remedy() == Remedy.FATAL) {
                 throw new SinkException.Refused(
-                        "the " + side + "'s member " + endpoint + " refuses " + what + ": " + failure + hint(failure),
+                        "the " + side + "'s member " + endpoint + " refuses " + what.get() + ": " + failure
+                                + hint(failure),
                         e);
             }
-            failed(endpoint + " failed at " + what + ": " + failure);
+            failed(endpoint + " failed at " + what.get() + ": " + failure);
             return Optional.empty();
         }
+    }
+
+    /** The best; the one that did well last, as long as nothing new is known of the cluster. */
+    private @Nullable Endpoint endpoint() {
+        ClusterView view = cluster.view();
+        if (proven == null || !view.equals(viewed)) {
+            List<Endpoint> endpoints = cluster.endpointsFor(Duty.WRITE);
+            proven = endpoints.isEmpty() ? null : endpoints.get(0);
+            viewed = view;
+        }
+        return proven;
     }
 
     private void succeeded(Endpoint endpoint) {
@@ -113,6 +128,7 @@ final class TargetCalls {
     }
 
     private void failed(String why) {
+        proven = null;
         listener.unavailable(why);
         long most = Math.min(MAX_PAUSE_MILLIS, FIRST_PAUSE_MILLIS << Math.min(failures++, 10));
         try {

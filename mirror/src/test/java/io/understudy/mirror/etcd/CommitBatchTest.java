@@ -106,7 +106,7 @@ final class CommitBatchTest {
     @Test
     void aKeyThatWasDeletedIsNotPutWithALeaseInTheSameTransaction() {
         CommitBatch batch = new CommitBatch(TargetHistory.COALESCED);
-        batch.add(commit(1, Operations.delete(bytes("lock/a"))));
+        batch.add(commit(1, Operations.delete(bytes("lock/a"))), 1_000);
         assertThat(batch.takes(commit(2, Operations.put(bytes("lock/a"), bytes("1"), 7)), 1_000))
                 .as("it would keep its place in the queue")
                 .isFalse();
@@ -120,11 +120,11 @@ final class CommitBatchTest {
     void whatIsOverwrittenTakesNoRoom() {
         CommitBatch batch = new CommitBatch(TargetHistory.COALESCED);
         TargetCommit first = commit(1, Operations.put(bytes("a"), bytes("x".repeat(100))));
-        batch.add(first);
+        batch.add(first, first.bytes());
         for (int revision = 2; revision < 100; revision++) {
             TargetCommit next = commit(revision, Operations.put(bytes("a"), bytes("y".repeat(100))));
             assertThat(batch.takes(next, first.bytes())).isTrue();
-            batch.add(next);
+            batch.add(next, first.bytes());
         }
         assertThat(batch.operations()).containsExactly(Operations.put(bytes("a"), bytes("y".repeat(100))));
     }
@@ -133,7 +133,7 @@ final class CommitBatchTest {
     void standsWhereNothingHasHappenedSince() {
         CommitBatch batch = new CommitBatch(TargetHistory.COALESCED);
         assertThat(batch.isEmpty()).isTrue();
-        batch.add(commit(1, Operations.delete(bytes("a"))));
+        batch.add(commit(1, Operations.delete(bytes("a"))), 1_000);
         Position later = new Position(SOURCE, new Revision(9), null);
         batch.advanceTo(later, Instant.EPOCH);
         assertThat(batch.position()).isEqualTo(later);
@@ -182,7 +182,7 @@ final class CommitBatchTest {
                 batches.add(gathering);
                 gathering = new CommitBatch(history);
             }
-            gathering.add(commit);
+            gathering.add(commit, room);
         }
         if (!gathering.isEmpty()) {
             batches.add(gathering);
