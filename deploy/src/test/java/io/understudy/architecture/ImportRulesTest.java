@@ -85,7 +85,7 @@ final class ImportRulesTest {
             .mirror.pipeline    io.micrometer org.slf4j
             .mirror.active      .mirror.call .mirror.scope .etcd com.google.protobuf io.etcd.jetcd.api io.micrometer
             .mirror.active      org.slf4j
-            .mirror.call        .mirror.sink .etcd io.etcd.jetcd.api io.grpc
+            .mirror.call        .mirror.sink .vocabulary .etcd io.etcd.jetcd.api io.grpc
             .mirror.etcd        .mirror.sink .mirror.checkpoint .mirror.scope .mirror.lease .vocabulary .feed .etcd .config
             .mirror.etcd        .mirror.home com.google.protobuf io.etcd.jetcd.api io.grpc org.slf4j
             .mirror.kafka       .mirror.sink .mirror.checkpoint .mirror.scope .vocabulary .feed .config
@@ -95,7 +95,7 @@ final class ImportRulesTest {
             .mirror.verify      com.google.protobuf io.etcd.jetcd.api io.micrometer org.slf4j
             .mirror.revisions   .mirror.call .mirror.checkpoint .mirror.scope .vocabulary .etcd com.google.protobuf
             .mirror.revisions   io.etcd.jetcd.api org.slf4j
-            .mirror.lease       .mirror.call .mirror.sink .mirror.checkpoint .mirror.scope .vocabulary .etcd
+            .mirror.lease       .mirror.call .mirror.sink .mirror.checkpoint .mirror.scope .vocabulary .feed .etcd
             .mirror.lease       com.google.protobuf io.etcd.jetcd.api io.micrometer org.slf4j
             .mirror.home        .mirror.checkpoint .mirror.scope .vocabulary com.fasterxml.jackson com.google.protobuf
             .mirror.checkpoint  .mirror.scope .vocabulary com.fasterxml.jackson com.google.protobuf

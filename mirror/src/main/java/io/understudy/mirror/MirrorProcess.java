@@ -9,6 +9,7 @@ import io.understudy.feed.etcd.EtcdFeedSource;
 import io.understudy.metrics.ProcessMetrics;
 import io.understudy.mirror.active.ActiveLease;
 import io.understudy.mirror.active.ActiveRole;
+import io.understudy.mirror.call.KeyCount;
 import io.understudy.mirror.etcd.EtcdSink;
 import io.understudy.mirror.etcd.EtcdSinkOptions;
 import io.understudy.mirror.kafka.KafkaSink;

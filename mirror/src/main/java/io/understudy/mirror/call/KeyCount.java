@@ -1,4 +1,4 @@
-package io.understudy.mirror;
+package io.understudy.mirror.call;
 
 import io.etcd.jetcd.api.KVGrpc;
 import io.etcd.jetcd.api.RangeRequest;
@@ -13,12 +13,12 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 
 /** Asks a cluster how many keys it has, once: it is for people to look at. */
-final class KeyCount {
+public final class KeyCount {
 
     private KeyCount() {}
 
     /** As the member knows it that snapshots are read from; fails when that doesn't answer. */
-    static CompletableFuture<Long> of(EtcdCluster cluster, KeyRange range) {
+    public static CompletableFuture<Long> of(EtcdCluster cluster, KeyRange range) {
         List<Endpoint> endpoints = cluster.endpointsFor(Duty.SNAPSHOT);
         if (endpoints.isEmpty()) {
             return CompletableFuture.failedFuture(new IllegalStateException("nobody can be asked for a count"));
