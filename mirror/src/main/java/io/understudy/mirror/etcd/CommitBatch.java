@@ -15,7 +15,8 @@ import org.jspecify.annotations.Nullable;
  * sees only states that the source had.
  *
  * <p>Commits of different paths are never joined, since a transaction has one mark. Nor are two that put keys with leases,
- * nor one that puts such a key with one that deleted it: locks queue by the revision that created their key.
+ * nor one that puts such a key with one that deleted it: locks queue by the revision that created their key. Nor is one that
+ * deletes a key with one that put it: watchers of the target see each deletion.
  */
 final class CommitBatch {
 
@@ -47,7 +48,11 @@ final class CommitBatch {
         if (operations.isEmpty()) {
             return true;
         }
-        return history == TargetHistory.COALESCED && path.equals(next.path()) && keepsQueues(next) && fits(next, room);
+        return history == TargetHistory.COALESCED
+                && path.equals(next.path())
+                && keepsQueues(next)
+                && showsDeletions(next)
+                && fits(next, room);
     }
 
     /**
@@ -117,6 +122,22 @@ final class CommitBatch {
             return true;
         }
         return !leased && next.operations().stream().noneMatch(this::revives);
+    }
+
+    /**
+     * A key that came and went in one transaction would leave no trace: who knows it from the source, and goes on watching
+     * here, would not learn that it is gone.
+     */
+    private boolean showsDeletions(TargetCommit next) {
+        for (RequestOp operation : next.operations()) {
+            if (operation.hasRequestDeleteRange()) {
+                RequestOp before = operations.get(Operations.key(operation));
+                if (before != null && before.hasRequestPut()) {
+                    return false;
+                }
+            }
+        }
+        return true;
     }
 
     private boolean revives(RequestOp operation) {
