@@ -79,6 +79,8 @@ final class ImportRulesTest {
             .gateway.health
 
             .mirror             .vocabulary .feed .etcd .config .metrics .tls com.google.protobuf io.micrometer org.slf4j
+            .mirror.takeover    .mirror .vocabulary .etcd .feed.etcd com.fasterxml.jackson com.google.protobuf
+            .mirror.takeover    io.etcd.jetcd.api io.grpc io.micrometer org.slf4j
             .mirror.status      .mirror.pipeline .mirror.checkpoint .mirror.revisions .mirror.verify .vocabulary
             .mirror.status      com.fasterxml.jackson com.google.protobuf com.sun.net.httpserver org.slf4j
             .mirror.pipeline    .mirror.sink .mirror.active .mirror.checkpoint .vocabulary .feed .etcd .metrics
@@ -109,6 +111,8 @@ final class ImportRulesTest {
             .bench              io.etcd.jetcd.api io.grpc io.netty
             .bench.mirror       .bench .lab.part .lab.progress .report .local com.fasterxml.jackson com.google.protobuf
             .bench.mirror       io.etcd.jetcd.api io.grpc
+            .seed               .mirror.takeover .mirror.scope .vocabulary .etcd .local com.google.protobuf
+            .seed               io.etcd.jetcd.api io.micrometer
             .cli                .lab .bench .gateway .mirror .config .report .vocabulary .local.binary .local.process
             .cli                me.tongfei.progressbar picocli
             """);

@@ -46,13 +46,13 @@ public final class ClusterCalls {
 
     /** One call on keys; waits for its answer. */
     public <T> T kv(Function<KVGrpc.KVBlockingStub, T> call) throws CallFailedException, InterruptedException {
-        return attempt(channel -> call.apply(
+        return call(channel -> call.apply(
                 KVGrpc.newBlockingStub(channel).withDeadlineAfter(deadline.toNanos(), TimeUnit.NANOSECONDS)));
     }
 
     /** One call on leases; waits for its answer. */
     public <T> T lease(Function<LeaseGrpc.LeaseBlockingStub, T> call) throws CallFailedException, InterruptedException {
-        return attempt(channel -> call.apply(
+        return call(channel -> call.apply(
                 LeaseGrpc.newBlockingStub(channel).withDeadlineAfter(deadline.toNanos(), TimeUnit.NANOSECONDS)));
     }
 
@@ -75,10 +75,11 @@ public final class ClusterCalls {
      */
     public void keepAlive(Collection<Long> leases, BiConsumer<Long, Long> answer)
             throws CallFailedException, InterruptedException {
-        boolean unused = attempt(channel -> keepAlive(channel, leases, answer));
+        boolean unused = call(channel -> keepAlive(channel, leases, answer));
     }
 
-    private <T> T attempt(Function<Channel, T> call) throws CallFailedException, InterruptedException {
+    /** One call of any kind, which must have a deadline of its own; waits for its answer. */
+    public <T> T call(Function<Channel, T> call) throws CallFailedException, InterruptedException {
         List<Endpoint> endpoints = cluster.endpointsFor(duty);
         if (endpoints.isEmpty()) {
             throw new CallFailedException("no endpoint of " + cluster.settings().endpoints() + " can be asked");

@@ -57,6 +57,15 @@ public record MirrorScope(
         return of(List.of(ByteString.copyFromUtf8(prefix)));
     }
 
+    /** What a mirror from the target back to the source copies. */
+    public MirrorScope reversed() {
+        return new MirrorScope(
+                include.stream().map(this::inTarget).toList(),
+                exclude.stream().map(this::inTarget).toList(),
+                renameTo,
+                renameFrom);
+    }
+
     /** Whether a key of the source is mirrored. */
     public boolean contains(ByteString key) {
         return !ReservedKeys.contains(key) && (include.isEmpty() || begins(key, include)) && !begins(key, exclude);

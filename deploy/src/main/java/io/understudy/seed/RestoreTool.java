@@ -1,0 +1,57 @@
+package io.understudy.seed;
+
+import io.understudy.local.binary.EtcdBinaries;
+import io.understudy.local.binary.EtcdVersion;
+import io.understudy.local.process.Command;
+import io.understudy.local.process.CommandFailedException;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+
+/** {@code etcdutl}, of a version that can move revisions. */
+record RestoreTool(Path etcdutl) {
+
+    private static final EtcdVersion OLDEST = new EtcdVersion(3, 5, 10);
+    private static final Duration VERSION_DEADLINE = Duration.ofSeconds(20);
+    private static final Duration DEADLINE = Duration.ofMinutes(10);
+
+    static RestoreTool of(EtcdBinaries binaries) {
+        Path etcdutl = binaries.etcdutl();
+        if (etcdutl == null) {
+            throw new SeedException(
+                    "etcdutl is needed, and is not beside " + binaries.etcd() + ": name an etcd of " + OLDEST
+                            + " or later that has it with UNDERSTUDY_ETCD",
+                    null);
+        }
+        String printed = Command.of(List.of(etcdutl.toString(), "version")).run(VERSION_DEADLINE);
+        EtcdVersion version = EtcdVersion.in(printed)
+                .orElseThrow(() -> new SeedException(etcdutl + " does not tell its version: " + printed.strip(), null));
+        if (!version.isAtLeast(OLDEST)) {
+            throw new SeedException(
+                    etcdutl + " is version " + version + "; moving revisions ahead takes " + OLDEST
+                            + " or later: name another one with UNDERSTUDY_ETCD",
+                    null);
+        }
+        return new RestoreTool(etcdutl);
+    }
+
+    void restore(Path snapshot, Seed seed) {
+        try {
+            var unused = Command.of(List.of(
+                            etcdutl.toString(),
+                            "snapshot",
+                            "restore",
+                            snapshot.toString(),
+                            "--data-dir=" + seed.directory(),
+                            "--name=" + seed.member(),
+                            "--initial-cluster=" + seed.member() + "=" + seed.peerUrl(),
+                            "--initial-advertise-peer-urls=" + seed.peerUrl(),
+                            "--initial-cluster-token=" + seed.token(),
+                            "--bump-revision=" + seed.bump(),
+                            "--mark-compacted"))
+                    .run(DEADLINE);
+        } catch (CommandFailedException e) {
+            throw new SeedException("the snapshot could not be restored into " + seed.directory(), e);
+        }
+    }
+}

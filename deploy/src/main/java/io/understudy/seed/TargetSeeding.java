@@ -1,0 +1,150 @@
+package io.understudy.seed;
+
+import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
+import io.understudy.etcd.Endpoint;
+import io.understudy.etcd.EtcdCluster;
+import io.understudy.etcd.EtcdSettings;
+import io.understudy.etcd.MemberDiscovery;
+import io.understudy.local.binary.EtcdBinaries;
+import io.understudy.local.process.Command;
+import io.understudy.local.process.Folders;
+import io.understudy.local.process.FreePorts;
+import io.understudy.local.process.LocalProcesses;
+import io.understudy.local.process.ServerCommand;
+import io.understudy.local.process.ServerProcess;
+import io.understudy.mirror.takeover.Credentials;
+import io.understudy.mirror.takeover.PatientCalls;
+import io.understudy.mirror.takeover.SourceSnapshot;
+import io.understudy.mirror.takeover.TakeOverException;
+import java.io.IOException;
+import java.net.URI;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+
+/** Makes a member's data directory: a snapshot, restored, then started for a moment to remove what must not survive. */
+public final class TargetSeeding {
+
+    private static final Duration CHUNK_DEADLINE = Duration.ofSeconds(30);
+    private static final Duration START_DEADLINE = Duration.ofSeconds(60);
+    private static final long TELL_BYTES = 64L << 20;
+
+    private final EtcdBinaries binaries;
+    private final RestoreTool tool;
+    private final @Nullable Credentials credentials;
+    private final Consumer<String> progress;
+
+    /**
+     * Makes directories with these programs.
+     *
+     * @param credentials of a user with the role root, if the source has authentication
+     * @param progress told each step
+     * @throws SeedException the programs can't
+     */
+    public TargetSeeding(EtcdBinaries binaries, @Nullable Credentials credentials, Consumer<String> progress) {
+        this.binaries = binaries;
+        this.tool = RestoreTool.of(binaries);
+        this.credentials = credentials;
+        this.progress = progress;
+    }
+
+    /**
+     * Makes one. If that fails nothing is left behind.
+     *
+     * @throws SeedException it can't be made
+     * @throws TakeOverException the source gave no snapshot
+     */
+    public void make(EtcdCluster source, Seed seed) throws IOException {
+        Path directory = seed.directory();
+        if (Files.exists(directory)) {
+            throw new SeedException(directory + " exists; give one that doesn't", null);
+        }
+        Files.createDirectories(seed.folder());
+        Path snapshot = directory.resolveSibling(directory.getFileName() + ".snapshot");
+        boolean done = false;
+        try {
+            Endpoint from = new SourceSnapshot(new PatientCalls(source, credentials, START_DEADLINE), CHUNK_DEADLINE)
+                    .save(snapshot, new Told()::bytes);
+            progress.accept("snapshot of " + from + ", " + Files.size(snapshot) + " bytes, intact");
+            tool.restore(snapshot, seed);
+            progress.accept("restored into " + directory + ", revisions moved ahead by " + seed.bump());
+            clean(seed);
+            done = true;
+        } finally {
+            Files.deleteIfExists(snapshot);
+            if (!done && Files.exists(directory)) {
+                Folders.delete(directory);
+            }
+        }
+    }
+
+    private void clean(Seed seed) throws IOException {
+        Path log = Files.createTempFile("understudy-init-target-", ".log");
+        try (FreePorts ports = FreePorts.take(2)) {
+            URI client = URI.create("http://127.0.0.1:" + ports.get(0));
+            URI peer = URI.create("http://127.0.0.1:" + ports.get(1));
+            List<String> line = new ArrayList<>(List.of(
+                    "--name=" + seed.member(),
+                    "--data-dir=" + seed.directory(),
+                    "--listen-client-urls=" + client,
+                    "--advertise-client-urls=" + client,
+                    "--listen-peer-urls=" + peer,
+                    "--initial-advertise-peer-urls=" + seed.peerUrl(),
+                    "--initial-cluster=" + seed.member() + "=" + seed.peerUrl(),
+                    "--initial-cluster-token=" + seed.token(),
+                    "--log-outputs=stderr"));
+            ServerCommand command = new ServerCommand(
+                    "restored",
+                    binaries.etcd(),
+                    line,
+                    Map.of(),
+                    seed.folder(),
+                    log);
+            try (ServerProcess member = new LocalProcesses().prepare(command);
+                    EtcdCluster cluster = EtcdCluster.connect(
+                            EtcdSettings.of(client).withName("restored").withDiscovery(MemberDiscovery.CONFIGURED),
+                            new SimpleMeterRegistry())) {
+                member.start();
+                Leftovers leftovers = new Leftovers(new PatientCalls(cluster, credentials, START_DEADLINE));
+                leftovers.awaitServing();
+                Leftovers.Removed removed = leftovers.remove(leases(client));
+                member.stop();
+                progress.accept("removed " + removed.reserved() + " keys of the source's own mirrors and "
+                        + removed.leases() + " leases, of which " + removed.detached() + " keys are kept without");
+            } catch (TakeOverException e) {
+                throw new SeedException("the restored member could not be cleaned; its log is " + log, e);
+            }
+        }
+        Files.delete(log);
+    }
+
+    /** jetcd's messages lack the call for it. */
+    private List<Long> leases(URI client) {
+        Command list = Command.of(List.of(binaries.etcdctl().toString(), "--endpoints=" + client, "lease", "list"));
+        Credentials user = credentials;
+        return (user == null ? list : list.with("ETCDCTL_USER", user.user() + ":" + user.password()))
+                .with("ETCDCTL_API", "3")
+                .run(START_DEADLINE)
+                .lines()
+                .filter(line -> line.matches("[0-9a-f]{1,16}"))
+                .map(line -> Long.parseUnsignedLong(line, 16))
+                .toList();
+    }
+
+    /** Tells now and then. */
+    private final class Told {
+        private long next = TELL_BYTES;
+
+        private void bytes(long count) {
+            if (count >= next) {
+                progress.accept("snapshot: " + (count >> 20) + " MiB");
+                next = count + TELL_BYTES;
+            }
+        }
+    }
+}

@@ -1,0 +1,141 @@
+package io.understudy.mirror.takeover;
+
+import io.etcd.jetcd.api.AuthGrpc;
+import io.etcd.jetcd.api.AuthRoleGetRequest;
+import io.etcd.jetcd.api.AuthRoleGrantPermissionRequest;
+import io.etcd.jetcd.api.AuthRoleListRequest;
+import io.etcd.jetcd.api.AuthRoleRevokePermissionRequest;
+import io.etcd.jetcd.api.AuthenticateRequest;
+import io.etcd.jetcd.api.Permission;
+import io.understudy.mirror.scope.MirrorScope;
+import io.understudy.vocabulary.KeyRange;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * Freezes by withdrawing from all roles what lets them write the mirrored range. Permissions are checked when a write is
+ * applied, so none that comes after it in the log slips through. Users with the role root are not held up.
+ */
+record AuthFreeze(PatientCalls source, MirrorScope scope) implements Freeze {
+
+    private static final String NOT_ENABLED = "etcdserver: authentication is not enabled";
+
+    @Override
+    public String does() {
+        return "withdraws at " + source.shown() + " the permissions to write " + scope.shown()
+                + " from all roles, and keeps them in the journal; users with the role root can still write";
+    }
+
+    @Override
+    public String needs() {
+        return "authentication enabled at the source, and a user with the role root";
+    }
+
+    @Override
+    public String undone() {
+        return "grants them again";
+    }
+
+    @Override
+    public Journal prepare(Journal journal) {
+        if (!journal.withdrawn().isEmpty()) {
+            return journal;
+        }
+        if (!isEnabled()) {
+            throw new TakeOverException("authentication is not enabled at " + source.shown()
+                    + ", so everybody may write: use --freeze alarm");
+        }
+        return journal.edit().withdrawn(writable()).build();
+    }
+
+    @Override
+    public void raise(Journal journal) {
+        for (Grant grant : journal.withdrawn()) {
+            if (grant.type() == Permission.Type.READWRITE) {
+                grant(grant.of(Permission.Type.READ));
+            } else if (writable().contains(grant)) {
+                revoke(grant);
+            }
+        }
+        List<Grant> left = writable();
+        if (!left.isEmpty()) {
+            throw new TakeOverException("somebody grants permissions to write at " + source.shown()
+                    + " meanwhile: role " + left.get(0).role() + " has one again. Run this again once that has ended");
+        }
+    }
+
+    @Override
+    public boolean isRaised(Journal journal) {
+        return writable().isEmpty();
+    }
+
+    @Override
+    public void lift(Journal journal) {
+        journal.withdrawn().forEach(this::grant);
+    }
+
+    /** Asked by what is said to somebody whom nobody knows: jetcd's messages lack the call for it. */
+    private boolean isEnabled() {
+        try {
+            var unused = source.call(
+                    "authentication",
+                    AuthGrpc::newBlockingStub,
+                    stub -> stub.authenticate(AuthenticateRequest.newBuilder()
+                            .setName("understudy")
+                            .setPassword("-")
+                            .build()));
+            return true;
+        } catch (TakeOverException e) {
+            return !String.valueOf(e.getMessage()).contains(NOT_ENABLED);
+        }
+    }
+
+    /** Whatever lets a role write a key that is mirrored. */
+    private List<Grant> writable() {
+        List<KeyRange> mirrored = scope.sourceRanges();
+        List<Grant> grants = new ArrayList<>();
+        List<String> roles = source.call(
+                        "its roles",
+                        AuthGrpc::newBlockingStub,
+                        stub -> stub.roleList(AuthRoleListRequest.getDefaultInstance()))
+                .getRolesList();
+        for (String role : roles) {
+            AuthRoleGetRequest request =
+                    AuthRoleGetRequest.newBuilder().setRole(role).build();
+            source.call("role " + role, AuthGrpc::newBlockingStub, stub -> stub.roleGet(request)).getPermList().stream()
+                    .filter(each -> !role.equals("root") && each.getPermType() != Permission.Type.READ)
+                    .filter(each -> meets(each, mirrored))
+                    .forEach(
+                            each -> grants.add(new Grant(role, each.getKey(), each.getRangeEnd(), each.getPermType())));
+        }
+        return grants;
+    }
+
+    private static boolean meets(Permission permission, List<KeyRange> mirrored) {
+        KeyRange range = KeyRange.ofEtcd(permission.getKey(), permission.getRangeEnd());
+        return mirrored.stream().anyMatch(range::intersects);
+    }
+
+    private void grant(Grant grant) {
+        AuthRoleGrantPermissionRequest request = AuthRoleGrantPermissionRequest.newBuilder()
+                .setName(grant.role())
+                .setPerm(grant.permission())
+                .build();
+        var unused = source.call(
+                "a grant to role " + grant.role(),
+                AuthGrpc::newBlockingStub,
+                stub -> stub.roleGrantPermission(request));
+    }
+
+    private void revoke(Grant grant) {
+        AuthRoleRevokePermissionRequest request = AuthRoleRevokePermissionRequest.newBuilder()
+                .setRole(grant.role())
+                .setKey(grant.key())
+                .setRangeEnd(grant.end())
+                .build();
+        var unused = source.call(
+                "a permission of role " + grant.role() + " to be withdrawn",
+                AuthGrpc::newBlockingStub,
+                stub -> stub.roleRevokePermission(request));
+    }
+}

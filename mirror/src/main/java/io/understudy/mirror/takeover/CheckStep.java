@@ -1,0 +1,91 @@
+package io.understudy.mirror.takeover;
+
+import io.understudy.etcd.ReadIndex;
+import io.understudy.mirror.checkpoint.Checkpoint;
+import io.understudy.mirror.checkpoint.CheckpointState;
+import java.time.Duration;
+import java.util.Optional;
+
+/** Finds out whether the home can move at all. Changes nothing. */
+record CheckStep(Parties parties, Journal.Kind kind, HandoverOptions options) implements Step {
+
+    private static final Duration LAST_WORD = Duration.ofSeconds(3);
+
+    @Override
+    public StepPlan plan() {
+        return new StepPlan(
+                "check",
+                "reads the checkpoint of mirror " + parties.mirror() + " in "
+                        + parties.target().shown(),
+                kind == Journal.Kind.SWITCHOVER
+                        ? "synced, at most " + options.maxLag() + " revisions behind, the target's revision not below"
+                                + " the source's"
+                        : "synced, and a source that doesn't answer",
+                "changes nothing");
+    }
+
+    @Override
+    public boolean isDone(Journal journal) {
+        return journal.has("check");
+    }
+
+    @Override
+    public Journal perform(Journal journal) {
+        TargetCheckpoint found = TargetCheckpoint.read(parties.target(), parties.mirror());
+        Checkpoint checkpoint = found.checkpoint();
+        if (!checkpoint.scope().equals(parties.scope())) {
+            throw new TakeOverException(
+                    "the checkpoint is of " + checkpoint.scope().shown() + "; configured is "
+                            + parties.scope().shown());
+        }
+        if (checkpoint.state() != CheckpointState.SYNCED && !(kind == Journal.Kind.FAILOVER && options.force())) {
+            throw new TakeOverException(
+                    "the checkpoint is " + checkpoint.state().word() + ": what "
+                            + parties.target().shown() + " holds is no state that the source ever had. "
+                            + (kind == Journal.Kind.FAILOVER
+                                    ? "--force takes it nevertheless"
+                                    : "Wait until the mirror is synced"));
+        }
+        if (kind == Journal.Kind.FAILOVER) {
+            requireGone();
+        } else {
+            requireClose(found);
+        }
+        return journal;
+    }
+
+    private void requireClose(TargetCheckpoint found) {
+        ReadIndex head = parties.source().head();
+        Checkpoint checkpoint = found.checkpoint();
+        if (!head.clusterId().equals(checkpoint.source())) {
+            throw new TakeOverException("the checkpoint is of source cluster " + checkpoint.source() + ", but "
+                    + parties.source().shown() + " is " + head.clusterId());
+        }
+        long lag = head.revision().value() - checkpoint.revision().value();
+        if (lag > options.maxLag()) {
+            throw new TakeOverException("the target is " + lag + " revisions behind, more than " + options.maxLag()
+                    + ": wait until the mirror has caught up (is it running?), or allow more with --max-lag");
+        }
+        if (found.revision() < head.revision().value() && !options.acceptSilentWatchers()) {
+            throw new TakeOverException("the target is at revision " + found.revision() + ", below the source's "
+                    + head.revision() + ": a client that goes on watching there from a revision that it had seen would"
+                    + " hear nothing until the target has passed it, and never of what it missed. Make the target with"
+                    + " init-target, or accept it with --accept-silent-watchers if all clients list again");
+        }
+    }
+
+    private void requireGone() {
+        if (!options.force() && answers().isPresent()) {
+            throw new TakeOverException(parties.source().shown()
+                    + " answers: a switchover loses nothing, a failover may. --force fails over nevertheless");
+        }
+    }
+
+    private Optional<ReadIndex> answers() {
+        try {
+            return Optional.of(parties.source().with(LAST_WORD).head());
+        } catch (TakeOverException e) {
+            return Optional.empty();
+        }
+    }
+}

@@ -1,0 +1,214 @@
+package io.understudy.mirror.takeover;
+
+import com.google.protobuf.TextFormat;
+import io.etcd.jetcd.api.RangeRequest;
+import io.etcd.jetcd.api.RangeResponse;
+import io.understudy.mirror.MirrorProcess;
+import io.understudy.mirror.MirrorSettings;
+import io.understudy.mirror.home.Home;
+import io.understudy.mirror.pipeline.MirrorFailedException;
+import io.understudy.mirror.pipeline.MirrorReport;
+import io.understudy.mirror.pipeline.MirrorState;
+import io.understudy.mirror.scope.ReservedKeys;
+import io.understudy.vocabulary.KeyRange;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Moves the home back to where it was: lifts the freeze there, mirrors what the new home has into it while clients go on
+ * writing, and then hands over in the other direction. Whoever runs it again goes on. One thread.
+ */
+public final class Failback {
+
+    private static final int KEYS_SHOWN = 10;
+    private static final Duration PAUSE = Duration.ofMillis(200);
+
+    private final MirrorParties clusters;
+    private final HandoverOptions options;
+    private final Duration syncDeadline;
+    private final HandoverListener listener;
+    private final Consumer<MirrorReport> progress;
+    private final Parties forward;
+    private final Parties backward;
+
+    /**
+     * A failback of what a switchover or a failover has moved.
+     *
+     * @param syncDeadline how long the old source may take to become a copy of the new home
+     * @param progress told now and then how far that is
+     */
+    public Failback(
+            MirrorParties clusters,
+            HandoverOptions options,
+            Duration syncDeadline,
+            HandoverListener listener,
+            Consumer<MirrorReport> progress) {
+        this.clusters = clusters;
+        this.options = options;
+        this.syncDeadline = syncDeadline;
+        this.listener = listener;
+        this.progress = progress;
+        this.forward = clusters.forward();
+        this.backward = clusters.backward();
+    }
+
+    /** What {@link #run} does, in order. */
+    public List<StepPlan> plan() {
+        List<StepPlan> plan = new ArrayList<>();
+        plan.add(new StepPlan(
+                "thaw",
+                "lifts the freeze at " + backward.target().shown() + " and has it know where the home is",
+                "that clients write to " + backward.source().shown() + " only",
+                "nothing to undo"));
+        plan.add(new StepPlan(
+                "mirror",
+                "mirrors " + backward.source().shown() + " into it until that is a copy, deleting what is not there",
+                "a target that loses no more than maxPrunePercent of its keys",
+                "can't be undone: the old source's own writes since are gone"));
+        plan.addAll(handover().plan());
+        plan.add(new StepPlan(
+                "finish",
+                "lifts the freeze at " + backward.source().shown() + ", which is a target again: start its mirror",
+                "nothing",
+                "nothing to undo"));
+        return plan;
+    }
+
+    /**
+     * Finds out what would be lost. Changes nothing.
+     *
+     * @throws TakeOverException there is nothing to fail back
+     */
+    public Survey survey() {
+        Optional<Home> there = homes(forward.target()).read();
+        Optional<Home> here = homes(forward.source()).read();
+        TargetCheckpoint checkpoint = TargetCheckpoint.read(forward.target(), forward.mirror());
+        if (there.filter(home -> home.cluster().equals(checkpoint.cluster())).isEmpty()) {
+            throw new TakeOverException("the home of mirror " + forward.mirror() + " is its source, "
+                    + forward.source().shown() + ": there is nothing to fail back");
+        }
+        boolean moved = here.filter(home -> home.moves() > there.get().moves()).isPresent();
+        long since = checkpoint.checkpoint().revision().value();
+        boolean mirrored =
+                forward.source().get(ReservedKeys.checkpoint(forward.mirror())).isPresent();
+        return moved || mirrored ? new Survey(!moved, since, 0, List.of(), 0) : written(since);
+    }
+
+    /**
+     * Does what is not done. Idempotent.
+     *
+     * @throws TakeOverException it can't go on; run it again once what is in the way has gone
+     */
+    public HandoverReport run() {
+        if (survey().needed()) {
+            thaw();
+            if (needsMirror()) {
+                try (MirrorProcess mirror = MirrorProcess.start(new MirrorSettings(
+                        new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), List.of(clusters.reversed())))) {
+                    awaitSynced(mirror);
+                    var unused = handover().run();
+                } catch (IOException e) {
+                    throw new TakeOverException("the mirror back could not be started", e);
+                }
+            }
+        }
+        HandoverReport report = handover().run();
+        finish();
+        return report;
+    }
+
+    /** Undoes what was done of the hand-over back, until the home has moved. */
+    public List<StepPlan> undo() {
+        return handover().undo();
+    }
+
+    private Handover handover() {
+        return Handover.switchover(backward, options, listener);
+    }
+
+    private Homes homes(PatientCalls cluster) {
+        return new Homes(cluster, forward.mirror());
+    }
+
+    /** The keys written at the old source after what the new home has of it. */
+    private Survey written(long since) {
+        long keys = 0;
+        long head = since;
+        List<String> first = new ArrayList<>();
+        for (KeyRange range : forward.scope().sourceRanges()) {
+            RangeResponse found = forward.source()
+                    .range(RangeRequest.newBuilder()
+                            .setKey(range.etcdKey())
+                            .setRangeEnd(range.etcdRangeEnd())
+                            .setMinModRevision(since + 1)
+                            .setKeysOnly(true)
+                            .build());
+            head = Math.max(head, found.getHeader().getRevision());
+            keys += found.getKvsCount();
+            found.getKvsList().stream()
+                    .limit(KEYS_SHOWN - (long) first.size())
+                    .forEach(kv -> first.add("\"" + TextFormat.escapeBytes(kv.getKey()) + "\""));
+        }
+        return new Survey(true, since, keys, first, head - since);
+    }
+
+    private void thaw() {
+        Journal there = new JournalStore(forward.target(), forward.mirror()).read();
+        if (there != null && there.kind() == Journal.Kind.SWITCHOVER) {
+            Freeze.of(there.freeze(), forward).lift(there);
+        }
+        homes(forward.target()).read().ifPresent(homes(forward.source())::learn);
+    }
+
+    private void finish() {
+        Journal here = new JournalStore(forward.source(), forward.mirror()).read();
+        if (here != null && here.kind() == Journal.Kind.SWITCHOVER) {
+            Freeze.of(here.freeze(), backward).lift(here);
+        }
+        homes(forward.source()).read().ifPresent(homes(forward.target())::learn);
+        new Resumption(forward).resume();
+    }
+
+    /** Not once the hand-over back has what it needs of it: it may have become the active process itself. */
+    private boolean needsMirror() {
+        Journal journal = backwardJournal();
+        return journal == null || !journal.has("verify");
+    }
+
+    /** Of the hand-over back that is under way; null for none. */
+    private @Nullable Journal backwardJournal() {
+        Journal journal = new JournalStore(backward.target(), backward.mirror()).read();
+        return journal != null && journal.state() == Journal.State.RUNNING && journal.kind() == Journal.Kind.SWITCHOVER
+                ? journal
+                : null;
+    }
+
+    private void awaitSynced(MirrorProcess mirror) {
+        long end = System.nanoTime() + syncDeadline.toNanos();
+        CompletableFuture<MirrorFailedException> failure = mirror.failure();
+        while (true) {
+            MirrorReport report = mirror.reports().get(0);
+            progress.accept(report);
+            if (failure.isDone()) {
+                throw new TakeOverException("the mirror back failed: " + report.reason());
+            }
+            if (report.state() == MirrorState.SYNCED
+                    && report.lagRevisions().orElse(Long.MAX_VALUE) <= options.maxLag()) {
+                return;
+            }
+            if (System.nanoTime() > end) {
+                throw new TakeOverException("the old source was not a copy within " + syncDeadline.toMinutes()
+                        + " min: " + report.reason() + ". Run this again to go on");
+            }
+            PatientCalls.pause(PAUSE);
+        }
+    }
+}

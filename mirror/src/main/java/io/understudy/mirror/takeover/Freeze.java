@@ -1,0 +1,28 @@
+package io.understudy.mirror.takeover;
+
+/** Keeps a cluster from being written, until lifted. Safe to do again; one thread. */
+sealed interface Freeze permits AlarmFreeze, AuthFreeze, NoFreeze {
+
+    String does();
+
+    String needs();
+
+    String undone();
+
+    /** What the journal must hold so that the freeze can be lifted. */
+    Journal prepare(Journal journal);
+
+    void raise(Journal journal);
+
+    boolean isRaised(Journal journal);
+
+    void lift(Journal journal);
+
+    static Freeze of(FreezeMode mode, Parties parties) {
+        return switch (mode) {
+            case ALARM -> new AlarmFreeze(parties.source());
+            case AUTH -> new AuthFreeze(parties.source(), parties.scope());
+            case NONE -> new NoFreeze();
+        };
+    }
+}

@@ -1,0 +1,175 @@
+package io.understudy.mirror.takeover;
+
+import io.understudy.vocabulary.ClusterId;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.Locale;
+import java.util.UUID;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Moves the home of a mirror's keys from its source to its target. Each step goes into the journal in the target; whoever
+ * runs it again, after a crash anywhere, goes on where the journal and the clusters say. One thread.
+ */
+public final class Handover {
+
+    private static final Logger LOG = LoggerFactory.getLogger(Handover.class);
+
+    private final Parties parties;
+    private final Journal.Kind kind;
+    private final HandoverOptions options;
+    private final HandoverListener listener;
+    private final JournalStore store;
+
+    private Handover(Parties parties, Journal.Kind kind, HandoverOptions options, HandoverListener listener) {
+        this.parties = parties;
+        this.kind = kind;
+        this.options = options;
+        this.listener = listener;
+        this.store = new JournalStore(parties.target(), parties.mirror());
+    }
+
+    /** A planned one: the source is frozen, and nothing is lost. */
+    public static Handover switchover(Parties parties, HandoverOptions options, HandoverListener listener) {
+        return new Handover(parties, Journal.Kind.SWITCHOVER, options, listener);
+    }
+
+    /** One without the source, which is gone. */
+    public static Handover failover(Parties parties, HandoverOptions options, HandoverListener listener) {
+        return new Handover(parties, Journal.Kind.FAILOVER, options.with(FreezeMode.NONE), listener);
+    }
+
+    /** What {@link #run} does, or goes on with, in order. */
+    public List<StepPlan> plan() {
+        return steps(options.freeze()).stream().map(Step::plan).toList();
+    }
+
+    /**
+     * Takes all steps that are not done. Idempotent.
+     *
+     * @throws TakeOverException a step can't be taken; the ones before it stay
+     */
+    public HandoverReport run() {
+        Journal journal = begun();
+        if (journal.state() == Journal.State.DONE) {
+            return new Outcome(parties, journal).report();
+        }
+        for (Step step : steps(journal.freeze())) {
+            journal = step.isDone(journal) ? journal : taken(step, journal);
+        }
+        journal = journal.edit()
+                .state(Journal.State.DONE)
+                .endedAt(sourceRevision())
+                .build();
+        store.write(journal);
+        LOG.info(
+                "mirror={} home moved, from={} to={} revision={}",
+                parties.mirror(),
+                journal.source(),
+                journal.target(),
+                journal.fencedAt());
+        return new Outcome(parties, journal).report();
+    }
+
+    /**
+     * Undoes what was done; the mirror takes over again when it is started.
+     *
+     * @return what was undone
+     * @throws TakeOverException the home has moved, or there is nothing to undo
+     */
+    public List<StepPlan> undo() {
+        Journal journal = store.read();
+        if (journal == null || journal.state() == Journal.State.UNDONE) {
+            throw new TakeOverException("there is nothing to undo: no switchover of mirror " + parties.mirror()
+                    + " is under way in " + parties.target().shown());
+        }
+        List<Step> steps = new ArrayList<>(steps(journal.freeze()));
+        if (homeHasMoved(journal)) {
+            throw new TakeOverException("the home of mirror " + parties.mirror() + " has moved to "
+                    + parties.target().shown() + ", which clients may have written since: use failback");
+        }
+        Collections.reverse(steps);
+        List<StepPlan> undone = new ArrayList<>();
+        for (Step step : steps) {
+            listener.begins(step.plan());
+            journal = step.undo(journal).without(step.plan().name());
+            store.write(journal);
+            listener.ends(step.plan());
+            undone.add(step.plan());
+        }
+        store.write(journal.edit().state(Journal.State.UNDONE).build());
+        LOG.info("mirror={} hand-over undone", parties.mirror());
+        return undone;
+    }
+
+    private Journal begun() {
+        Journal found = store.read();
+        if (found != null && found.state() == Journal.State.RUNNING) {
+            if (found.kind() == kind) {
+                return found;
+            }
+            if (kind == Journal.Kind.SWITCHOVER) {
+                throw new TakeOverException("a failover of mirror " + parties.mirror() + " is under way: finish that");
+            }
+            // The source was lost during a switchover.
+        }
+        if (found != null && found.state() == Journal.State.DONE && homeHasMoved(found)) {
+            return found;
+        }
+        TargetCheckpoint checkpoint = TargetCheckpoint.read(parties.target(), parties.mirror());
+        ClusterId source = checkpoint.checkpoint().source();
+        String writer = kind.name().toLowerCase(Locale.ROOT) + "/"
+                + ProcessHandle.current().pid() + "/"
+                + UUID.randomUUID().toString().substring(0, 8);
+        Journal journal = Journal.begun(kind, writer, Instant.now(), source, checkpoint.cluster(), options.freeze());
+        store.write(journal);
+        return journal;
+    }
+
+    private Journal taken(Step step, Journal before) {
+        StepPlan plan = step.plan();
+        listener.begins(plan);
+        Journal prepared = step.prepare(before);
+        if (!prepared.equals(before)) {
+            store.write(prepared);
+        }
+        Journal after = step.perform(prepared).with(plan.name());
+        listener.taken(plan);
+        store.write(after);
+        listener.ends(plan);
+        LOG.info("mirror={} kind={} step={} done", parties.mirror(), kind, plan.name());
+        return after;
+    }
+
+    private boolean homeHasMoved(Journal journal) {
+        return new HomeStep(parties, kind).isDone(journal);
+    }
+
+    /** 0 if the source is not asked. */
+    private long sourceRevision() {
+        return kind == Journal.Kind.FAILOVER
+                ? 0
+                : parties.source().head().revision().value();
+    }
+
+    private List<Step> steps(FreezeMode freeze) {
+        CheckStep check = new CheckStep(parties, kind, options);
+        FenceStep fence = new FenceStep(parties, options.patience());
+        HomeStep home = new HomeStep(parties, kind);
+        ReleaseStep release = new ReleaseStep(parties);
+        if (kind == Journal.Kind.FAILOVER) {
+            return List.of(check, fence, home, release);
+        }
+        return List.of(
+                check,
+                new FreezeStep(parties, Freeze.of(freeze, parties)),
+                new DrainStep(parties, options.drainDeadline()),
+                new VerifyStep(parties),
+                fence,
+                home,
+                release);
+    }
+}

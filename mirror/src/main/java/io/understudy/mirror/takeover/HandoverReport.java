@@ -1,0 +1,22 @@
+package io.understudy.mirror.takeover;
+
+import java.util.List;
+
+/**
+ * What a hand-over came to.
+ *
+ * @param summary in one line
+ * @param loss "none", or what can't be said, and why
+ * @param facts in the order of the steps
+ * @param next what to do now
+ */
+public record HandoverReport(String summary, String loss, List<Fact> facts, List<String> next) {
+
+    public HandoverReport {
+        facts = List.copyOf(facts);
+        next = List.copyOf(next);
+    }
+
+    /** Something that was found or done. */
+    public record Fact(String name, String value) {}
+}

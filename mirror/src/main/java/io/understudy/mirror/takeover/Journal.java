@@ -1,0 +1,88 @@
+package io.understudy.mirror.takeover;
+
+import io.understudy.vocabulary.ClusterId;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What a hand-over has done so far. Numbers are 0, and ids null, until they are known.
+ *
+ * @param writer names this hand-over; it is the writer of the checkpoint once the target is fenced
+ * @param source the cluster that is the home before
+ * @param target the cluster that is the home afterwards
+ * @param alarmMember in whose name the alarm was raised
+ * @param withdrawn what has to be granted again
+ * @param done names of the steps that are done, in order
+ * @param frozenAt revision of the source once it was frozen
+ * @param drainedAt revision of the source that the target had reached when two reads showed it
+ * @param verifiedKeys how many were found equal
+ * @param fencedAt revision of the source that the target held when it was fenced
+ * @param dataAt when the mirror was given what the target holds
+ * @param endedAt the source's revision when the home had moved
+ */
+record Journal(
+        Kind kind,
+        State state,
+        String writer,
+        Instant startedAt,
+        ClusterId source,
+        ClusterId target,
+        FreezeMode freeze,
+        long alarmMember,
+        List<Grant> withdrawn,
+        List<String> done,
+        long frozenAt,
+        long drainedAt,
+        long verifiedKeys,
+        long fencedAt,
+        @Nullable Instant dataAt,
+        long endedAt) {
+
+    /** Which hand-over it is. */
+    enum Kind {
+        SWITCHOVER,
+        FAILOVER
+    }
+
+    /** Where it stands. */
+    enum State {
+        RUNNING,
+        DONE,
+        UNDONE
+    }
+
+    Journal {
+        withdrawn = List.copyOf(withdrawn);
+        done = List.copyOf(done);
+    }
+
+    static Journal begun(Kind kind, String writer, Instant now, ClusterId source, ClusterId target, FreezeMode freeze) {
+        return new Journal(
+                kind, State.RUNNING, writer, now, source, target, freeze, 0, List.of(), List.of(), 0, 0, 0, 0, null, 0);
+    }
+
+    boolean has(String step) {
+        return done.contains(step);
+    }
+
+    Journal with(String step) {
+        if (has(step)) {
+            return this;
+        }
+        List<String> more = new ArrayList<>(done);
+        more.add(step);
+        return new JournalEdit(this).done(more).build();
+    }
+
+    Journal without(String step) {
+        return new JournalEdit(this)
+                .done(done.stream().filter(each -> !each.equals(step)).toList())
+                .build();
+    }
+
+    JournalEdit edit() {
+        return new JournalEdit(this);
+    }
+}

@@ -1,0 +1,64 @@
+package io.understudy.mirror.takeover;
+
+import com.google.protobuf.ByteString;
+import com.google.protobuf.TextFormat;
+import io.etcd.jetcd.api.Compare;
+import io.etcd.jetcd.api.KeyValue;
+import io.etcd.jetcd.api.PutRequest;
+import io.etcd.jetcd.api.RequestOp;
+import io.etcd.jetcd.api.TxnRequest;
+import io.etcd.jetcd.api.TxnResponse;
+import io.understudy.mirror.scope.ReservedKeys;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+
+/** The journal of a mirror's hand-overs, in the target: only who has read the last entry can write the next. One thread. */
+final class JournalStore {
+
+    private final PatientCalls target;
+    private final ByteString key;
+    private long modRevision;
+
+    JournalStore(PatientCalls target, String mirror) {
+        this.target = target;
+        this.key = ReservedKeys.of(mirror, "switchover");
+    }
+
+    /** Reads it; what is written from now on builds on what was found. */
+    @Nullable Journal read() {
+        Optional<KeyValue> found = target.get(key);
+        modRevision = found.map(KeyValue::getModRevision).orElse(0L);
+        return found.map(kv -> JournalCodec.decode(shownKey(), kv.getValue())).orElse(null);
+    }
+
+    /** @throws TakeOverException another process has written it since */
+    void write(Journal journal) {
+        ByteString value = JournalCodec.encode(journal);
+        TxnResponse answer = target.txn(
+                "the journal",
+                TxnRequest.newBuilder()
+                        .addCompare(Compare.newBuilder()
+                                .setKey(key)
+                                .setTarget(Compare.CompareTarget.MOD)
+                                .setModRevision(modRevision))
+                        .addSuccess(RequestOp.newBuilder()
+                                .setRequestPut(
+                                        PutRequest.newBuilder().setKey(key).setValue(value)))
+                        .build());
+        if (answer.getSucceeded()) {
+            modRevision = answer.getHeader().getRevision();
+            return;
+        }
+        Optional<KeyValue> stored = target.get(key);
+        // A write whose answer was lost is found done.
+        if (stored.filter(kv -> kv.getValue().equals(value)).isEmpty()) {
+            throw new TakeOverException("another process is at work on the same mirror: the journal at " + shownKey()
+                    + " was written meanwhile. Wait until it has ended, then run this again");
+        }
+        modRevision = stored.map(KeyValue::getModRevision).orElse(0L);
+    }
+
+    private String shownKey() {
+        return "key \"" + TextFormat.escapeBytes(key) + "\" of " + target.shown();
+    }
+}

@@ -1,0 +1,63 @@
+package io.understudy.mirror.takeover;
+
+import io.understudy.mirror.takeover.HandoverReport.Fact;
+import java.util.ArrayList;
+import java.util.List;
+
+/** Says what a hand-over came to, and no more than is known. */
+record Outcome(Parties parties, Journal journal) {
+
+    HandoverReport report() {
+        boolean planned = journal.kind() == Journal.Kind.SWITCHOVER;
+        String summary = "the home of mirror " + parties.mirror() + " is now "
+                + parties.target().shown() + " (cluster " + journal.target() + ")";
+        List<Fact> facts = new ArrayList<>();
+        if (planned) {
+            facts.add(new Fact("freeze", journal.freeze().word() + ", from source revision " + journal.frozenAt()));
+            facts.add(new Fact("relayed while frozen", relayed()));
+            facts.add(new Fact("drained at source revision", String.valueOf(journal.drainedAt())));
+            facts.add(new Fact("keys compared, all equal", String.valueOf(journal.verifiedKeys())));
+        }
+        facts.add(new Fact("data up to source revision", journal.fencedAt() + " of " + journal.dataAt()));
+        return new HandoverReport(summary, loss(), facts, next(planned));
+    }
+
+    private String relayed() {
+        long commits = Math.max(0, journal.fencedAt() - journal.frozenAt());
+        return switch (journal.freeze()) {
+            case ALARM -> commits + " commits, which were deletes and expiries";
+            case AUTH -> commits + " commits, by users with the role root, or expiries";
+            case NONE -> commits + " commits";
+        };
+    }
+
+    /** "none" only if nobody could write, nothing was on its way, and both sides were compared. */
+    private String loss() {
+        if (journal.kind() == Journal.Kind.FAILOVER) {
+            return "possible, everything after revision " + journal.fencedAt() + " of " + journal.dataAt();
+        }
+        if (journal.freeze() == FreezeMode.NONE) {
+            return "not known: the source was not frozen; none if nobody wrote it since revision " + journal.fencedAt();
+        }
+        if (!journal.has("drain") || !journal.has("verify")) {
+            return "not known: the source was not drained and compared";
+        }
+        long after = journal.endedAt() - journal.fencedAt();
+        if (after == 0) {
+            return "none";
+        }
+        String what = journal.freeze() == FreezeMode.ALARM ? "deletes or expiries" : "expiries or writes of root";
+        return "possible: " + after + " commits of the source after revision " + journal.fencedAt()
+                + " came too late to be relayed; frozen as it was, they are " + what;
+    }
+
+    private List<String> next(boolean planned) {
+        List<String> next = new ArrayList<>();
+        next.add("point clients at " + parties.target().shown());
+        if (planned && journal.freeze() != FreezeMode.NONE) {
+            next.add("the source stays frozen (" + journal.freeze().word() + "); failback lifts that");
+        }
+        next.add("to go back: understudy mirror failback");
+        return next;
+    }
+}

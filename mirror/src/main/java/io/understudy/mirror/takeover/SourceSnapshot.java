@@ -1,0 +1,181 @@
+package io.understudy.mirror.takeover;
+
+import io.etcd.jetcd.api.MaintenanceGrpc;
+import io.etcd.jetcd.api.SnapshotRequest;
+import io.etcd.jetcd.api.SnapshotResponse;
+import io.grpc.stub.ClientCallStreamObserver;
+import io.grpc.stub.ClientResponseObserver;
+import io.understudy.etcd.Duty;
+import io.understudy.etcd.Endpoint;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.OutputStream;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.security.MessageDigest;
+import java.security.NoSuchAlgorithmException;
+import java.time.Duration;
+import java.util.Arrays;
+import java.util.List;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
+import java.util.function.LongConsumer;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A copy of a cluster's database in a file, from a learner if there is one: what {@code etcdctl snapshot save} makes.
+ */
+public final class SourceSnapshot {
+
+    private static final int DIGEST_BYTES = 32;
+    /** A database is made of pages; the digest of them follows. */
+    private static final int PAGE_BYTES = 512;
+
+    private final PatientCalls source;
+    private final Duration chunkDeadline;
+
+    /**
+     * Snapshots of {@code source}.
+     *
+     * @param chunkDeadline how long the next part may take
+     */
+    public SourceSnapshot(PatientCalls source, Duration chunkDeadline) {
+        this.source = source;
+        this.chunkDeadline = chunkDeadline;
+    }
+
+    /**
+     * Saves one; the file is there only if it is whole. Blocks.
+     *
+     * @param progress told how many bytes have come
+     * @return the endpoint it is from
+     * @throws TakeOverException no member gave one
+     * @throws IOException the file can't be written
+     */
+    public Endpoint save(Path file, LongConsumer progress) throws IOException {
+        List<Endpoint> endpoints = source.cluster().endpointsFor(Duty.SNAPSHOT);
+        if (endpoints.isEmpty()) {
+            throw new TakeOverException("no member of " + source.shown() + " is known");
+        }
+        Path part = file.resolveSibling(file.getFileName() + ".part");
+        try {
+            TakeOverException last = null;
+            for (Endpoint endpoint : endpoints) {
+                try {
+                    stream(endpoint, part, progress);
+                    requireIntact(endpoint, part);
+                    Files.move(part, file, StandardCopyOption.ATOMIC_MOVE);
+                    return endpoint;
+                } catch (TakeOverException e) {
+                    last = e;
+                }
+            }
+            throw new TakeOverException("no member of " + source.shown() + " gave a snapshot", last);
+        } finally {
+            Files.deleteIfExists(part);
+        }
+    }
+
+    private void stream(Endpoint endpoint, Path file, LongConsumer progress) throws IOException {
+        Incoming incoming = new Incoming();
+        MaintenanceGrpc.newStub(source.authenticatedElsewhere(source.cluster().channel(endpoint)))
+                .snapshot(SnapshotRequest.getDefaultInstance(), incoming);
+        long bytes = 0;
+        try (OutputStream out = Files.newOutputStream(file)) {
+            while (true) {
+                Event event = incoming.next(chunkDeadline);
+                if (event == null) {
+                    throw new TakeOverException(endpoint + " sent nothing more of its snapshot for "
+                            + chunkDeadline.toSeconds() + " s, after " + bytes + " bytes");
+                } else if (event.failure() != null) {
+                    throw new TakeOverException(
+                            endpoint + " gave no snapshot: " + event.failure().getMessage(), event.failure());
+                } else if (event.chunk() == null) {
+                    return;
+                }
+                event.chunk().getBlob().writeTo(out);
+                bytes += event.chunk().getBlob().size();
+                progress.accept(bytes);
+            }
+        } finally {
+            incoming.cancel();
+        }
+    }
+
+    private static void requireIntact(Endpoint endpoint, Path file) throws IOException {
+        long size = Files.size(file);
+        if (size <= DIGEST_BYTES || size % PAGE_BYTES != DIGEST_BYTES) {
+            throw new TakeOverException(
+                    "the snapshot of " + endpoint + " has " + size + " bytes: it is cut short or has no digest");
+        }
+        try (InputStream in = Files.newInputStream(file)) {
+            MessageDigest digest = MessageDigest.getInstance("SHA-256");
+            byte[] buffer = new byte[1 << 16];
+            for (long left = size - DIGEST_BYTES; left > 0; ) {
+                int read = in.readNBytes(buffer, 0, (int) Math.min(left, buffer.length));
+                digest.update(buffer, 0, read);
+                left -= read;
+            }
+            if (!Arrays.equals(digest.digest(), in.readAllBytes())) {
+                throw new TakeOverException("the snapshot of " + endpoint + " was damaged: its digest is another one");
+            }
+        } catch (NoSuchAlgorithmException e) {
+            throw new IllegalStateException("every Java has SHA-256", e);
+        }
+    }
+
+    /** A part, a failure, or neither at the end. */
+    private record Event(
+            @Nullable SnapshotResponse chunk, @Nullable Throwable failure) {}
+
+    /** One part at a time is asked for. */
+    private static final class Incoming implements ClientResponseObserver<SnapshotRequest, SnapshotResponse> {
+
+        private final BlockingQueue<Event> events = new LinkedBlockingQueue<>();
+        private volatile @Nullable ClientCallStreamObserver<SnapshotRequest> call;
+
+        @Override
+        public void beforeStart(ClientCallStreamObserver<SnapshotRequest> started) {
+            call = started;
+            started.disableAutoRequestWithInitial(1);
+        }
+
+        @Override
+        public void onNext(SnapshotResponse chunk) {
+            events.add(new Event(chunk, null));
+        }
+
+        @Override
+        public void onError(Throwable failure) {
+            events.add(new Event(null, failure));
+        }
+
+        @Override
+        public void onCompleted() {
+            events.add(new Event(null, null));
+        }
+
+        @Nullable Event next(Duration deadline) {
+            try {
+                Event event = events.poll(deadline.toNanos(), TimeUnit.NANOSECONDS);
+                ClientCallStreamObserver<SnapshotRequest> started = call;
+                if (event != null && event.chunk() != null && started != null) {
+                    started.request(1);
+                }
+                return event;
+            } catch (InterruptedException e) {
+                Thread.currentThread().interrupt();
+                throw new TakeOverException("interrupted while reading a snapshot", e);
+            }
+        }
+
+        void cancel() {
+            ClientCallStreamObserver<SnapshotRequest> started = call;
+            if (started != null) {
+                started.cancel("done", null);
+            }
+        }
+    }
+}

@@ -1,0 +1,157 @@
+package io.understudy.mirror.takeover;
+
+import static io.understudy.mirror.fixture.Mirrors.awaitCaughtUp;
+import static io.understudy.mirror.fixture.Mirrors.awaitFailure;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.understudy.feed.etcd.EtcdFeedOptions;
+import io.understudy.local.junit.EtcdExtension;
+import io.understudy.mirror.MirrorProcess;
+import io.understudy.mirror.MirrorSettings;
+import io.understudy.mirror.etcd.EtcdSinkOptions;
+import io.understudy.mirror.fixture.Mirrors;
+import io.understudy.mirror.fixture.TestClient;
+import io.understudy.mirror.scope.MirrorScope;
+import java.time.Duration;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** The drill: the home moves to the target and back, clients write on either side, and the mirror goes on. */
+final class FailbackIT {
+
+    private static final HandoverOptions OPTIONS = HandoverOptions.DEFAULTS
+            .within(Duration.ofSeconds(30), Duration.ofSeconds(20))
+            .acceptingSilentWatchers();
+
+    @RegisterExtension
+    static final EtcdExtension SOURCE = EtcdExtension.voters(1).named("source");
+
+    @RegisterExtension
+    static final EtcdExtension TARGET = EtcdExtension.voters(1).named("target");
+
+    private TestClient source;
+    private TestClient target;
+    private MirrorSettings.Mirror settings;
+    private MirrorParties clusters;
+
+    @BeforeEach
+    void beginEmpty() {
+        source = TestClient.of(SOURCE.cluster().leader());
+        target = TestClient.of(TARGET.cluster().leader());
+        source.thaw();
+        target.thaw();
+        source.deleteAll();
+        target.deleteAll();
+        settings = new MirrorSettings.Mirror(
+                "dr",
+                Mirrors.settings(SOURCE.cluster()),
+                EtcdFeedOptions.DEFAULTS,
+                MirrorScope.all(),
+                true,
+                MirrorSettings.Target.Etcd.of(
+                        Mirrors.settings(TARGET.cluster()),
+                        EtcdSinkOptions.DEFAULTS
+                                .withProgressInterval(Duration.ofMillis(100))
+                                .withMaxPrunePercent(100)));
+        clusters = new MirrorParties(settings, null, null, OPTIONS.patience());
+        source.put("/a", "1");
+        source.put("/b", "2");
+    }
+
+    @AfterEach
+    void disconnect() {
+        clusters.close();
+        source.thaw();
+        target.thaw();
+        source.close();
+        target.close();
+    }
+
+    @Test
+    void bringsTheHomeBackWithWhatWasWrittenMeanwhileAndTheMirrorGoesOn() throws Exception {
+        switchOver();
+        target.put("/c", "written at the new home");
+        target.delete("/a");
+        assertThat(failback(HandoverListener.NONE).survey().keys()).isZero();
+        assertThat(failback(HandoverListener.NONE).run().loss()).isEqualTo("none");
+        assertEqualAndMirrored();
+        assertThat(source.contents()).hasSize(3);
+        assertThatThrownBy(() -> failback(HandoverListener.NONE).survey()).hasMessageContaining("nothing to fail back");
+
+        // And once more, since all of it leaves traces.
+        switchOver();
+        target.put("/d", "again");
+        assertThat(failback(HandoverListener.NONE).run().loss()).isEqualTo("none");
+        assertEqualAndMirrored();
+    }
+
+    @Test
+    void refusesToMirrorWhereTheHomeIs() throws Exception {
+        switchOver();
+        try (MirrorProcess mirror = Mirrors.start(settings)) {
+            assertThat(awaitFailure(mirror)).hasMessageContaining("the home of mirror dr has moved to its target");
+        }
+    }
+
+    @Test
+    void showsWhatTheOldSourceWroteAfterAFailoverBeforeThatIsLost() {
+        try (MirrorProcess mirror = Mirrors.start(settings)) {
+            awaitCaughtUp(mirror, source);
+        }
+        assertThat(Handover.failover(clusters.forward(), OPTIONS.forced(), HandoverListener.NONE)
+                        .run()
+                        .loss())
+                .startsWith("possible, everything after revision");
+        source.put("/late", "never mirrored");
+        target.put("/c", "3");
+        Survey survey = failback(HandoverListener.NONE).survey();
+        assertThat(survey.first()).containsExactly("\"/late\"");
+        assertThat(survey.commits()).isPositive();
+        assertThat(failback(HandoverListener.NONE).run().loss()).isEqualTo("none");
+        assertEqualAndMirrored();
+        assertThat(source.contents()).hasSize(4);
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"freeze", "verify", "fence", "home", "release"})
+    void goesOnWhereItWasKilled(String step) {
+        switchOver();
+        target.put("/c", "3");
+        assertThatThrownBy(() -> failback(new Killed(step, true)).run()).isInstanceOf(Killed.KilledException.class);
+        assertThat(failback(HandoverListener.NONE).run().loss()).isEqualTo("none");
+        assertEqualAndMirrored();
+    }
+
+    private void switchOver() {
+        try (MirrorProcess mirror = Mirrors.start(settings)) {
+            awaitCaughtUp(mirror, source);
+            assertThat(Handover.switchover(clusters.forward(), OPTIONS, HandoverListener.NONE)
+                            .run()
+                            .loss())
+                    .isEqualTo("none");
+        }
+    }
+
+    private Failback failback(HandoverListener listener) {
+        return new Failback(clusters, OPTIONS, Duration.ofSeconds(60), listener, report -> {});
+    }
+
+    private void assertEqualAndMirrored() {
+        assertThat(target.contents()).isEqualTo(source.contents());
+        long before = target.revision();
+        try (MirrorProcess mirror = Mirrors.start(settings)) {
+            awaitCaughtUp(mirror, source);
+            source.put("/mirrored", "again " + before);
+            awaitCaughtUp(mirror, source);
+            assertThat(target.contents()).isEqualTo(source.contents());
+        }
+        assertThat(target.writtenSince(before))
+                .as("only the last put was mirrored")
+                .isEqualTo(1);
+    }
+}
