@@ -18,7 +18,15 @@ import picocli.CommandLine.Spec;
 @Command(
         name = "mirror",
         description = "Run a mirror: relay a cluster's commits to another etcd cluster or to Kafka until told to stop.",
-        subcommands = {MirrorStatusCommand.class, MirrorVerifyCommand.class, MirrorTranslateCommand.class})
+        subcommands = {
+            MirrorStatusCommand.class,
+            MirrorVerifyCommand.class,
+            MirrorTranslateCommand.class,
+            MirrorInitTargetCommand.class,
+            MirrorSwitchoverCommand.class,
+            MirrorFailoverCommand.class,
+            MirrorFailbackCommand.class
+        })
 final class MirrorCommand implements Callable<Integer> {
 
     /** Above what closing takes with the connections' own deadlines. */

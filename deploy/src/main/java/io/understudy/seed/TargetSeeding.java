@@ -98,13 +98,7 @@ public final class TargetSeeding {
                     "--initial-cluster=" + seed.member() + "=" + seed.peerUrl(),
                     "--initial-cluster-token=" + seed.token(),
                     "--log-outputs=stderr"));
-            ServerCommand command = new ServerCommand(
-                    "restored",
-                    binaries.etcd(),
-                    line,
-                    Map.of(),
-                    seed.folder(),
-                    log);
+            ServerCommand command = new ServerCommand("restored", binaries.etcd(), line, Map.of(), seed.folder(), log);
             try (ServerProcess member = new LocalProcesses().prepare(command);
                     EtcdCluster cluster = EtcdCluster.connect(
                             EtcdSettings.of(client).withName("restored").withDiscovery(MemberDiscovery.CONFIGURED),

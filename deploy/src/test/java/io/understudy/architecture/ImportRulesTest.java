@@ -114,7 +114,7 @@ final class ImportRulesTest {
             .seed               .mirror.takeover .mirror.scope .vocabulary .etcd .local com.google.protobuf
             .seed               io.etcd.jetcd.api io.micrometer
             .cli                .lab .bench .gateway .mirror .config .report .vocabulary .local.binary .local.process
-            .cli                me.tongfei.progressbar picocli
+            .cli                .seed .etcd com.fasterxml.jackson me.tongfei.progressbar picocli
             """);
 
     private static final JavaClasses PRODUCTION = CompiledClasses.ofProduction();

@@ -1,0 +1,72 @@
+package io.understudy.cli;
+
+import io.understudy.mirror.takeover.Failback;
+import io.understudy.mirror.takeover.MirrorParties;
+import io.understudy.mirror.takeover.Survey;
+import java.time.Duration;
+import java.util.concurrent.Callable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.ExitCode;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Spec;
+
+/** {@code understudy mirror failback}: moves the home back to the source. */
+@Command(
+        name = "failback",
+        description = {
+            "Bring the home back after a switchover or a failover: mirror the new home into the old source while",
+            "clients go on writing, then switch over in that direction. Run it again to go on after a crash."
+        })
+final class MirrorFailbackCommand implements Callable<Integer> {
+
+    @Mixin
+    private TakeOverFlags flags;
+
+    @Mixin
+    private HandoverFlags decisions;
+
+    @Option(
+            names = "--sync-deadline",
+            defaultValue = "60m",
+            converter = DurationFlag.class,
+            paramLabel = "TIME",
+            description = "How long the old source may take to become a copy; ${DEFAULT-VALUE} by default.")
+    private Duration syncDeadline;
+
+    @Spec
+    private CommandSpec spec;
+
+    @Override
+    public Integer call() {
+        TakeOverText text = flags.text(spec.commandLine());
+        try (MirrorParties parties = flags.parties(spec.commandLine())) {
+            Failback failback =
+                    new Failback(parties, decisions.options(flags.patience()), syncDeadline, text, report -> {});
+            if (decisions.isUndo()) {
+                text.undone(failback.undo());
+                return ExitCode.OK;
+            }
+            Survey survey = failback.survey();
+            text.plan(failback.plan(), flags.isDryRun());
+            shown(survey, text);
+            if (!flags.isDryRun()) {
+                text.confirm("overwriting the old source");
+                text.report(failback.run());
+            }
+            return ExitCode.OK;
+        }
+    }
+
+    private static void shown(Survey survey, TakeOverText text) {
+        if (survey.keys() > 0) {
+            text.note("Will be lost: " + survey.keys() + " keys that the old source wrote after revision "
+                    + survey.since() + ", which the new home never had, such as " + String.join(", ", survey.first()));
+        }
+        if (survey.commits() > 0) {
+            text.note("The old source has had " + survey.commits() + " commits after revision " + survey.since()
+                    + ", deletes and its own keys included.");
+        }
+    }
+}

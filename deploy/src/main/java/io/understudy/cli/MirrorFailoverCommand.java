@@ -1,0 +1,49 @@
+package io.understudy.cli;
+
+import io.understudy.mirror.takeover.Handover;
+import io.understudy.mirror.takeover.HandoverOptions;
+import io.understudy.mirror.takeover.MirrorParties;
+import java.util.concurrent.Callable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.ExitCode;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Spec;
+
+/** {@code understudy mirror failover}: moves the home to the target without the source. */
+@Command(
+        name = "failover",
+        description = {
+            "Have the target take over from a source that is gone, and tell up to which revision and time",
+            "its data is there. What was written later may be lost. Run it again to go on after a crash."
+        })
+final class MirrorFailoverCommand implements Callable<Integer> {
+
+    @Mixin
+    private TakeOverFlags flags;
+
+    @Option(
+            names = "--force",
+            description = "Even if the source answers, or the target is no state that the source ever had.")
+    private boolean force;
+
+    @Spec
+    private CommandSpec spec;
+
+    @Override
+    public Integer call() {
+        TakeOverText text = flags.text(spec.commandLine());
+        try (MirrorParties parties = flags.parties(spec.commandLine())) {
+            HandoverOptions options =
+                    HandoverOptions.DEFAULTS.within(HandoverOptions.DEFAULTS.drainDeadline(), flags.patience());
+            Handover handover = Handover.failover(parties.forward(), force ? options.forced() : options, text);
+            text.plan(handover.plan(), flags.isDryRun());
+            if (!flags.isDryRun()) {
+                text.confirm("moving the home, perhaps without the source's last writes,");
+                text.report(handover.run());
+            }
+            return ExitCode.OK;
+        }
+    }
+}

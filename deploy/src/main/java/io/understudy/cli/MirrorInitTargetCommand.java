@@ -1,0 +1,78 @@
+package io.understudy.cli;
+
+import io.understudy.local.binary.EtcdBinaries;
+import io.understudy.mirror.takeover.MirrorParties;
+import io.understudy.seed.Seed;
+import io.understudy.seed.TargetSeeding;
+import java.net.URI;
+import java.nio.file.Path;
+import java.util.concurrent.Callable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.ExitCode;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Spec;
+
+/** {@code understudy mirror init-target}: makes the data directory of a target's first member. */
+@Command(
+        name = "init-target",
+        description = {
+            "Make the data directory of a target's first member from a snapshot of the source, with revisions moved far",
+            "ahead and the past compacted: clients that fail over list again instead of waiting in silence.",
+            "Prints the command that starts the member."
+        })
+final class MirrorInitTargetCommand implements Callable<Integer> {
+
+    @Mixin
+    private TakeOverFlags flags;
+
+    @Option(names = "--data-dir", required = true, paramLabel = "DIR", description = "To be made; must not exist.")
+    private Path directory;
+
+    @Option(names = "--member-name", required = true, paramLabel = "NAME", description = "Of the member.")
+    private String member;
+
+    @Option(names = "--peer-url", required = true, paramLabel = "URL", description = "Where members find it.")
+    private URI peerUrl;
+
+    @Option(
+            names = "--client-url",
+            defaultValue = "http://127.0.0.1:2379",
+            paramLabel = "URL",
+            description = "Where clients find it; only for the printed command. ${DEFAULT-VALUE} by default.")
+    private URI clientUrl;
+
+    @Option(
+            names = "--cluster-token",
+            defaultValue = "understudy-target",
+            paramLabel = "TEXT",
+            description = "Tells the cluster from others; ${DEFAULT-VALUE} by default.")
+    private String token;
+
+    @Option(
+            names = "--bump-revision",
+            defaultValue = "1000000000",
+            paramLabel = "N",
+            description = "By how much revisions are moved ahead; ${DEFAULT-VALUE} by default.")
+    private long bump;
+
+    @Spec
+    private CommandSpec spec;
+
+    @Override
+    public Integer call() throws Exception {
+        TakeOverText text = flags.text(spec.commandLine());
+        Seed seed = new Seed(directory, member, peerUrl, clientUrl, token, bump);
+        EtcdBinaries binaries = EtcdBinaries.find(text::note);
+        TargetSeeding seeding = new TargetSeeding(binaries, flags.sourceUser(), text::note);
+        if (!flags.isDryRun()) {
+            try (MirrorParties parties = flags.parties(spec.commandLine())) {
+                seeding.make(parties.sourceCluster(), seed);
+            }
+        }
+        spec.commandLine().getOut().println(String.join(" ", seed.startCommand(binaries.etcd())));
+        text.note("Mirror into it with onForeignKeys: delete; its first synchronisation writes what differs.");
+        return ExitCode.OK;
+    }
+}

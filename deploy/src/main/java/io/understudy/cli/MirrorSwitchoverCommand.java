@@ -1,0 +1,47 @@
+package io.understudy.cli;
+
+import io.understudy.mirror.takeover.Handover;
+import io.understudy.mirror.takeover.MirrorParties;
+import java.util.concurrent.Callable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.ExitCode;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Spec;
+
+/** {@code understudy mirror switchover}: moves the home to the target, as planned. */
+@Command(
+        name = "switchover",
+        description = {
+            "Have the target take over, losing nothing: freeze the source, wait until the target has everything,",
+            "compare, fence the mirror off, move the home. Run it again to go on after a crash."
+        })
+final class MirrorSwitchoverCommand implements Callable<Integer> {
+
+    @Mixin
+    private TakeOverFlags flags;
+
+    @Mixin
+    private HandoverFlags decisions;
+
+    @Spec
+    private CommandSpec spec;
+
+    @Override
+    public Integer call() {
+        TakeOverText text = flags.text(spec.commandLine());
+        try (MirrorParties parties = flags.parties(spec.commandLine())) {
+            Handover handover = Handover.switchover(parties.forward(), decisions.options(flags.patience()), text);
+            if (decisions.isUndo()) {
+                text.undone(handover.undo());
+                return ExitCode.OK;
+            }
+            text.plan(handover.plan(), flags.isDryRun());
+            if (!flags.isDryRun()) {
+                text.confirm("moving the home");
+                text.report(handover.run());
+            }
+            return ExitCode.OK;
+        }
+    }
+}

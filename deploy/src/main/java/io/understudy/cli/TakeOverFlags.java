@@ -1,0 +1,90 @@
+package io.understudy.cli;
+
+import io.understudy.mirror.MirrorSettings;
+import io.understudy.mirror.takeover.Credentials;
+import io.understudy.mirror.takeover.MirrorParties;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine;
+import picocli.CommandLine.Option;
+
+/** What all commands have in common that move a mirror's home. */
+final class TakeOverFlags {
+
+    private static final String SOURCE_USER = "UNDERSTUDY_SOURCE_USER";
+    private static final String TARGET_USER = "UNDERSTUDY_TARGET_USER";
+
+    @Option(
+            names = "--config",
+            required = true,
+            paramLabel = "FILE",
+            description =
+                    "The mirror's YAML file; UNDERSTUDY_... variables override it. With authentication,"
+                            + " UNDERSTUDY_SOURCE_USER and UNDERSTUDY_TARGET_USER hold NAME:PASSWORD of users with the role root.")
+    private Path file;
+
+    @Option(
+            names = "--set",
+            paramLabel = "KEY=VALUE",
+            description = "Override one setting of the configuration. May be repeated.")
+    private final Map<String, String> values = new LinkedHashMap<>();
+
+    @Option(names = "--mirror", paramLabel = "NAME", description = "Which mirror; the only one if there is one.")
+    private String mirror;
+
+    @Option(
+            names = "--patience",
+            defaultValue = "30s",
+            converter = DurationFlag.class,
+            paramLabel = "TIME",
+            description = "How long a cluster may take to answer; ${DEFAULT-VALUE} by default.")
+    private Duration patience;
+
+    @Option(names = "--yes", description = "Do what can't be undone without asking.")
+    private boolean yes;
+
+    @Option(names = "--dry-run", description = "Print the plan and end.")
+    private boolean dryRun;
+
+    @Option(names = "--output", defaultValue = "table", paramLabel = "table|json", description = "Form of the results.")
+    private OutputForm output;
+
+    MirrorSettings.Mirror mirror(CommandLine command) {
+        return ConfiguredMirror.find(file, values, mirror, command);
+    }
+
+    MirrorParties parties(CommandLine command) {
+        return new MirrorParties(mirror(command), user(SOURCE_USER), user(TARGET_USER), patience);
+    }
+
+    @Nullable Credentials sourceUser() {
+        return user(SOURCE_USER);
+    }
+
+    Duration patience() {
+        return patience;
+    }
+
+    boolean isDryRun() {
+        return dryRun;
+    }
+
+    TakeOverText text(CommandLine command) {
+        return new TakeOverText(command, output, yes);
+    }
+
+    private static @Nullable Credentials user(String variable) {
+        String value = System.getenv(variable);
+        if (value == null || value.isEmpty()) {
+            return null;
+        }
+        int colon = value.indexOf(':');
+        if (colon < 1) {
+            throw new IllegalArgumentException(variable + " must be NAME:PASSWORD");
+        }
+        return new Credentials(value.substring(0, colon), value.substring(colon + 1));
+    }
+}
