@@ -37,8 +37,10 @@ public record MirrorScope(
             throw new IllegalArgumentException(
                     "every include must begin with " + shown(from) + ", which is to be replaced");
         }
-        if (ReservedKeys.contains(renameTo)) {
-            throw new IllegalArgumentException(shown(renameTo) + " is kept for Understudy itself");
+        boolean mayBeReserved = from.equals(renameTo) ? ReservedKeys.contains(renameTo) : ReservedKeys.meet(renameTo);
+        if (mayBeReserved) {
+            throw new IllegalArgumentException(
+                    "keys that begin with " + shown(renameTo) + " may be such as are kept for Understudy itself");
         }
     }
 

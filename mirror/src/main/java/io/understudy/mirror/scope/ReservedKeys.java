@@ -31,6 +31,11 @@ public final class ReservedKeys {
         return key.startsWith(PREFIX);
     }
 
+    /** Whether some key that begins like that is one of them. */
+    static boolean meet(ByteString prefix) {
+        return prefix.startsWith(PREFIX) || PREFIX.startsWith(prefix);
+    }
+
     /** Where an etcd cluster stores the checkpoint of a mirror into it. */
     public static ByteString checkpoint(String mirror) {
         return MIRRORS.concat(ByteString.copyFromUtf8(mirror)).concat(CHECKPOINT);

@@ -26,6 +26,8 @@ final class CheckpointCodecTest {
 
     private static final String KEY = "key \"/checkpoint\"";
 
+    private static final ByteString RENAMED = ByteString.copyFromUtf8("/");
+
     private static final Checkpoint PLAIN = new Checkpoint(
             new ClusterId(0xcdf8),
             MirrorScope.all(),
@@ -192,6 +194,7 @@ final class CheckpointCodecTest {
                 .ofMaxSize(20)
                 .map(ByteString::copyFrom);
         return Combinators.combine(keys, keys)
-                .as((include, more) -> new MirrorScope(List.of(include), List.of(include.concat(more)), include, more));
+                .as((include, more) -> new MirrorScope(
+                        List.of(include), List.of(include.concat(more)), include, RENAMED.concat(more)));
     }
 }

@@ -13,6 +13,8 @@ import net.jqwik.api.ForAll;
 import net.jqwik.api.Property;
 import net.jqwik.api.Provide;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** A scope's ranges hold exactly the keys that it says it contains, on either side. */
 final class MirrorScopeTest {
@@ -25,6 +27,7 @@ final class MirrorScopeTest {
             ByteString renamed = scope.inTarget(key);
             assertThat(scope.targetRanges()).anyMatch(range -> range.contains(renamed));
             assertThat(scope.atSource(renamed)).isEqualTo(key);
+            assertThat(ReservedKeys.contains(renamed)).isFalse();
             assertThat(scope.feedRange(false).contains(key)).isTrue();
             assertThat(scope.feedRange(true).contains(key)).isTrue();
         }
@@ -53,6 +56,11 @@ final class MirrorScopeTest {
     }
 
     @Property(tries = 500)
+    void theTargetsRangesHoldNoReservedKeys(@ForAll("scopes") MirrorScope scope) {
+        assertThat(scope.targetRanges()).noneMatch(ReservedKeys.RANGE::intersects);
+    }
+
+    @Property(tries = 500)
     void aMarkedFeedHoldsTheReservedKeysToo(@ForAll("scopes") MirrorScope scope) {
         assertThat(scope.feedRange(true).covers(ReservedKeys.RANGE)).isTrue();
     }
@@ -66,7 +74,14 @@ final class MirrorScopeTest {
         assertThatThrownBy(() -> new MirrorScope(List.of(bytes("a")), List.of(), bytes("b"), bytes("c")))
                 .hasMessage("every include must begin with \"b\", which is to be replaced");
         assertThatThrownBy(() -> new MirrorScope(List.of(bytes("a")), List.of(), bytes("a"), bytes("\0understudy/x")))
-                .hasMessageContaining("is kept for Understudy itself");
+                .hasMessageContaining("kept for Understudy itself");
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"", "\0", "\0understudy", "\0understudy/"})
+    void aNewPrefixThatCouldMakeAKeyReservedIsRefused(String to) {
+        assertThatThrownBy(() -> new MirrorScope(List.of(bytes("a")), List.of(), bytes("a"), bytes(to)))
+                .hasMessageContaining("kept for Understudy itself");
     }
 
     @Provide
@@ -84,7 +99,8 @@ final class MirrorScopeTest {
     @Provide
     static Arbitrary<MirrorScope> scopes() {
         Arbitrary<String> texts = Arbitraries.strings().withChars("ab").ofMaxLength(3);
-        return Combinators.combine(texts, texts, texts, Arbitraries.of("", "x", "y/", "b"), Arbitraries.of(true, false))
+        return Combinators.combine(
+                        texts, texts, texts, Arbitraries.of("x", "y/", "b", "\0a"), Arbitraries.of(true, false))
                 .as((one, two, out, to, rename) -> {
                     List<ByteString> include = one.startsWith(two) || two.startsWith(one)
                             ? List.of(bytes(one))
