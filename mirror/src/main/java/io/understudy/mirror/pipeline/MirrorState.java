@@ -7,7 +7,7 @@ import java.util.Locale;
  *
  * <pre>
  *   starting -> syncing &lt;-> synced      by what the feed gives
- *   starting, syncing, synced &lt;-> retrying   while the target doesn't answer
+ *   starting, syncing, synced &lt;-> retrying   while a cluster doesn't answer
  *   any of these &lt;-> standby   while another process of the mirror is active
  *   any -> failed | stopped             for good
  * </pre>
@@ -21,7 +21,7 @@ public enum MirrorState {
     SYNCING,
     /** The target is the source's state at the checkpoint; commits are relayed. */
     SYNCED,
-    /** The target doesn't answer; attempts go on. */
+    /** A cluster doesn't answer a call that nothing goes on without; attempts go on, and the reason names it. */
     RETRYING,
     /** Ended by an error that needs an operator. */
     FAILED,

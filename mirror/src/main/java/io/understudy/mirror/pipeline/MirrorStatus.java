@@ -44,7 +44,7 @@ final class MirrorStatus implements SinkListener {
     private final SnapshotMeter snapshot;
 
     private MirrorState state = MirrorState.STARTING;
-    /** Where to return to once the target answers. */
+    /** Where to return to once there is an answer. */
     private MirrorState beforeRetrying = MirrorState.STARTING;
 
     private String reason = "started";
@@ -74,7 +74,7 @@ final class MirrorStatus implements SinkListener {
     }
 
     /**
-     * The one place where the state changes. A final state stays; what comes while the target doesn't answer counts once
+     * The one place where the state changes. A final state stays; what comes while a cluster doesn't answer counts once
      * it does.
      */
     synchronized void to(MirrorState next, String why) {
@@ -157,7 +157,7 @@ final class MirrorStatus implements SinkListener {
     @Override
     public synchronized void available() {
         if (state == MirrorState.RETRYING) {
-            enter(beforeRetrying, "the target answers again");
+            enter(beforeRetrying, "it answers again");
         }
     }
 
@@ -168,6 +168,8 @@ final class MirrorStatus implements SinkListener {
 
     @Override
     public void written(long count) {
+        // Whoever called without success may have been given up since, and will never tell.
+        available();
         transactions.increment();
         changes.increment((double) count);
     }
