@@ -7,10 +7,19 @@ import static org.awaitility.Awaitility.await;
 
 import com.google.protobuf.ByteString;
 import io.etcd.jetcd.api.KeyValue;
+import io.etcd.jetcd.api.PutRequest;
+import io.micrometer.core.instrument.Counter;
+import io.micrometer.core.instrument.Meter;
+import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.cumulative.CumulativeCounter;
+import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
+import io.understudy.etcd.EtcdCluster;
 import io.understudy.etcd.EtcdSettings;
 import io.understudy.etcd.MemberDiscovery;
 import io.understudy.local.fault.FaultProxy;
 import io.understudy.local.junit.EtcdExtension;
+import io.understudy.mirror.active.ActiveLease;
+import io.understudy.mirror.active.ActiveRole;
 import io.understudy.mirror.etcd.EtcdSinkOptions;
 import io.understudy.mirror.fixture.MirrorJvm;
 import io.understudy.mirror.fixture.Mirrors;
@@ -26,6 +35,7 @@ import java.net.http.HttpResponse;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -173,6 +183,48 @@ final class ActiveMirrorIT {
             awaitCaughtUp(first, source);
         }
         assertThat(target.contents()).isEqualTo(source.contents());
+    }
+
+    @Test
+    void aKeyAttachedToAnotherLeaseIsAttachedToTheOneThatIsKept() {
+        try (MirrorProcess first = start()) {
+            awaitCaughtUp(first, source);
+            KeyValue before = active();
+            long other = target.lease(60);
+            var unused = target.kv()
+                    .put(PutRequest.newBuilder()
+                            .setKey(ACTIVE)
+                            .setValue(before.getValue())
+                            .setLease(other)
+                            .build());
+            await().atMost(PATIENCE).until(() -> active().getLease() == before.getLease());
+            TARGET.cluster().etcdctl("lease", "revoke", Long.toHexString(other));
+            assertThat(active().getValue()).isEqualTo(before.getValue());
+        }
+    }
+
+    @Test
+    void whatGoesWrongOnceIsTriedAgain() {
+        AtomicBoolean failed = new AtomicBoolean();
+        MeterRegistry meters = new SimpleMeterRegistry() {
+            @Override
+            protected Counter newCounter(Meter.Id id) {
+                return new CumulativeCounter(id) {
+                    @Override
+                    public void increment(double amount) {
+                        if (failed.compareAndSet(false, true)) {
+                            throw new IllegalStateException("made to fail once");
+                        }
+                        super.increment(amount);
+                    }
+                };
+            }
+        };
+        try (EtcdCluster cluster = EtcdCluster.connect(Mirrors.settings(TARGET.cluster()), new SimpleMeterRegistry());
+                ActiveRole role = ActiveLease.start("dr", "one", cluster, Duration.ofSeconds(1), meters)) {
+            await().atMost(PATIENCE).until(role::isActive);
+            assertThat(failed).isTrue();
+        }
     }
 
     private KeyValue active() {

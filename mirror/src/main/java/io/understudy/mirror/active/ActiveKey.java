@@ -63,14 +63,19 @@ final class ActiveKey {
         return calls.keepAlive(lease);
     }
 
-    /** Whether this process came first. */
-    boolean putIfAbsent(long lease) throws CallFailedException, InterruptedException {
+    /**
+     * Names this process, attached to {@code lease}.
+     *
+     * @param found what was read there; null if nothing was
+     * @return false if something else is there by now, which stays
+     */
+    boolean put(long lease, @Nullable KeyValue found) throws CallFailedException, InterruptedException {
         TxnRequest request = TxnRequest.newBuilder()
                 .addCompare(Compare.newBuilder()
                         .setKey(key)
-                        .setTarget(Compare.CompareTarget.CREATE)
+                        .setTarget(Compare.CompareTarget.MOD)
                         .setResult(Compare.CompareResult.EQUAL)
-                        .setCreateRevision(0))
+                        .setModRevision(found == null ? 0 : found.getModRevision()))
                 .addSuccess(RequestOp.newBuilder()
                         .setRequestPut(PutRequest.newBuilder()
                                 .setKey(key)

@@ -10,6 +10,7 @@ import io.understudy.etcd.EtcdError;
 import io.understudy.mirror.call.CallFailedException;
 import java.time.Duration;
 import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -160,15 +161,21 @@ public final class ActiveLease implements ActiveRole {
                 become(new Standing.Standby(key.holder(found)));
                 return ttl.dividedBy(LOOKS);
             }
-            return hold(found == null) ? ttl.dividedBy(BEATS) : Duration.ZERO;
+            return hold(found) ? ttl.dividedBy(BEATS) : Duration.ZERO;
         } catch (CallFailedException e) {
             failed(e);
+            return ttl.dividedBy(LOOKS);
+        } catch (RuntimeException e) {
+            LOG.error("mirror={} the active key could not be looked after, tries again", mirror, e);
             return ttl.dividedBy(LOOKS);
         }
     }
 
-    /** Keeps the lease alive, or is granted one, and puts the key if it is absent; false if either came too late. */
-    private boolean hold(boolean absent) throws CallFailedException, InterruptedException {
+    /**
+     * Keeps the lease alive, or is granted one, and puts the key unless it is attached to just that lease; false if either
+     * came too late.
+     */
+    private boolean hold(@Nullable KeyValue found) throws CallFailedException, InterruptedException {
         long asked = System.nanoTime();
         long seconds;
         if (lease == 0) {
@@ -183,7 +190,9 @@ public final class ActiveLease implements ActiveRole {
             become(new Standing.Unknown("the lease of this process ran out, or was revoked"));
             return false;
         }
-        if (absent && !key.putIfAbsent(lease)) {
+        // Attached to a lease of before it would end with that one.
+        boolean isHeld = found != null && found.getLease() == lease;
+        if (!isHeld && !key.put(lease, found)) {
             return false;
         }
         heldUntil(asked + TimeUnit.SECONDS.toNanos(seconds));
