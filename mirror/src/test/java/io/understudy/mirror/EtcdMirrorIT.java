@@ -431,6 +431,22 @@ final class EtcdMirrorIT {
     }
 
     @Test
+    void refusesARangeThatAnotherMirrorWrites_alsoOnceItHasACheckpointOfItsOwn() throws Exception {
+        source.put("shared/k", "1");
+        ClusterId id = new ClusterId(source.get(bytes("any")).getHeader().getClusterId());
+        Checkpoint ours = Checkpoint.first(id, MirrorScope.all(), "before", Instant.EPOCH);
+        Checkpoint theirs =
+                Checkpoint.first(new ClusterId(7), MirrorScope.prefix("shared/"), "elsewhere", Instant.EPOCH);
+        target.put(CHECKPOINT.toStringUtf8(), CheckpointCodec.encode(ours));
+        target.put(ReservedKeys.checkpoint("other").toStringUtf8(), CheckpointCodec.encode(theirs));
+
+        try (MirrorProcess mirror = start()) {
+            assertThat(awaitFailure(mirror)).hasMessageContaining("another mirror writes here");
+        }
+        assertThat(target.contents()).isEmpty();
+    }
+
+    @Test
     void refusesToCopyAClusterOntoItself() throws Exception {
         source.put("a", "1");
         try (MirrorProcess mirror = Mirrors.etcd(

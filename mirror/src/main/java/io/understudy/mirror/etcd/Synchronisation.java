@@ -89,7 +89,10 @@ final class Synchronisation implements AutoCloseable {
             homes.settle(cluster);
             before = Checkpoint.first(cluster, scope, writerName, Instant.now());
             writer.beginEpoch(before);
-            // Of two that begin at the same time, one at least sees the other, before either has written data.
+        }
+        if (before.revision().equals(Revision.ZERO)) {
+            // Of two that begin at the same time, one at least sees the other, before either has written data; and sees
+            // it again when it is started again.
             checks.requireNoOtherMirror();
         }
         boolean mayReset = options.onSourceReset() == SourceReset.RESYNC;
