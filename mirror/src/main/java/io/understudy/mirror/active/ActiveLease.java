@@ -44,6 +44,8 @@ public final class ActiveLease implements ActiveRole {
     /** When this process stops being active unless it hears from the target, by {@link System#nanoTime}. */
     private long activeUntil;
 
+    private long activation;
+
     private boolean closed;
     /** Granted and of use still, 0 for none. Used by the thread, and once that has ended by who closes. */
     private long lease;
@@ -96,13 +98,18 @@ public final class ActiveLease implements ActiveRole {
     }
 
     @Override
-    public boolean isConfirmed() throws InterruptedException {
+    public synchronized long activation() {
+        return activation;
+    }
+
+    @Override
+    public boolean isConfirmed(long since) throws InterruptedException {
         try {
             KeyValue found = key.read();
             if (found != null && !key.isOurs(found)) {
                 become(new Standing.Standby(key.holder(found)));
             }
-            return found != null && key.isOurs(found);
+            return found != null && key.isOurs(found) && activation() == since;
         } catch (CallFailedException e) {
             return false;
         }
@@ -190,6 +197,9 @@ public final class ActiveLease implements ActiveRole {
             become(new Standing.Unknown("the lease of this process ran out, or was revoked"));
             return false;
         }
+        if (found == null) {
+            begin();
+        }
         // Attached to a lease of before it would end with that one.
         boolean isHeld = found != null && found.getLease() == lease;
         if (!isHeld && !key.put(lease, found)) {
@@ -207,6 +217,11 @@ public final class ActiveLease implements ActiveRole {
         } else if (!isActive()) {
             become(new Standing.Unknown(String.valueOf(e.getMessage())));
         }
+    }
+
+    /** The key was away: another process may have been active while it was, or be before it is put. */
+    private synchronized void begin() {
+        activation++;
     }
 
     private synchronized void heldUntil(long nanos) {

@@ -16,7 +16,12 @@ public interface ActiveRole extends AutoCloseable {
         public void awaitChange(Standing seen, Duration atMost) {}
 
         @Override
-        public boolean isConfirmed() {
+        public long activation() {
+            return 1;
+        }
+
+        @Override
+        public boolean isConfirmed(long activation) {
             return true;
         }
 
@@ -34,8 +39,14 @@ public interface ActiveRole extends AutoCloseable {
     /** Returns when the standing is another one than {@code seen}, or after {@code atMost}. */
     void awaitChange(Standing seen, Duration atMost) throws InterruptedException;
 
-    /** Asks the target once whether this process is the active one; false also if there is no answer. */
-    boolean isConfirmed() throws InterruptedException;
+    /** Which time it is that this process is active, or was last; another number if another process may have been since. */
+    long activation();
+
+    /**
+     * Asks the target once whether this process is the active one, and has been since it had {@link #activation}
+     * {@code activation}; false also if there is no answer.
+     */
+    boolean isConfirmed(long activation) throws InterruptedException;
 
     /** Lets another process become active, at once if the target answers. Waits for two seconds at most. Idempotent. */
     @Override

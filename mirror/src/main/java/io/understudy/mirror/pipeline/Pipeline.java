@@ -30,7 +30,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>A gap is closed by a snapshot that the sink merges. A sink that becomes unavailable is opened anew, and the feed
  * where the checkpoint says. A sink that is fenced off by another process, now the active one, is closed, and the mirror
- * waits for its turn. Whether another history of the source is gone on with is the sink's to say. What else ends a feed or a sink ends the mirror: {@link #failure} tells.
+ * waits for its turn, also if that has come by now. Whether another history of the source is gone on with is the sink's to say. What else ends a feed or a sink ends the mirror: {@link #failure} tells.
  */
 public final class Pipeline implements AutoCloseable {
 
@@ -153,6 +153,7 @@ public final class Pipeline implements AutoCloseable {
 
     /** From opening a sink until it is unavailable, another process is active, or the pipeline is told to stop. */
     private void mirror() throws FeedEndedException, InterruptedException {
+        long activation = plan.role().activation();
         try (Sink sink = plan.sinks().apply(status)) {
             status.writesTo(sink);
             status.waitsFor("the target, " + plan.targetName());
@@ -162,9 +163,10 @@ public final class Pipeline implements AutoCloseable {
                 position = follow(sink, position);
             }
         } catch (SinkException.Fenced e) {
-            if (plan.role().isConfirmed()) {
+            if (plan.role().isConfirmed(activation)) {
                 throw e;
             }
+            // Another process is active, or was in the meantime.
             status.error(String.valueOf(e.getMessage()));
             pause();
         } catch (SinkException.Unavailable e) {
