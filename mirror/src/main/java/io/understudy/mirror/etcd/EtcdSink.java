@@ -23,15 +23,16 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Keeps a range of another etcd cluster equal to the source's: each commit is one target transaction together with the
- * checkpoint.
+ * Keeps a range of another etcd cluster equal to the source's: each target transaction takes one commit of the source's,
+ * or several that follow one another, together with the checkpoint.
  *
  * <p>Taking over raises the epoch in the checkpoint, which fences off whatever an earlier writer, killed perhaps, has
  * still on its way. A snapshot is merged: only what differs is written, and what the source doesn't have is deleted;
  * meanwhile the checkpoint is {@code syncing}. A commit too large for one transaction is written in parts, the checkpoint
  * standing {@code torn} before it until the last part: after a crash the feed gives the commit again.
  *
- * <p>What a lease ends at the source is deleted here like anything else.
+ * <p>What leases become at the target is up to {@link TargetLeases}; what a lease ends at the source is deleted here
+ * like anything else.
  */
 public final class EtcdSink implements Sink {
 

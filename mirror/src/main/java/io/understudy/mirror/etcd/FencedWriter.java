@@ -84,7 +84,8 @@ final class FencedWriter {
     /**
      * Does {@code operations} and stores {@code next}, or neither. Returns when it is known to be done.
      *
-     * @throws SinkException.Fenced somebody else has written the checkpoint; nothing was written here
+     * @throws SinkException.Fenced somebody else has written the checkpoint since, perhaps an earlier writer of the same
+     *     name whose last write was still on its way; nothing was written here
      */
     void write(List<RequestOp> operations, Checkpoint next) {
         long before = key.modRevision();
@@ -132,7 +133,7 @@ final class FencedWriter {
                     + ": it was deleted, or the target was wiped or restored");
         }
         Checkpoint theirs = decoded(found);
-        if (theirs.writer().equals(intended.writer())) {
+        if (found.getModRevision() < key.modRevision()) {
             return new SinkException.Refused("the target went back: the checkpoint at " + key.shown()
                     + " is of target revision " + found.getModRevision() + ", " + ours + " had written revision "
                     + key.modRevision() + ". It was restored from a backup or changed by hand");

@@ -1,0 +1,74 @@
+package io.understudy.mirror.etcd;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
+import io.understudy.etcd.EtcdCluster;
+import io.understudy.local.junit.EtcdExtension;
+import io.understudy.mirror.checkpoint.Checkpoint;
+import io.understudy.mirror.checkpoint.CheckpointState;
+import io.understudy.mirror.fixture.Mirrors;
+import io.understudy.mirror.scope.MirrorScope;
+import io.understudy.mirror.sink.SinkException;
+import io.understudy.mirror.sink.SinkListener;
+import io.understudy.vocabulary.ClusterId;
+import java.time.Instant;
+import java.util.List;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
+
+/** Who may write, as the checkpoint's revisions tell. */
+final class FencedWriterIT {
+
+    @RegisterExtension
+    static final EtcdExtension TARGET = EtcdExtension.voters(1).named("target");
+
+    private EtcdCluster cluster;
+
+    @BeforeEach
+    void connect() {
+        cluster = EtcdCluster.connect(Mirrors.settings(TARGET.cluster()), new SimpleMeterRegistry());
+    }
+
+    @AfterEach
+    void disconnect() {
+        cluster.close();
+    }
+
+    /** A sink of the same process, closed a moment ago: its name is the next one's, and the target is in order. */
+    @Test
+    void aLateWriteUnderTheSameNameIsFoundWhereItWasNot_andTheNextLookTakesOver() {
+        FencedWriter before = writer("late");
+        assertThat(before.read()).isNull();
+        Checkpoint first =
+                Checkpoint.first(new ClusterId(0xfeed), MirrorScope.prefix("/late/"), "process", Instant.EPOCH);
+        before.beginEpoch(first);
+
+        FencedWriter next = writer("late");
+        Checkpoint taken = next.read().takenOverBy("process");
+        before.write(List.of(), first.in(CheckpointState.SYNCING));
+        assertThatThrownBy(() -> next.beginEpoch(taken)).isInstanceOf(SinkException.Fenced.class);
+
+        next.beginEpoch(next.read().takenOverBy("process"));
+        assertThat(next.current().state()).isEqualTo(CheckpointState.SYNCING);
+        assertThatThrownBy(() -> before.write(List.of(), first)).isInstanceOf(SinkException.Fenced.class);
+    }
+
+    private FencedWriter writer(String mirror) {
+        return new FencedWriter(new TargetCalls(cluster, new Silent()), mirror, EtcdSinkOptions.DEFAULTS);
+    }
+
+    private static final class Silent implements SinkListener {
+        @Override
+        public void unavailable(String why) {}
+
+        @Override
+        public void available() {}
+
+        @Override
+        public void written(long changes) {}
+    }
+}
