@@ -24,25 +24,29 @@ final class LeaseCalls {
     }
 
     /**
-     * A lease as its cluster knows it.
+     * A lease as its cluster knows it. One that has run out but is not revoked yet is there: it was granted for some time,
+     * though the time it has left may be negative, as that of a lease which isn't there.
      *
      * @param exists whether there is one
      * @param grantedSeconds what it was granted for
      * @param keys attached, if asked for
      * @param at the revision of who answered
      */
-    record Facts(boolean exists, long grantedSeconds, List<ByteString> keys, ClusterId cluster, Revision at) {}
+    record Facts(boolean exists, long grantedSeconds, List<ByteString> keys, ClusterId cluster, Revision at) {
+
+        static Facts of(LeaseTimeToLiveResponse answer) {
+            return new Facts(
+                    answer.getGrantedTTL() > 0,
+                    answer.getGrantedTTL(),
+                    answer.getKeysList(),
+                    new ClusterId(answer.getHeader().getClusterId()),
+                    new Revision(answer.getHeader().getRevision()));
+        }
+    }
 
     Facts facts(long id, boolean withKeys) throws CallFailedException, InterruptedException {
-        LeaseTimeToLiveResponse answer = calls.lease(stub -> stub.leaseTimeToLive(
-                LeaseTimeToLiveRequest.newBuilder().setID(id).setKeys(withKeys).build()));
-        // A lease that has run out but is not revoked yet has 0 seconds left; one that isn't there has -1.
-        return new Facts(
-                answer.getTTL() >= 0,
-                answer.getGrantedTTL(),
-                answer.getKeysList(),
-                new ClusterId(answer.getHeader().getClusterId()),
-                new Revision(answer.getHeader().getRevision()));
+        return Facts.of(calls.lease(stub -> stub.leaseTimeToLive(
+                LeaseTimeToLiveRequest.newBuilder().setID(id).setKeys(withKeys).build())));
     }
 
     /** Returns the seconds it was granted for, 0 if there was such a lease already. */
