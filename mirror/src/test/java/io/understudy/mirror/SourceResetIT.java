@@ -10,8 +10,10 @@ import io.understudy.local.etcd.EtcdMember;
 import io.understudy.local.junit.EtcdExtension;
 import io.understudy.mirror.etcd.EtcdSinkOptions;
 import io.understudy.mirror.etcd.SourceReset;
+import io.understudy.mirror.fixture.Leases;
 import io.understudy.mirror.fixture.Mirrors;
 import io.understudy.mirror.fixture.TestClient;
+import io.understudy.mirror.lease.LeaseMode;
 import io.understudy.mirror.pipeline.MirrorState;
 import io.understudy.mirror.scope.MirrorScope;
 import java.nio.file.Path;
@@ -27,6 +29,7 @@ import org.junit.jupiter.api.io.TempDir;
 final class SourceResetIT {
 
     private static final EtcdSinkOptions RESYNC = EtcdSinkOptions.DEFAULTS.with(SourceReset.RESYNC);
+    private static final EtcdSinkOptions LEASES = EtcdSinkOptions.DEFAULTS.with(LeaseMode.TTL);
 
     @RegisterExtension
     static final EtcdExtension SOURCE = EtcdExtension.voters(1).named("source");
@@ -73,6 +76,22 @@ final class SourceResetIT {
         restore();
         IntStream.range(0, 30).forEach(i -> source.put("/k/49", "other " + i));
         assertStopsTellingWhatDiffers("10 (such as \"/new/0\"", "2 (such as \"/k/07\", \"/k/49\"");
+    }
+
+    @Test
+    void aBackupThatIsBehind_stopsAsWellWhereLeasesAreToBePutBack() throws Exception {
+        restore();
+        assertStopsTellingWhatDiffers(LEASES, "10 (such as \"/new/0\"", "1 (such as \"/k/07\"");
+    }
+
+    @Test
+    void keysWithLeasesOfABackupThatHasGoneOn_areNotPutBack() throws Exception {
+        restore();
+        try (Leases owner = Leases.of(SOURCE.cluster().leader())) {
+            owner.put("/leased", "1", owner.grant(60));
+            IntStream.range(0, 30).forEach(i -> source.put("/k/49", "other " + i));
+            assertStopsTellingWhatDiffers(LEASES, "10 (such as \"/new/0\"", "3 (such as \"/k/07\"");
+        }
     }
 
     @Test
@@ -123,8 +142,12 @@ final class SourceResetIT {
     }
 
     private void assertStopsTellingWhatDiffers(String deletes, String puts) throws Exception {
+        assertStopsTellingWhatDiffers(EtcdSinkOptions.DEFAULTS, deletes, puts);
+    }
+
+    private void assertStopsTellingWhatDiffers(EtcdSinkOptions options, String deletes, String puts) throws Exception {
         SortedMap<ByteString, ByteString> before = target.contents();
-        try (MirrorProcess mirror = start(EtcdSinkOptions.DEFAULTS)) {
+        try (MirrorProcess mirror = start(options)) {
             assertThat(awaitFailure(mirror))
                     .hasMessageContaining("restored from a backup")
                     .hasMessageContaining("Nothing was changed. Of the 60 keys")

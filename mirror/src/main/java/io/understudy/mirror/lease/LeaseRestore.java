@@ -15,6 +15,7 @@ import io.understudy.mirror.call.ClusterCalls;
 import io.understudy.mirror.call.Repeated;
 import io.understudy.mirror.scope.MirrorScope;
 import io.understudy.mirror.sink.SinkException;
+import io.understudy.vocabulary.ClusterId;
 import io.understudy.vocabulary.KeyRange;
 import io.understudy.vocabulary.Revision;
 import java.util.ArrayList;
@@ -38,6 +39,7 @@ final class LeaseRestore {
     private final String mirror;
     private final MirrorScope scope;
     private final ClusterCalls source;
+    private final ConfirmedRevision head;
     private final ClusterCalls target;
     private final Repeated repeated;
     private final TargetLeases leases;
@@ -45,6 +47,7 @@ final class LeaseRestore {
 
     /**
      * @param source reads of any revision
+     * @param head what the source is at, by a quorum
      * @param target linearizable reads
      * @param writer does operations in one transaction; false if it may not now
      */
@@ -52,6 +55,7 @@ final class LeaseRestore {
             String mirror,
             MirrorScope scope,
             ClusterCalls source,
+            ConfirmedRevision head,
             ClusterCalls target,
             Repeated repeated,
             TargetLeases leases,
@@ -59,6 +63,7 @@ final class LeaseRestore {
         this.mirror = mirror;
         this.scope = scope;
         this.source = source;
+        this.head = head;
         this.target = target;
         this.repeated = repeated;
         this.leases = leases;
@@ -66,20 +71,21 @@ final class LeaseRestore {
     }
 
     /**
-     * Makes the target's keys with leases those of the source at {@code checkpoint}.
+     * Makes the target's keys with leases those of the source at {@code checkpoint}, whose history a feed has recognised.
      *
+     * @throws SinkException.Unavailable the source is another one by now: a new feed tells
      * @return how many keys were put; empty if the source has compacted that revision: then a snapshot follows anyhow
      */
-    Optional<Integer> run(Revision checkpoint) {
+    Optional<Integer> run(ClusterId cluster, Revision checkpoint) {
         try {
             List<LeasedKey> keys = new ArrayList<>();
             for (KeyRange range : scope.sourceRanges()) {
-                read(range, checkpoint, keys);
+                read(range, cluster, checkpoint, keys);
             }
             RestorePlan plan = RestorePlan.of(compared(keys));
             // Also of those that nobody had to put, since they were there before the first synchronisation.
             keys.stream().mapToLong(LeasedKey::lease).distinct().forEach(leases::forPut);
-            write(plan, checkpoint);
+            write(plan, cluster, checkpoint);
             LOG.info(
                     "mirror={} keys with leases compared, revision={} keys={} put={} created_anew={}",
                     mirror,
@@ -93,7 +99,7 @@ final class LeaseRestore {
         }
     }
 
-    private void read(KeyRange range, Revision at, List<LeasedKey> keys) {
+    private void read(KeyRange range, ClusterId cluster, Revision at, List<LeasedKey> keys) {
         ByteString from = range.etcdKey();
         while (true) {
             RangeResponse page = atSource(
@@ -102,6 +108,7 @@ final class LeaseRestore {
                             .setRangeEnd(range.etcdRangeEnd())
                             .setKeysOnly(true)
                             .setLimit(PAGE_KEYS),
+                    cluster,
                     at);
             for (KeyValue entry : page.getKvsList()) {
                 if (entry.getLease() != 0 && scope.contains(entry.getKey())) {
@@ -147,7 +154,7 @@ final class LeaseRestore {
         return compared;
     }
 
-    private void write(RestorePlan plan, Revision at) {
+    private void write(RestorePlan plan, ClusterId cluster, Revision at) {
         for (int from = 0; from < plan.deletes().size(); from += COMPARED_AT_A_TIME) {
             write(plan.deletes().subList(from, Math.min(plan.deletes().size(), from + COMPARED_AT_A_TIME)).stream()
                     .map(key -> RequestOp.newBuilder()
@@ -158,7 +165,7 @@ final class LeaseRestore {
         }
         // One at a time: who waits in line for a lock is told by the order in which keys were created.
         for (LeasedKey key : plan.puts()) {
-            KeyValue entry = atSource(RangeRequest.newBuilder().setKey(key.atSource()), at)
+            KeyValue entry = atSource(RangeRequest.newBuilder().setKey(key.atSource()), cluster, at)
                     .getKvs(0);
             write(List.of(RequestOp.newBuilder()
                     .setRequestPut(PutRequest.newBuilder()
@@ -176,19 +183,30 @@ final class LeaseRestore {
         }
     }
 
-    private RangeResponse atSource(RangeRequest.Builder request, Revision at) {
+    private RangeResponse atSource(RangeRequest.Builder request, ClusterId cluster, Revision at) {
         RangeRequest pinned =
                 request.setRevision(at.value()).setSerializable(true).build();
-        return repeated.until("reading keys with leases of the source", () -> {
+        RangeResponse answer = repeated.until("reading keys with leases of the source", () -> {
             try {
                 return source.kv(stub -> stub.range(pinned));
             } catch (CallFailedException e) {
                 if (e.error() == EtcdError.COMPACTED) {
                     throw new CompactedException();
                 }
+                // Of a member that lags, or of a source that went back.
+                if (e.error() == EtcdError.FUTURE_REVISION && head.ask().isBefore(at)) {
+                    throw new SinkException.Unavailable(
+                            "the source went back behind revision " + at + ", which is mirrored", e);
+                }
                 throw e;
             }
         });
+        ClusterId answering = new ClusterId(answer.getHeader().getClusterId());
+        if (!answering.equals(cluster)) {
+            throw new SinkException.Unavailable(
+                    "the source is cluster " + answering + " now; what is mirrored is of cluster " + cluster, null);
+        }
+        return answer;
     }
 
     private static final class CompactedException extends RuntimeException {

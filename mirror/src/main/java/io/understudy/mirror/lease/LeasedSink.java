@@ -26,8 +26,8 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A sink for etcd whose keys have the leases that they have at the source. While it is open its leases are kept alive; when
- * it is opened, keys that went with leases meanwhile are put back before the first commit.
+ * A sink for etcd whose keys have the leases that they have at the source. While it is open its leases are kept alive; keys
+ * that went with leases before it was opened are put back once the feed goes on, before its first commit.
  */
 public final class LeasedSink implements Sink {
 
@@ -77,6 +77,10 @@ public final class LeasedSink implements Sink {
                 mirror,
                 scope,
                 new ClusterCalls(source, Duty.SNAPSHOT, source.settings().requestTimeout()),
+                new ConfirmedRevision(
+                        new ClusterCalls(
+                                source, Duty.READ_INDEX, source.settings().requestTimeout()),
+                        scope.sourceRanges().get(0).etcdKey()),
                 new ClusterCalls(target, Duty.WRITE, target.settings().requestTimeout()),
                 new Repeated(listener),
                 leases,
@@ -114,7 +118,6 @@ public final class LeasedSink implements Sink {
         keeper = LeaseKeeper.start(mirror, leases, sink::complete, metrics);
         if (position != null) {
             leases.of(position.cluster());
-            restore();
         }
         return position;
     }
@@ -150,18 +153,19 @@ public final class LeasedSink implements Sink {
     @Override
     public void commit(Commit commit, Position position) {
         leases.requireNoneLost();
+        restore();
         for (Change change : commit.changes()) {
             if (change instanceof Change.Put put) {
                 expect(put.keyValue());
             }
         }
         sink.commit(commit, position);
-        restore();
     }
 
     @Override
     public void progress(Position position) {
         leases.requireNoneLost();
+        restore();
         sink.progress(position);
     }
 
@@ -197,7 +201,10 @@ public final class LeasedSink implements Sink {
         }
     }
 
-    /** While the checkpoint stands torn before a commit, that commit comes first. */
+    /**
+     * To be called before an event of a feed is passed on: that there is one tells that the source still has the history
+     * which is mirrored. While the checkpoint stands torn before a commit, that commit comes first.
+     */
     private void restore() {
         if (whole) {
             return;
@@ -207,7 +214,7 @@ public final class LeasedSink implements Sink {
         if (checkpoint == null || checkpoint.state() != CheckpointState.SYNCED) {
             return;
         }
-        Optional<Integer> put = restore.run(checkpoint.revision());
+        Optional<Integer> put = restore.run(checkpoint.source(), checkpoint.revision());
         if (put.isPresent()) {
             metrics.restored(put.get());
             leases.forgetMissing();

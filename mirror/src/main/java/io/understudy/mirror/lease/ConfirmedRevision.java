@@ -1,0 +1,23 @@
+package io.understudy.mirror.lease;
+
+import com.google.protobuf.ByteString;
+import io.etcd.jetcd.api.RangeRequest;
+import io.understudy.mirror.call.CallFailedException;
+import io.understudy.mirror.call.ClusterCalls;
+import io.understudy.vocabulary.Revision;
+
+/**
+ * What revision a cluster is at, confirmed by a quorum: whatever happened before it was asked is at or below. Thread-safe.
+ *
+ * @param calls of members that confirm revisions
+ * @param key one that may be read
+ */
+record ConfirmedRevision(ClusterCalls calls, ByteString key) {
+
+    /** Asks once. */
+    Revision ask() throws CallFailedException, InterruptedException {
+        RangeRequest request =
+                RangeRequest.newBuilder().setKey(key).setCountOnly(true).build();
+        return new Revision(calls.kv(stub -> stub.range(request)).getHeader().getRevision());
+    }
+}
