@@ -19,12 +19,12 @@ import org.jspecify.annotations.Nullable;
 final class HomeKeys {
 
     /**
-     * What a cluster knew when it was asked.
+     * What a cluster knew when it was asked, at {@code revision}.
      *
      * @param own of the mirror that asks, null for none, last written at {@code ownRevision}
      * @param others of other mirrors
      */
-    record Known(ClusterId cluster, @Nullable Home own, long ownRevision, List<Home> others) {}
+    record Known(ClusterId cluster, long revision, @Nullable Home own, long ownRevision, List<Home> others) {}
 
     private final TargetCalls calls;
     private final String side;
@@ -55,11 +55,21 @@ final class HomeKeys {
                 others.add(home);
             }
         }
-        return new Known(new ClusterId(answer.getHeader().getClusterId()), own, ownRevision, others);
+        return new Known(
+                new ClusterId(answer.getHeader().getClusterId()),
+                answer.getHeader().getRevision(),
+                own,
+                ownRevision,
+                others);
     }
 
-    /** One attempt at storing the mirror's own, unless that has changed since it was read; whether it was is read next. */
-    void store(Home home, Known before) {
+    /**
+     * One attempt at storing the mirror's own, unless any home was stored since they were read; whether it was is read
+     * next.
+     *
+     * @return false if the cluster takes no puts at present, see {@link TargetCalls#isFull}
+     */
+    boolean store(Home home, Known before) {
         ByteString key = ReservedKeys.home(mirror);
         var unused = calls.txn(
                 () -> "the home of its keys, which a mirror stores at " + shown(key) + " of both clusters",
@@ -69,7 +79,34 @@ final class HomeKeys {
                                 .setTarget(Compare.CompareTarget.MOD)
                                 .setResult(Compare.CompareResult.EQUAL)
                                 .setModRevision(before.ownRevision()))
+                        .addCompare(Compare.newBuilder()
+                                .setKey(ReservedKeys.HOMES.etcdKey())
+                                .setRangeEnd(ReservedKeys.HOMES.etcdRangeEnd())
+                                .setTarget(Compare.CompareTarget.MOD)
+                                .setResult(Compare.CompareResult.LESS)
+                                .setModRevision(before.revision() + 1))
                         .addSuccess(Operations.put(key, home.encode()))
+                        .build());
+        return !calls.isFull();
+    }
+
+    /** One attempt at deleting the mirror's own if {@code home} is what created it. */
+    void withdraw(Home home) {
+        ByteString key = ReservedKeys.home(mirror);
+        var unused = calls.txn(
+                () -> "to delete " + shown(key) + ", which it created",
+                TxnRequest.newBuilder()
+                        .addCompare(Compare.newBuilder()
+                                .setKey(key)
+                                .setTarget(Compare.CompareTarget.VERSION)
+                                .setResult(Compare.CompareResult.EQUAL)
+                                .setVersion(1))
+                        .addCompare(Compare.newBuilder()
+                                .setKey(key)
+                                .setTarget(Compare.CompareTarget.VALUE)
+                                .setResult(Compare.CompareResult.EQUAL)
+                                .setValue(home.encode()))
+                        .addSuccess(Operations.delete(key))
                         .build());
     }
 

@@ -6,6 +6,7 @@ import io.understudy.mirror.scope.ReservedKeys;
 import io.understudy.mirror.sink.SinkException;
 import io.understudy.vocabulary.ClusterId;
 import io.understudy.vocabulary.KeyRange;
+import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 import java.util.Optional;
@@ -22,14 +23,21 @@ import org.jspecify.annotations.Nullable;
  */
 final class Homes {
 
-    private static final int ATTEMPTS = 10;
+    /** How often a mirror's own homes may have changed while it stores them; twice is its own doing. */
+    private static final int CHANGES = 10;
+
+    /** After how long a source that took no puts is tried again. */
+    private static final Duration TELL_AGAIN = Duration.ofMinutes(1);
 
     private final String mirror;
     private final MirrorScope scope;
     private final @Nullable HomeKeys atSource;
     private final HomeKeys atTarget;
-    /** As both clusters know it; null before {@link #settle}. */
+    /** As both clusters know it, or the target alone; null before {@link #settle}. */
     private @Nullable Home settled;
+
+    private boolean isSourceTold;
+    private long settledAt;
 
     /** @param atSource null if the source is no etcd cluster: nobody can mirror back into it */
     Homes(String mirror, MirrorScope scope, @Nullable HomeKeys atSource, HomeKeys atTarget) {
@@ -49,37 +57,76 @@ final class Homes {
     }
 
     /**
-     * Has both clusters know the home, once. Returns when they do.
+     * Has both clusters know the home, once. Returns when they do; but a source that takes no puts, since it is full or
+     * frozen, is told later.
      *
-     * @throws SinkException.Refused the target is where the keys are written by their owners
+     * @throws SinkException.Refused the target is where the keys are written by their owners; what was stored for the
+     *     first time is deleted again
      */
     void settle(ClusterId source) {
         HomeKeys sources = atSource;
-        if (settled != null || sources == null) {
+        if (sources == null || isSettled(source)) {
             return;
         }
-        for (int attempt = 0; attempt < ATTEMPTS; attempt++) {
+        Instant now = Instant.now();
+        Home offered = null;
+        boolean sourceTakes = true;
+        long change = 0;
+        for (int changes = 0; changes < CHANGES; ) {
             HomeKeys.Known there = sources.read();
             HomeKeys.Known here = atTarget.read();
-            requireElsewhere(here, there.own());
-            Home home = home(source, there, here);
+            try {
+                requireElsewhere(here, there.own());
+                requireNotBack(there, here);
+            } catch (SinkException.Refused e) {
+                withdraw(offered);
+                throw e;
+            }
+            Home home = home(source, there, here, now);
             boolean told = home.agreesWith(there.own());
             boolean known = home.agreesWith(here.own());
-            if (told && known) {
-                settled = home;
+            if (known && (told || !sourceTakes)) {
+                settled(home, told);
                 return;
             }
-            // The target first: of two mirrors in opposite directions one then finds the other at its own target.
-            if (!known) {
-                atTarget.store(home, here);
+            offered = home;
+            // Two mirrors in opposite directions begin at the same cluster: there the later one finds the other.
+            boolean tells = !told
+                    && sourceTakes
+                    && (known || there.cluster().value() < here.cluster().value());
+            if (tells) {
+                sourceTakes = sources.store(home, there);
+            } else {
+                var unused = atTarget.store(home, here);
             }
-            if (!told) {
-                sources.store(home, there);
-            }
+            long ownRevisions = there.ownRevision() + here.ownRevision();
+            changes += ownRevisions == change ? 0 : 1;
+            change = ownRevisions;
         }
         throw new SinkException.Refused("the home of mirror " + mirror + " could not be stored at "
-                + HomeKeys.shown(ReservedKeys.home(mirror)) + " of both clusters in " + ATTEMPTS
-                + " attempts: somebody else writes it. Two mirrors of one name run, or a switchover is under way");
+                + HomeKeys.shown(ReservedKeys.home(mirror)) + " of both clusters: somebody else has written it in "
+                + CHANGES + " attempts. Two mirrors of one name run, or a switchover is under way");
+    }
+
+    private boolean isSettled(ClusterId source) {
+        Home home = settled;
+        return home != null
+                && home.source().equals(source)
+                && (isSourceTold || System.nanoTime() - settledAt < TELL_AGAIN.toNanos());
+    }
+
+    private void settled(Home home, boolean sourceTold) {
+        settled = home;
+        isSourceTold = sourceTold;
+        settledAt = System.nanoTime();
+    }
+
+    private void withdraw(@Nullable Home offered) {
+        HomeKeys sources = atSource;
+        if (offered != null && sources != null) {
+            atTarget.withdraw(offered);
+            sources.withdraw(offered);
+        }
     }
 
     /** What has been passed by all that the source holds, to be the mark of what belongs to no single commit. */
@@ -89,7 +136,7 @@ final class Homes {
     }
 
     /** As far as both know. */
-    private Home home(ClusterId source, HomeKeys.Known there, HomeKeys.Known here) {
+    private Home home(ClusterId source, HomeKeys.Known there, HomeKeys.Known here, Instant now) {
         ClusterId from = there.others().stream()
                 .filter(other ->
                         other.target().equals(source) && covers(other.scope().targetRanges()))
@@ -101,7 +148,7 @@ final class Homes {
                 .mapToLong(Home::moves)
                 .max()
                 .orElse(0);
-        return new Home(mirror, from, source, here.cluster(), scope, moves, Instant.now());
+        return new Home(mirror, from, source, here.cluster(), scope, moves, now);
     }
 
     private boolean covers(List<KeyRange> brought) {
@@ -126,6 +173,20 @@ final class Homes {
                 });
         for (Home other : here.others()) {
             if (other.cluster().equals(here.cluster()) && meets(other.rangesIn(here.cluster()))) {
+                throw opposite(other, here.cluster());
+            }
+        }
+    }
+
+    /** The source may know of the opposite mirror before the target does, which is then not asked about it. */
+    private void requireNotBack(HomeKeys.Known there, HomeKeys.Known here) {
+        for (Home other : there.others()) {
+            boolean isBack = other.cluster().equals(here.cluster())
+                    && other.target().equals(there.cluster())
+                    && scope.sourceRanges().stream().anyMatch(ours -> other.rangesIn(there.cluster()).stream()
+                            .anyMatch(ours::intersects));
+            boolean isKnownHere = here.others().stream().map(Home::mirror).anyMatch(other.mirror()::equals);
+            if (isBack && !isKnownHere) {
                 throw opposite(other, here.cluster());
             }
         }

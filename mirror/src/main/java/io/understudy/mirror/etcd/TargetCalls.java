@@ -37,6 +37,7 @@ final class TargetCalls {
     private final String side;
     private final SinkListener listener;
     private int failures;
+    private boolean full;
     private @Nullable Endpoint proven;
     private @Nullable ClusterView viewed;
 
@@ -76,7 +77,13 @@ final class TargetCalls {
         return attempt(what, stub -> stub.txn(request));
     }
 
+    /** Whether the last attempt failed since the cluster takes no puts: it is out of space, or frozen by that alarm. */
+    boolean isFull() {
+        return full;
+    }
+
     private <T> Optional<T> attempt(Supplier<String> what, Function<KVBlockingStub, T> call) {
+        full = false;
         Endpoint endpoint = endpoint();
         if (endpoint == null) {
             failed("no endpoint of the " + side + " can be written to: " + explained(cluster.view()));
@@ -103,6 +110,7 @@ final class TargetCalls {
                                 + hint(failure),
                         e);
             }
+            full = failure.error() == EtcdError.NO_SPACE;
             failed(endpoint + " failed at " + what.get() + ": " + failure);
             return Optional.empty();
         }
