@@ -166,7 +166,7 @@ final class Homes {
                 .max((one, other) -> Long.compare(one.moves(), other.moves()))
                 .filter(home -> home.cluster().equals(here.cluster()))
                 .ifPresent(home -> {
-                    throw new SinkException.Refused("the home of mirror " + mirror
+                    throw new SinkException.HomeMoved("the home of mirror " + mirror
                             + " has moved to its target, cluster "
                             + here.cluster() + ", at " + home.at() + ": a switchover or failover did that, and the keys"
                             + " are written there now. Use \"understudy mirror failback\" to go back");

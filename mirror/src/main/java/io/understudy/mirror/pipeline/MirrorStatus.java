@@ -47,6 +47,7 @@ final class MirrorStatus implements SinkListener {
     /** Where to return to once there is an answer. */
     private MirrorState beforeRetrying = MirrorState.STARTING;
 
+    private boolean isElsewhere;
     private String reason = "started";
     private Instant since = Instant.now();
     private @Nullable String lastError;
@@ -114,10 +115,27 @@ final class MirrorStatus implements SinkListener {
         }
     }
 
+    /** Nothing is mirrored until the home of the keys is the source again. */
+    synchronized void elsewhere(String why) {
+        available();
+        sink = null;
+        lag.forget();
+        isElsewhere = true;
+        to(MirrorState.STANDBY, why);
+    }
+
+    /** The target may be written to: its keys have their home elsewhere. */
+    synchronized void home() {
+        if (isElsewhere) {
+            isElsewhere = false;
+            to(MirrorState.STARTING, "the home of the keys is the source again");
+        }
+    }
+
     /** This process is the active one from now on. */
     synchronized void active() {
         available();
-        if (state == MirrorState.STANDBY) {
+        if (state == MirrorState.STANDBY && !isElsewhere) {
             to(MirrorState.STARTING, "has become active");
         }
     }

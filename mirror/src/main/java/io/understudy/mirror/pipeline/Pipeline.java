@@ -158,6 +158,7 @@ public final class Pipeline implements AutoCloseable {
             status.writesTo(sink);
             status.waitsFor("the target, " + plan.targetName());
             Position position = sink.open();
+            status.home();
             status.waitsFor("the source, " + plan.sourceName());
             while (mayWrite()) {
                 position = follow(sink, position);
@@ -168,6 +169,9 @@ public final class Pipeline implements AutoCloseable {
             }
             // Another process is active, or was in the meantime.
             status.error(String.valueOf(e.getMessage()));
+            pause();
+        } catch (SinkException.HomeMoved e) {
+            status.elsewhere(String.valueOf(e.getMessage()));
             pause();
         } catch (SinkException.Unavailable e) {
             status.unavailable(String.valueOf(e.getMessage()));

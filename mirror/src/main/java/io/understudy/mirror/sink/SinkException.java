@@ -34,6 +34,18 @@ public abstract sealed class SinkException extends RuntimeException {
     }
 
     /**
+     * The target is the home of the keys now: a switchover or failover has moved it there. Nothing is to be done until it
+     * comes back.
+     */
+    public static final class HomeMoved extends SinkException {
+        private static final long serialVersionUID = 1L;
+
+        public HomeMoved(String message) {
+            super(message, null);
+        }
+    }
+
+    /**
      * The target can't be reached, or the outcome of writes is unknown. A new sink, opened later, finds out from the
      * checkpoint where to go on.
      */
