@@ -72,7 +72,10 @@ final class TakeOverFlags {
         return dryRun;
     }
 
+    /** Where the command shows what it does; the log, which tells of connections, goes to a file of its own. */
     TakeOverText text(CommandLine command) {
+        LogFile.use(Path.of(System.getProperty("java.io.tmpdir"))
+                .resolve("understudy-" + ProcessHandle.current().pid() + ".log"));
         return new TakeOverText(command, output, yes);
     }
 

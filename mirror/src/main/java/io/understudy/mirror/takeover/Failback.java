@@ -76,7 +76,7 @@ public final class Failback {
         plan.addAll(handover().plan());
         plan.add(new StepPlan(
                 "finish",
-                "lifts the freeze at " + backward.source().shown() + ", which is a target again: start its mirror",
+                "lifts the freeze at " + backward.source().shown() + ", which is a target again: its mirror goes on",
                 "nothing",
                 "nothing to undo"));
         return plan;
@@ -122,7 +122,7 @@ public final class Failback {
         }
         HandoverReport report = handover().run();
         finish();
-        return report;
+        return report.with(List.of("point clients at " + forward.source().shown() + "; the mirror goes on"));
     }
 
     /** Undoes what was done of the hand-over back, until the home has moved. */

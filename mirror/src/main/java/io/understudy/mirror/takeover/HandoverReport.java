@@ -17,6 +17,11 @@ public record HandoverReport(String summary, String loss, List<Fact> facts, List
         next = List.copyOf(next);
     }
 
+    /** The same, with something else to do now. */
+    HandoverReport with(List<String> newNext) {
+        return new HandoverReport(summary, loss, facts, newNext);
+    }
+
     /** Something that was found or done. */
     public record Fact(String name, String value) {}
 }

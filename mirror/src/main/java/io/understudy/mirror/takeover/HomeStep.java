@@ -13,7 +13,8 @@ record HomeStep(Parties parties, Journal.Kind kind) implements Step {
     public StepPlan plan() {
         return new StepPlan(
                 "home",
-                "makes " + parties.target().shown() + " the home of the keys: the mirror into it refuses to start",
+                "makes " + parties.target().shown()
+                        + " the home of the keys: the mirror into it waits until they come back",
                 "that no other mirror has taken over since the fence",
                 "can't be undone; failback moves it back");
     }
