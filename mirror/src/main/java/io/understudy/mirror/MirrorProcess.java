@@ -223,7 +223,15 @@ public final class MirrorProcess implements AutoCloseable {
             }
             case TTL ->
                 LeasedSink.over(
-                        mirror.name(), mirror.scope(), source, target, metrics, listener, sinks, EtcdSink::repair);
+                        mirror.name(),
+                        mirror.scope(),
+                        source,
+                        target,
+                        metrics,
+                        listener,
+                        sinks,
+                        EtcdSink::epoch,
+                        EtcdSink::repair);
         };
     }
 

@@ -1,5 +1,6 @@
 package io.understudy.mirror.etcd;
 
+import io.etcd.jetcd.api.Compare;
 import io.etcd.jetcd.api.RequestOp;
 import io.understudy.etcd.EtcdCluster;
 import io.understudy.feed.FeedEndedException;
@@ -179,6 +180,11 @@ public final class EtcdSink implements Sink {
     @Override
     public Revision complete() {
         return tail.complete();
+    }
+
+    /** What transactions beside this sink's own compare, so that they land only while nobody else has taken the mirror over. */
+    public Compare epoch() {
+        return writer.epoch();
     }
 
     /**

@@ -23,7 +23,7 @@ final class FencedWriter {
 
     private long createRevision;
     private volatile @Nullable Checkpoint current;
-    private long epochRevision;
+    private volatile long epochRevision;
 
     FencedWriter(TargetCalls calls, String mirror, EtcdSinkOptions options) {
         this.key = new FencedKey(calls, ReservedKeys.checkpoint(mirror), options);
@@ -102,27 +102,34 @@ final class FencedWriter {
         current = next;
     }
 
+    /** What holds while nobody else has taken the mirror over. Any thread. */
+    Compare epoch() {
+        long begunAt = epochRevision;
+        if (begunAt == 0) {
+            throw new IllegalStateException("a fence outside of an epoch");
+        }
+        return Compare.newBuilder()
+                .setKey(epochKey)
+                .setTarget(Compare.CompareTarget.MOD)
+                .setResult(Compare.CompareResult.EQUAL)
+                .setModRevision(begunAt)
+                .build();
+    }
+
     /** For writes beside the checkpoint's: they land only in this writer's epoch. */
     Fence fence() {
         Checkpoint ours = current;
-        if (ours == null || epochRevision == 0) {
+        if (ours == null) {
             throw new IllegalStateException("a fence outside of an epoch");
         }
         long writtenAt = key.modRevision();
-        return new Fence(
-                Compare.newBuilder()
-                        .setKey(epochKey)
-                        .setTarget(Compare.CompareTarget.MOD)
-                        .setResult(Compare.CompareResult.EQUAL)
-                        .setModRevision(epochRevision)
-                        .build(),
-                asking -> {
-                    KeyValue found = key.seenBy(asking);
-                    return found != null && found.getModRevision() == writtenAt
-                            ? new SinkException.Refused("somebody else has changed or deleted keys beside "
-                                    + key.shown() + " that are this mirror's own while it wrote a snapshot")
-                            : notOurs(found, ours);
-                });
+        return new Fence(epoch(), asking -> {
+            KeyValue found = key.seenBy(asking);
+            return found != null && found.getModRevision() == writtenAt
+                    ? new SinkException.Refused("somebody else has changed or deleted keys beside " + key.shown()
+                            + " that are this mirror's own while it wrote a snapshot")
+                    : notOurs(found, ours);
+        });
     }
 
     private SinkException notOurs(@Nullable KeyValue found, Checkpoint intended) {

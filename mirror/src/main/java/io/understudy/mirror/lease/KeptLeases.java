@@ -1,5 +1,6 @@
 package io.understudy.mirror.lease;
 
+import io.etcd.jetcd.api.Compare;
 import io.understudy.etcd.Duty;
 import io.understudy.etcd.EtcdCluster;
 import io.understudy.mirror.call.CallFailedException;
@@ -21,6 +22,7 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -61,9 +63,10 @@ final class KeptLeases implements TargetLeases, AutoCloseable {
 
     private final ExecutorService asking;
     private volatile @Nullable ClusterId sourceId;
+    private volatile @Nullable Supplier<Compare> epoch;
     private volatile @Nullable SinkException lost;
 
-    /** Clusters stay the caller's to close. */
+    /** Clusters stay the caller's to close. {@link #in} is to be called before anything else. */
     KeptLeases(String mirror, MirrorScope scope, EtcdCluster source, EtcdCluster target, SinkListener listener) {
         this.mirror = mirror;
         this.mirrored = scope.targetRanges();
@@ -91,8 +94,8 @@ final class KeptLeases implements TargetLeases, AutoCloseable {
     }
 
     /**
-     * Finds out which of the registered leases the target still has, and keeps those alive once. To be called before
-     * anything else.
+     * Finds out which of the registered leases the target still has, and keeps those alive once. To be called before any is
+     * asked for.
      *
      * @return whether no key can have been lost: all of them are there, and were when they were last looked after
      */
@@ -112,9 +115,6 @@ final class KeptLeases implements TargetLeases, AutoCloseable {
         }
         boolean whole =
                 repeated.until("reading the register of leases", register::isWhole) && held.size() == registered.size();
-        if (!whole) {
-            setWhole(false);
-        }
         LOG.info(
                 "mirror={} leases found, registered={} alive={} whole={}",
                 mirror,
@@ -127,9 +127,14 @@ final class KeptLeases implements TargetLeases, AutoCloseable {
     /** Every key that should be attached to a lease is; or may not be, from now on. */
     void setWhole(boolean whole) {
         repeated.until("writing the register of leases", () -> {
-            register.setWhole(whole);
+            register.setWhole(whole, fence());
             return true;
         });
+    }
+
+    /** What holds while nobody else has taken the mirror over: the register is written only then. */
+    void in(Supplier<Compare> held) {
+        epoch = held;
     }
 
     /** The cluster whose leases these are. */
@@ -217,7 +222,7 @@ final class KeptLeases implements TargetLeases, AutoCloseable {
         held.remove(lease.id());
         try {
             target.revoke(lease.id());
-            register.remove(lease.id());
+            register.remove(lease.id(), fence());
         } catch (CallFailedException e) {
             held.put(lease.id(), lease);
             throw e;
@@ -231,7 +236,7 @@ final class KeptLeases implements TargetLeases, AutoCloseable {
         for (long id : Set.copyOf(registered)) {
             if (!held.containsKey(id)) {
                 repeated.until("writing the register of leases", () -> {
-                    register.remove(id);
+                    register.remove(id, fence());
                     return true;
                 });
                 registered.remove(id);
@@ -251,7 +256,7 @@ final class KeptLeases implements TargetLeases, AutoCloseable {
         if (!registered.contains(id)) {
             repeated.until("looking for lease " + Long.toHexString(id) + " in the target", () -> {
                 requireOurs(id);
-                register.add(id, source());
+                register.add(id, source(), fence());
                 return true;
             });
             registered.add(id);
@@ -276,6 +281,14 @@ final class KeptLeases implements TargetLeases, AutoCloseable {
                     + " else, but a key of the source has a lease of that id: mirror " + mirror + " can't tell whose"
                     + " keys are whose. Revoke it in the target if nothing there needs it, or set leases to drop");
         }
+    }
+
+    private List<Compare> fence() {
+        Supplier<Compare> held = epoch;
+        if (held == null) {
+            throw new IllegalStateException("the register of leases is written before it is known what fences it");
+        }
+        return List.of(held.get());
     }
 
     private ClusterId source() {

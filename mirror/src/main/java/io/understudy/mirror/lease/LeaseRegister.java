@@ -2,22 +2,28 @@ package io.understudy.mirror.lease;
 
 import com.google.protobuf.ByteString;
 import com.google.protobuf.TextFormat;
+import io.etcd.jetcd.api.Compare;
 import io.etcd.jetcd.api.DeleteRangeRequest;
 import io.etcd.jetcd.api.KeyValue;
 import io.etcd.jetcd.api.PutRequest;
 import io.etcd.jetcd.api.RangeRequest;
 import io.etcd.jetcd.api.RangeResponse;
+import io.etcd.jetcd.api.RequestOp;
+import io.etcd.jetcd.api.TxnRequest;
 import io.understudy.mirror.call.CallFailedException;
 import io.understudy.mirror.call.ClusterCalls;
 import io.understudy.mirror.scope.ReservedKeys;
+import io.understudy.mirror.sink.SinkException;
 import io.understudy.vocabulary.ClusterId;
 import io.understudy.vocabulary.KeyRange;
 import java.util.HashSet;
+import java.util.List;
 import java.util.Set;
 
 /**
  * Which leases of the target are a mirror's own: one key each, put before the lease is granted, with the source's cluster
- * id as its value. And whether every key that should be attached to one of them is.
+ * id as its value. And whether every key that should be attached to one of them is. What is written compares a fence, so
+ * that nothing of a writer lands that another one has relieved.
  */
 final class LeaseRegister {
 
@@ -55,12 +61,12 @@ final class LeaseRegister {
         }
     }
 
-    void add(long id, ClusterId source) throws CallFailedException, InterruptedException {
-        put(key(id), ByteString.copyFromUtf8(source.toString()));
+    void add(long id, ClusterId source, List<Compare> fence) throws CallFailedException, InterruptedException {
+        put(key(id), ByteString.copyFromUtf8(source.toString()), fence);
     }
 
-    void remove(long id) throws CallFailedException, InterruptedException {
-        delete(key(id));
+    void remove(long id, List<Compare> fence) throws CallFailedException, InterruptedException {
+        delete(key(id), fence);
     }
 
     /** Whether another mirror of the same source has granted the lease, which then is as good as this one's own. */
@@ -90,11 +96,11 @@ final class LeaseRegister {
         return range(RangeRequest.newBuilder().setKey(whole())).getKvsCount() > 0;
     }
 
-    void setWhole(boolean whole) throws CallFailedException, InterruptedException {
+    void setWhole(boolean whole, List<Compare> fence) throws CallFailedException, InterruptedException {
         if (whole) {
-            put(whole(), KEPT);
+            put(whole(), KEPT, fence);
         } else {
-            delete(whole());
+            delete(whole(), fence);
         }
     }
 
@@ -107,14 +113,32 @@ final class LeaseRegister {
         return calls.kv(stub -> stub.range(request.build()));
     }
 
-    private void put(ByteString key, ByteString value) throws CallFailedException, InterruptedException {
-        calls.kv(stub ->
-                stub.put(PutRequest.newBuilder().setKey(key).setValue(value).build()));
+    private void put(ByteString key, ByteString value, List<Compare> fence)
+            throws CallFailedException, InterruptedException {
+        write(
+                RequestOp.newBuilder()
+                        .setRequestPut(PutRequest.newBuilder().setKey(key).setValue(value))
+                        .build(),
+                fence);
     }
 
-    private void delete(ByteString key) throws CallFailedException, InterruptedException {
-        calls.kv(stub ->
-                stub.deleteRange(DeleteRangeRequest.newBuilder().setKey(key).build()));
+    private void delete(ByteString key, List<Compare> fence) throws CallFailedException, InterruptedException {
+        write(
+                RequestOp.newBuilder()
+                        .setRequestDeleteRange(DeleteRangeRequest.newBuilder().setKey(key))
+                        .build(),
+                fence);
+    }
+
+    private void write(RequestOp operation, List<Compare> fence) throws CallFailedException, InterruptedException {
+        TxnRequest request = TxnRequest.newBuilder()
+                .addAllCompare(fence)
+                .addSuccess(operation)
+                .build();
+        if (!calls.kv(stub -> stub.txn(request)).getSucceeded()) {
+            throw new SinkException.Fenced("fenced: the register of leases of mirror " + mirror + " was not written,"
+                    + " since another process has taken the mirror over, or the mirror's epoch was changed by hand");
+        }
     }
 
     private ByteString whole() {

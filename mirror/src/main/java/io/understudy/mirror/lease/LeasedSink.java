@@ -1,5 +1,6 @@
 package io.understudy.mirror.lease;
 
+import io.etcd.jetcd.api.Compare;
 import io.etcd.jetcd.api.RequestOp;
 import io.understudy.etcd.Duty;
 import io.understudy.etcd.EtcdCluster;
@@ -60,6 +61,7 @@ public final class LeasedSink implements Sink {
      * Makes a sink that writes with leases. Clusters stay the caller's to close.
      *
      * @param sinks makes the sink that writes, given the leases that it asks for each put
+     * @param epoch what holds while nobody else writes, once that sink does
      * @param repair has that sink do operations that belong to no commit, in one transaction; false if it may not now
      */
     public static <S extends Sink> LeasedSink over(
@@ -70,9 +72,11 @@ public final class LeasedSink implements Sink {
             LeaseMetrics metrics,
             SinkListener listener,
             Function<TargetLeases, S> sinks,
+            Function<S, Compare> epoch,
             BiPredicate<S, List<RequestOp>> repair) {
         KeptLeases leases = new KeptLeases(mirror, scope, source, target, listener);
         S sink = sinks.apply(leases);
+        leases.in(() -> epoch.apply(sink));
         LeaseRestore restore = new LeaseRestore(
                 mirror,
                 scope,
@@ -105,7 +109,7 @@ public final class LeasedSink implements Sink {
                                 + register.shownKeys() + " to begin anew");
             }
             if (register.isWhole()) {
-                register.setWhole(false);
+                register.setWhole(false, List.of());
             }
             return true;
         });
@@ -118,6 +122,9 @@ public final class LeasedSink implements Sink {
         keeper = LeaseKeeper.start(mirror, leases, sink::complete, metrics);
         if (position != null) {
             leases.of(position.cluster());
+            if (!whole) {
+                leases.setWhole(false);
+            }
         }
         return position;
     }
@@ -130,11 +137,10 @@ public final class LeasedSink implements Sink {
     @Override
     public void snapshotStarted(ClusterId cluster, Revision revision) {
         leases.of(cluster);
-        if (whole) {
-            whole = false;
-            leases.setWhole(false);
-        }
         sink.snapshotStarted(cluster, revision);
+        // Before anything of it is written; an epoch to write in begins with it.
+        whole = false;
+        leases.setWhole(false);
     }
 
     @Override
