@@ -22,6 +22,7 @@ final class LeaseKeeper implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(LeaseKeeper.class);
 
     private static final Duration TICK = Duration.ofMillis(100);
+    private static final long CLOSE_SECONDS = 1;
     private static final int ALIVE_AT_A_TIME = 500;
 
     /** How often the source is asked for a lease: once per time to live, within these. */
@@ -65,6 +66,13 @@ final class LeaseKeeper implements AutoCloseable {
     @Override
     public void close() {
         threads.shutdownNow();
+        try {
+            if (!threads.awaitTermination(CLOSE_SECONDS, TimeUnit.SECONDS)) {
+                LOG.warn("mirror={} leases are still being looked after", mirror);
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
         metrics.held(0);
     }
 
