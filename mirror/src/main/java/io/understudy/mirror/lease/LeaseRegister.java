@@ -142,7 +142,7 @@ final class LeaseRegister {
     }
 
     private ByteString whole() {
-        return ReservedKeys.of(mirror, "leases");
+        return ReservedKeys.wholeLeases(mirror);
     }
 
     private ByteString key(long id) {

@@ -51,6 +51,11 @@ public final class ReservedKeys {
         return of(mirror, "epoch");
     }
 
+    /** Where an etcd cluster stores, while it is so, that every key of a mirror into it has the lease that it should have. */
+    public static ByteString wholeLeases(String mirror) {
+        return of(mirror, "leases");
+    }
+
     /** All that an etcd cluster stores of a mirror into it under names that begin like that. */
     public static KeyRange all(String mirror, String what) {
         return KeyRange.prefix(of(mirror, what));

@@ -60,6 +60,10 @@ record ReleaseStep(Parties parties) implements Step {
                     .txn(
                             "the leases' register",
                             TxnRequest.newBuilder()
+                                    // Another run of the mirror compares all of them again.
+                                    .addSuccess(RequestOp.newBuilder()
+                                            .setRequestDeleteRange(DeleteRangeRequest.newBuilder()
+                                                    .setKey(ReservedKeys.wholeLeases(parties.mirror()))))
                                     .addSuccess(RequestOp.newBuilder()
                                             .setRequestDeleteRange(DeleteRangeRequest.newBuilder()
                                                     .setKey(registers.etcdKey())
