@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import com.google.protobuf.ByteString;
+import io.etcd.jetcd.api.CompactionRequest;
 import io.understudy.local.etcd.EtcdMember;
 import io.understudy.local.junit.EtcdExtension;
 import io.understudy.mirror.etcd.EtcdSinkOptions;
@@ -95,6 +96,32 @@ final class SourceResetIT {
     }
 
     @Test
+    void aBackupThatHasGoneOnAndForgottenHow_stopsTellingWhatDiffers() throws Exception {
+        goOnBeyondWhatWasMirroredAndForgetHow();
+        assertStopsTellingWhatDiffers("10 (such as \"/new/0\"", "2 (such as \"/k/07\", \"/k/49\"");
+    }
+
+    @Test
+    void resynchronisesIfThatIsMeant_alsoWithABackupThatHasForgottenHowItWentOn() {
+        goOnBeyondWhatWasMirroredAndForgetHow();
+        try (MirrorProcess mirror = start(RESYNC.withMaxPrunePercent(20))) {
+            awaitCaughtUp(mirror, source);
+        }
+        assertThat(target.contents()).isEqualTo(source.contents());
+    }
+
+    @Test
+    void aSourceThatHasForgottenHowItWentOnIsNoReset() {
+        source.put("/k/08", "2");
+        source.delete("/k/09");
+        compact(source.put("/k/10", "2"));
+        try (MirrorProcess mirror = start(EtcdSinkOptions.DEFAULTS)) {
+            awaitCaughtUp(mirror, source);
+        }
+        assertThat(target.contents()).isEqualTo(source.contents());
+    }
+
+    @Test
     void aSourceThatWasWiped_stopsTellingWhatDiffers() throws Exception {
         SOURCE.cluster().stop();
         SOURCE.cluster().members().forEach(EtcdMember::wipe);
@@ -135,6 +162,19 @@ final class SourceResetIT {
     private void awaitEqual() {
         await().atMost(Mirrors.PATIENCE)
                 .untilAsserted(() -> assertThat(target.contents()).isEqualTo(source.contents()));
+    }
+
+    private void goOnBeyondWhatWasMirroredAndForgetHow() {
+        restore();
+        for (int i = 0; i < 30; i++) {
+            source.put("/k/49", "other " + i);
+        }
+        compact(source.put("/k/49", "other"));
+    }
+
+    private void compact(long revision) {
+        var unused = source.kv()
+                .compact(CompactionRequest.newBuilder().setRevision(revision).build());
     }
 
     private void restore() {

@@ -1,14 +1,22 @@
 package io.understudy.mirror.etcd;
 
 import com.google.protobuf.ByteString;
+import com.google.protobuf.TextFormat;
+import io.etcd.jetcd.api.RangeRequest;
+import io.etcd.jetcd.api.RangeResponse;
 import io.understudy.mirror.scope.MirrorScope;
 import io.understudy.mirror.sink.SinkException;
 import io.understudy.vocabulary.KeyRange;
 import io.understudy.vocabulary.KeyValue;
+import io.understudy.vocabulary.Revision;
 import java.util.ArrayList;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
-/** Finds out what a resynchronisation would do to the target, and does nothing of it. One thread. */
+/**
+ * Finds out what a resynchronisation would do to the target, and whether the source's history can be the one that was
+ * mirrored; does nothing of it. One thread.
+ */
 final class SourceComparison {
 
     private static final int SHOWN = 10;
@@ -37,12 +45,15 @@ final class SourceComparison {
     private final long foreignBefore;
     private final TargetCalls calls;
     private final long held;
+    private final Revision mirrored;
     private final Found missing = new Found();
     private final Found surplus = new Found();
+    private @Nullable KeyValue contradiction;
 
     /**
      * @param foreignBefore as in {@link PageMerge}
      * @param held how many keys the target has
+     * @param mirrored the target was complete up to this revision of what was mirrored
      */
     SourceComparison(
             MirrorScope scope,
@@ -50,13 +61,15 @@ final class SourceComparison {
             boolean leased,
             long foreignBefore,
             TargetCalls calls,
-            long held) {
+            long held,
+            Revision mirrored) {
         this.scope = scope;
         this.onForeignKeys = onForeignKeys == ForeignKeys.KEEP ? ForeignKeys.KEEP : ForeignKeys.DELETE;
         this.leased = leased;
         this.foreignBefore = foreignBefore;
         this.calls = calls;
         this.held = held;
+        this.mirrored = mirrored;
     }
 
     void page(KeyRange covered, List<KeyValue> entries) {
@@ -67,11 +80,27 @@ final class SourceComparison {
             for (PageMerge.Difference next = merge.next(); next != null; next = merge.next()) {
                 if (next instanceof PageMerge.Difference.Missing put) {
                     missing.add(put.entry().key());
+                    if (contradiction == null && contradicts(put.entry())) {
+                        contradiction = put.entry();
+                    }
                 } else if (next instanceof PageMerge.Difference.Surplus delete) {
                     surplus.add(delete.key());
                 }
             }
         }
+    }
+
+    /**
+     * Why the source's history can't be the one that was mirrored; null if nothing tells so. What wasn't written since the
+     * target was complete is there, unless the source never wrote it in that history, or somebody else wrote to the target.
+     */
+    @Nullable String contradiction() {
+        return contradiction == null
+                ? null
+                : "the source has key \"" + TextFormat.escapeBytes(contradiction.key()) + "\" of revision "
+                        + contradiction.modRevision() + ", but the target, complete up to revision " + mirrored
+                        + ", has another value or none: the source was restored from a backup, or somebody else has"
+                        + " written to the target";
     }
 
     /** @param why it was compared */
@@ -80,5 +109,15 @@ final class SourceComparison {
                 + " keys that the target holds, a resynchronisation would delete " + surplus + "; it would put "
                 + missing + ". If the source is what it should be, set onSourceReset to resync, and maxPrunePercent to"
                 + " what may be deleted, until the mirror is synced");
+    }
+
+    /** Whether a difference is one of values; leases may have been treated otherwise before. */
+    private boolean contradicts(KeyValue entry) {
+        if (entry.modRevision().isAfter(mirrored)) {
+            return false;
+        }
+        RangeResponse there =
+                calls.range(RangeRequest.newBuilder().setKey(entry.key()).build());
+        return there.getKvsCount() == 0 || !there.getKvs(0).getValue().equals(entry.value());
     }
 }

@@ -50,7 +50,7 @@ final class Synchronisation implements AutoCloseable {
     private final TargetLeases leases;
     private final SinkListener listener;
     private @Nullable SnapshotCopy copy;
-    /** In place of the copy where another history is only looked at. */
+    /** In place of the copy where another history, or one that may be another, is only looked at. */
     private @Nullable SourceComparison comparison;
     /** Why the next snapshot is of another history; null if it is not known to be. */
     private @Nullable String sourceReset;
@@ -100,7 +100,10 @@ final class Synchronisation implements AutoCloseable {
             checks.requireSource(before, cluster);
         }
         String reset = reset(before, cluster, revision);
-        if (reset == null) {
+        if (reset == null && !mayReset && isComplete(before)) {
+            LOG.info("mirror={} compares before it writes, cause=\"the history in between is gone\"", mirror);
+            comparison = compareTo(before);
+        } else if (reset == null) {
             copy = begin(before.in(CheckpointState.SYNCING));
         } else if (mayReset) {
             LOG.warn("mirror={} resynchronises with another history, cause=\"{}\"", mirror, reset);
@@ -109,8 +112,7 @@ final class Synchronisation implements AutoCloseable {
         } else {
             LOG.warn("mirror={} compares with another history, cause=\"{}\"", mirror, reset);
             sourceReset = reset;
-            comparison = new SourceComparison(
-                    scope, options.onForeignKeys(), leases.areKept(), writer.createRevision(), calls, checks.count());
+            comparison = compareTo(before);
         }
     }
 
@@ -127,10 +129,18 @@ final class Synchronisation implements AutoCloseable {
         }
     }
 
-    /** @throws SinkException.Refused what was read is of another history, and nothing was written; tells what differs */
+    /**
+     * @throws SinkException.Refused what was read is of another history, and nothing was written; tells what differs
+     * @throws SinkException.Compared it is of the same history as far as can be told; the next one is copied
+     */
     void completed(Position position) {
         if (comparison != null) {
-            throw comparison.result(String.valueOf(sourceReset));
+            String reset = sourceReset == null ? comparison.contradiction() : sourceReset;
+            if (reset != null) {
+                throw comparison.result(reset);
+            }
+            writer.writeOwn(List.of(), writer.current().in(CheckpointState.SYNCING));
+            throw new SinkException.Compared("the source goes on from what was mirrored, and is copied next");
         }
         copy().complete();
         close();
@@ -170,6 +180,22 @@ final class Synchronisation implements AutoCloseable {
                 ? "cluster " + cluster + " is at revision " + revision + ", but revision " + before.revision()
                         + " was mirrored: it was restored from a backup or wiped"
                 : null;
+    }
+
+    /** Whether the target is as the source was at the checkpoint's revision, apart from keys written since. */
+    private static boolean isComplete(Checkpoint found) {
+        return found.state() != CheckpointState.SYNCING && found.revision().isAfter(Revision.ZERO);
+    }
+
+    private SourceComparison compareTo(Checkpoint before) {
+        return new SourceComparison(
+                scope,
+                options.onForeignKeys(),
+                leases.areKept(),
+                writer.createRevision(),
+                calls,
+                checks.count(),
+                before.revision());
     }
 
     private SnapshotCopy begin(Checkpoint found) {

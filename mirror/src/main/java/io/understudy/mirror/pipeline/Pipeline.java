@@ -23,16 +23,20 @@ import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * One mirror at work. Its thread takes one event after another from the feed to the sink; while the sink waits for its
  * target nothing is taken, so that the feed stops reading and memory never grows with the lag.
  *
- * <p>A gap is closed by a snapshot that the sink merges. A sink that becomes unavailable is opened anew, and the feed
+ * <p>A gap is closed by a snapshot that the sink merges, perhaps only after it has looked at one. A sink that becomes unavailable is opened anew, and the feed
  * where the checkpoint says. A sink that is fenced off by another process, now the active one, is closed, and the mirror
  * waits for its turn, also if that has come by now. Whether another history of the source is gone on with is the sink's to say. What else ends a feed or a sink ends the mirror: {@link #failure} tells.
  */
 public final class Pipeline implements AutoCloseable {
+
+    private static final Logger LOG = LoggerFactory.getLogger(Pipeline.class);
 
     /** How long to wait for an event before the sink is asked to settle. */
     private static final Duration POLL = Duration.ofMillis(200);
@@ -173,6 +177,8 @@ public final class Pipeline implements AutoCloseable {
         } catch (SinkException.HomeMoved e) {
             status.elsewhere(String.valueOf(e.getMessage()));
             pause();
+        } catch (SinkException.Compared e) {
+            LOG.info("mirror={} {}", plan.mirror(), e.getMessage());
         } catch (SinkException.Unavailable e) {
             status.unavailable(String.valueOf(e.getMessage()));
             pause();

@@ -57,6 +57,18 @@ public abstract sealed class SinkException extends RuntimeException {
         }
     }
 
+    /**
+     * The snapshot was only compared, and goes on with what was mirrored. A new sink, opened at once, asks for another one
+     * and writes it.
+     */
+    public static final class Compared extends SinkException {
+        private static final long serialVersionUID = 1L;
+
+        public Compared(String message) {
+            super(message, null);
+        }
+    }
+
     /** The mirror's thread was interrupted to stop it; its interrupt is set again. */
     public static final class Stopped extends SinkException {
         private static final long serialVersionUID = 1L;
