@@ -37,10 +37,14 @@ public record MirrorScope(
             throw new IllegalArgumentException(
                     "every include must begin with " + shown(from) + ", which is to be replaced");
         }
-        boolean mayBeReserved = from.equals(renameTo) ? ReservedKeys.contains(renameTo) : ReservedKeys.meet(renameTo);
-        if (mayBeReserved) {
-            throw new IllegalArgumentException(
-                    "keys that begin with " + shown(renameTo) + " may be such as are kept for Understudy itself");
+        List<ByteString> prefixes = all.isEmpty() ? List.of(from) : all;
+        boolean mayBeReserved = !from.equals(renameTo)
+                && prefixes.stream()
+                        .map(prefix -> renameTo.concat(prefix.substring(from.size())))
+                        .anyMatch(ReservedKeys::meet);
+        if (mayBeReserved || ReservedKeys.contains(renameTo)) {
+            throw new IllegalArgumentException("keys renamed to begin with " + shown(renameTo)
+                    + " could be such as are kept for Understudy itself");
         }
     }
 

@@ -84,6 +84,12 @@ final class MirrorScopeTest {
                 .hasMessageContaining("kept for Understudy itself");
     }
 
+    @Test
+    void aPrefixMayBeTakenAwayAgain() {
+        MirrorScope scope = new MirrorScope(List.of(bytes("a/")), List.of(), bytes(""), bytes("dr/"));
+        assertThat(scope.reversed().inTarget(bytes("dr/a/1"))).isEqualTo(bytes("a/1"));
+    }
+
     @Provide
     static Arbitrary<ByteString> keys() {
         return Arbitraries.strings()
