@@ -190,8 +190,13 @@ final class JsonWatchIT {
                             .setProtocolVersion(HttpVersion.HTTP_2)
                             .setHttp2ClearTextUpgrade(false))
                     .request(HttpMethod.POST, gateway.getPort(), gateway.getHost(), "/v3/watch")
-                    .compose(request -> request.send(Buffer.buffer(create("h2/", "h20", ""))))
-                    .onSuccess(response -> response.handler(part -> told.add(part.toString())));
+                    .compose(request -> {
+                        // What comes before somebody handles it is dropped.
+                        var handled = request.response()
+                                .onSuccess(response -> response.handler(part -> told.add(part.toString())));
+                        return request.send(Buffer.buffer(create("h2/", "h20", "")))
+                                .compose(sent -> handled);
+                    });
             await().atMost(PATIENCE).until(() -> String.join("", told).contains("\"created\":true}}\n"));
             put("h2/a", "1");
             await().atMost(PATIENCE).until(() -> String.join("", told).contains(base64("h2/a")));
