@@ -173,8 +173,10 @@ public final class Failback {
         if (here != null && here.kind() == Journal.Kind.SWITCHOVER) {
             Freeze.of(here.freeze(), backward).lift(here);
         }
-        homes(forward.source()).read().ifPresent(homes(forward.target())::learn);
+        // A mirror that waits for the home goes on as soon as its target knows, and who runs this again finds nothing
+        // to do.
         new Resumption(forward).resume();
+        homes(forward.source()).read().ifPresent(homes(forward.target())::learn);
     }
 
     /** Not once the hand-over back has what it needs of it: it may have become the active process itself. */

@@ -13,7 +13,8 @@ import io.understudy.mirror.scope.ReservedKeys;
 import io.understudy.vocabulary.KeyRange;
 import io.understudy.vocabulary.Position;
 import io.understudy.vocabulary.Revision;
-import java.util.Optional;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Has the mirror go on after a failback, where both clusters were equal: at the source's revision at which the home came
@@ -21,6 +22,8 @@ import java.util.Optional;
  * written by others.
  */
 record Resumption(Parties forward) {
+
+    private static final Logger LOG = LoggerFactory.getLogger(Resumption.class);
 
     void resume() {
         forward.source()
@@ -53,10 +56,11 @@ record Resumption(Parties forward) {
                                                 .setValue(after)))
                                 .build())
                 .getSucceeded();
-        Optional<KeyValue> stored = forward.target().get(key);
-        if (!moved && stored.filter(kv -> kv.getValue().equals(after)).isEmpty()) {
-            throw new TakeOverException(
-                    "mirror " + forward.mirror() + " is running already: nothing more is to be done");
+        if (!moved) {
+            // It was moved by an attempt that got no answer, or the mirror goes on already, from where it was: what the
+            // mirror
+            // back has written carries the target's mark and is passed over.
+            LOG.info("mirror={} checkpoint not moved, revision={}", forward.mirror(), at);
         }
     }
 
