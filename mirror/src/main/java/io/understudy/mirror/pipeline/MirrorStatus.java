@@ -92,6 +92,13 @@ final class MirrorStatus implements SinkListener {
         enter(next, why);
     }
 
+    /** The target is being kept as the source is; told after each event. */
+    synchronized void synced(Revision revision) {
+        if (state != MirrorState.SYNCED) {
+            to(MirrorState.SYNCED, "follows the source, from revision " + revision);
+        }
+    }
+
     private void enter(MirrorState next, String why) {
         if (next == MirrorState.FAILED) {
             LOG.error("mirror={} from={} to={} reason=\"{}\"", mirror, state.word(), next.word(), why);

@@ -30,9 +30,11 @@ import org.slf4j.LoggerFactory;
  * One mirror at work. Its thread takes one event after another from the feed to the sink; while the sink waits for its
  * target nothing is taken, so that the feed stops reading and memory never grows with the lag.
  *
- * <p>A gap is closed by a snapshot that the sink merges, perhaps only after it has looked at one. A sink that becomes unavailable is opened anew, and the feed
- * where the checkpoint says. A sink that is fenced off by another process, now the active one, is closed, and the mirror
- * waits for its turn, also if that has come by now. Whether another history of the source is gone on with is the sink's to say. What else ends a feed or a sink ends the mirror: {@link #failure} tells.
+ * <p>A gap is closed by a snapshot that the sink merges, perhaps only after it has looked at one. A sink that becomes
+ * unavailable is opened anew, and the feed where the checkpoint says. A sink that is fenced off by another process, now the
+ * active one, is closed, and the mirror waits for its turn, also if that has come by now. So it waits while the home of its
+ * keys is its target. Whether another history of the source is gone on with is the sink's to say. What else ends a feed or a
+ * sink ends the mirror: {@link #failure} tells.
  */
 public final class Pipeline implements AutoCloseable {
 
@@ -278,7 +280,7 @@ public final class Pipeline implements AutoCloseable {
 
         private void synced(Position position) {
             failures = 0;
-            status.to(MirrorState.SYNCED, "complete up to revision " + position.revision());
+            status.synced(position.revision());
         }
     }
 }
