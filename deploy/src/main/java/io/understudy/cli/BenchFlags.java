@@ -7,11 +7,6 @@ import picocli.CommandLine.Option;
 /** What every benchmark can be told. */
 final class BenchFlags {
 
-    private enum Output {
-        TABLE,
-        JSON
-    }
-
     @Option(names = "--runs", defaultValue = "3", paramLabel = "N", description = "Runs of each path; 3 by default.")
     private int runs;
 
@@ -55,7 +50,7 @@ final class BenchFlags {
             paramLabel = "table|json",
             defaultValue = "table",
             description = "Form of the results; progress goes to standard error.")
-    private Output output;
+    private OutputForm output;
 
     /** @throws IllegalArgumentException a value makes no sense; the message says which */
     Schedule schedule() {
@@ -63,6 +58,6 @@ final class BenchFlags {
     }
 
     boolean wantJson() {
-        return output == Output.JSON;
+        return output == OutputForm.JSON;
     }
 }

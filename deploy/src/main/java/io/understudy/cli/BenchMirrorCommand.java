@@ -25,11 +25,6 @@ import picocli.CommandLine.Spec;
         })
 final class BenchMirrorCommand implements Callable<Integer> {
 
-    private enum Output {
-        TABLE,
-        JSON
-    }
-
     @Option(
             names = "--work",
             split = ",",
@@ -112,7 +107,7 @@ final class BenchMirrorCommand implements Callable<Integer> {
             paramLabel = "table|json",
             defaultValue = "table",
             description = "Form of the results; progress goes to standard error.")
-    private Output output;
+    private OutputForm output;
 
     @Spec
     private CommandSpec spec;
@@ -122,7 +117,7 @@ final class BenchMirrorCommand implements Callable<Integer> {
         MirrorBenchSettings settings = settings();
         return BenchRun.run(
                 (folder, progress) -> new MirrorBench(settings, folder, progress),
-                output == Output.JSON,
+                output == OutputForm.JSON,
                 spec.commandLine());
     }
 
