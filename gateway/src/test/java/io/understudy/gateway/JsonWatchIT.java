@@ -14,9 +14,12 @@ import io.grpc.ManagedChannel;
 import io.understudy.gateway.forward.ForwardSettings;
 import io.understudy.gateway.forward.Writes;
 import io.understudy.local.junit.EtcdExtension;
+import io.vertx.core.Future;
 import io.vertx.core.Vertx;
 import io.vertx.core.buffer.Buffer;
 import io.vertx.core.http.HttpClientOptions;
+import io.vertx.core.http.HttpClientRequest;
+import io.vertx.core.http.HttpClientResponse;
 import io.vertx.core.http.HttpMethod;
 import io.vertx.core.http.HttpVersion;
 import io.vertx.core.json.JsonObject;
@@ -27,6 +30,7 @@ import java.security.MessageDigest;
 import java.util.Arrays;
 import java.util.Base64;
 import java.util.List;
+import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterAll;
@@ -82,6 +86,9 @@ final class JsonWatchIT {
             // Three created, one canceled, one batch of the past; progress only if etcd was synced by then.
             await().atMost(PATIENCE).until(() -> here.lines.size() >= 5 && there.lines.size() >= 5);
             put("told/a", "again");
+            // One by one: of a commit that others follow closely, either side may tell with the revision of those.
+            await().atMost(PATIENCE)
+                    .until(() -> events(here).size() == 2 && events(there).size() == 2);
             delete("told/b");
             put("told/b", "the last");
             await().atMost(PATIENCE).untilAsserted(() -> {
@@ -184,23 +191,31 @@ final class JsonWatchIT {
     @Test
     void http2CarriesStreamsToo() {
         Vertx vertx = Vertx.vertx();
+        Queue<String> told = new ConcurrentLinkedQueue<>();
+        Future<HttpClientRequest> asking = vertx.createHttpClient(new HttpClientOptions()
+                        .setProtocolVersion(HttpVersion.HTTP_2)
+                        .setHttp2ClearTextUpgrade(false))
+                .request(HttpMethod.POST, gateway.getPort(), gateway.getHost(), "/v3/watch");
+        Future<HttpClientResponse> answering = asking.compose(request -> {
+            // What comes before somebody handles it is dropped.
+            Future<HttpClientResponse> handled =
+                    request.response().onSuccess(response -> response.handler(part -> told.add(part.toString())));
+            return request.send(Buffer.buffer(create("h2/", "h20", ""))).compose(sent -> handled);
+        });
         try {
-            ConcurrentLinkedQueue<String> told = new ConcurrentLinkedQueue<>();
-            var unused = vertx.createHttpClient(new HttpClientOptions()
-                            .setProtocolVersion(HttpVersion.HTTP_2)
-                            .setHttp2ClearTextUpgrade(false))
-                    .request(HttpMethod.POST, gateway.getPort(), gateway.getHost(), "/v3/watch")
-                    .compose(request -> {
-                        // What comes before somebody handles it is dropped.
-                        var handled = request.response()
-                                .onSuccess(response -> response.handler(part -> told.add(part.toString())));
-                        return request.send(Buffer.buffer(create("h2/", "h20", "")))
-                                .compose(sent -> handled);
-                    });
-            await().atMost(PATIENCE).until(() -> String.join("", told).contains("\"created\":true}}\n"));
+            await().atMost(PATIENCE).until(answering::isComplete);
+            assertThat(answering.result())
+                    .as("answer, or %s", answering.cause())
+                    .extracting(HttpClientResponse::statusCode)
+                    .isEqualTo(200);
+            await().atMost(PATIENCE)
+                    .untilAsserted(() -> assertThat(String.join("", told)).endsWith("\"created\":true}}\n"));
             put("h2/a", "1");
-            await().atMost(PATIENCE).until(() -> String.join("", told).contains(base64("h2/a")));
+            await().atMost(PATIENCE)
+                    .untilAsserted(() -> assertThat(String.join("", told)).contains(base64("h2/a")));
         } finally {
+            // Else it waits for the stream's end.
+            asking.onSuccess(HttpClientRequest::reset);
             var closing = vertx.close();
             await().atMost(PATIENCE).until(closing::isComplete);
         }
