@@ -17,6 +17,7 @@ import io.understudy.local.junit.EtcdExtension;
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;
 import io.vertx.core.buffer.Buffer;
+import io.vertx.core.http.HttpClient;
 import io.vertx.core.http.HttpClientOptions;
 import io.vertx.core.http.HttpClientRequest;
 import io.vertx.core.http.HttpClientResponse;
@@ -192,10 +193,11 @@ final class JsonWatchIT {
     void http2CarriesStreamsToo() {
         Vertx vertx = Vertx.vertx();
         Queue<String> told = new ConcurrentLinkedQueue<>();
-        Future<HttpClientRequest> asking = vertx.createHttpClient(new HttpClientOptions()
-                        .setProtocolVersion(HttpVersion.HTTP_2)
-                        .setHttp2ClearTextUpgrade(false))
-                .request(HttpMethod.POST, gateway.getPort(), gateway.getHost(), "/v3/watch");
+        // A client that nobody holds closes its connections.
+        HttpClient client = vertx.createHttpClient(
+                new HttpClientOptions().setProtocolVersion(HttpVersion.HTTP_2).setHttp2ClearTextUpgrade(false));
+        Future<HttpClientRequest> asking =
+                client.request(HttpMethod.POST, gateway.getPort(), gateway.getHost(), "/v3/watch");
         Future<HttpClientResponse> answering = asking.compose(request -> {
             // What comes before somebody handles it is dropped.
             Future<HttpClientResponse> handled =
@@ -216,7 +218,7 @@ final class JsonWatchIT {
         } finally {
             // Else it waits for the stream's end.
             asking.onSuccess(HttpClientRequest::reset);
-            var closing = vertx.close();
+            var closing = client.close().eventually(vertx::close);
             await().atMost(PATIENCE).until(closing::isComplete);
         }
     }

@@ -97,9 +97,10 @@ final class SlowWatchIT {
     @Test
     void holdUpNoOtherAndGetAllOnceTheyAreRead() throws Exception {
         Vertx vertx = Vertx.vertx();
+        // One that nobody holds closes its connections.
+        HttpClient client = vertx.createHttpClient(CLIENT);
         try (GatewayFixture fixture = new GatewayFixture(GatewayFixture.settings(SOURCE.cluster()))) {
             fixture.awaitReady();
-            HttpClient client = vertx.createHttpClient(CLIENT);
             WatchRequest create = WatchRequests.createPrefix("slow/", more -> {});
             List<Stream> stalled = new ArrayList<>();
             for (int i = 0; i < STALLED; i++) {
@@ -122,7 +123,11 @@ final class SlowWatchIT {
             await().atMost(PATIENCE).untilAsserted(() -> assertThat(stalled)
                     .allSatisfy(each -> assertThat(each.revisions()).containsExactlyElementsOf(all)));
         } finally {
-            vertx.close().toCompletionStage().toCompletableFuture().get(30, TimeUnit.SECONDS);
+            client.close()
+                    .eventually(vertx::close)
+                    .toCompletionStage()
+                    .toCompletableFuture()
+                    .get(30, TimeUnit.SECONDS);
         }
     }
 

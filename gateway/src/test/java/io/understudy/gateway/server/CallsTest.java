@@ -45,6 +45,7 @@ import java.net.InetAddress;
 import java.net.Socket;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
 import java.util.Queue;
@@ -90,6 +91,9 @@ final class CallsTest {
 
     private final AtomicInteger pushes = new AtomicInteger();
     private final Queue<HttpClientResponse> unread = new ConcurrentLinkedQueue<>();
+    /** Held, since one that nobody holds closes its connections. */
+    private final List<HttpClient> clients = new ArrayList<>();
+
     private final Vertx vertx = Vertx.vertx();
     private final Queue<Caller> callers = new ConcurrentLinkedQueue<>();
     private final Queue<Principal> principals = new ConcurrentLinkedQueue<>();
@@ -313,6 +317,7 @@ final class CallsTest {
                 .setHttp2MultiplexingLimit(1000)
                 .setInitialSettings(new Http2Settings().setInitialWindowSize(window))
                 .setHttp2ConnectionWindowSize(64 << 20));
+        clients.add(client);
         HttpConnection connection = null;
         for (int i = 0; i < streams; i++) {
             HttpClientRequest request =

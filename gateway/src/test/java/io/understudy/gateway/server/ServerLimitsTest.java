@@ -132,6 +132,8 @@ final class ServerLimitsTest {
         assertThat(settings.getMaxConcurrentStreams()).isEqualTo(100_000);
         assertThat(settings.getInitialWindowSize()).isEqualTo(1 << 20);
         assertThat(settings.getMaxHeaderListSize()).isEqualTo(256 << 10);
+        // One that nobody holds closes its connections before.
+        assertThat(server.onLoop(client::close)).isNull();
     }
 
     @Test

@@ -83,6 +83,8 @@ final class WebPagesTest {
         var body = server.onLoop(() -> client.request(HttpMethod.GET, server.port(), "127.0.0.1", "/readyz")
                 .compose(request -> request.send().compose(response -> response.body())));
         assertThat(body).hasToString("ok\n");
+        // One that nobody holds closes its connections before.
+        assertThat(server.onLoop(client::close)).isNull();
     }
 
     private static void assertPage(String path, int status, String body) throws IOException, InterruptedException {
