@@ -6,6 +6,7 @@ import io.understudy.vocabulary.KeyRange;
 import io.understudy.vocabulary.KeyValue;
 import io.understudy.vocabulary.Position;
 import io.understudy.vocabulary.Revision;
+import java.time.Instant;
 import java.util.List;
 
 /**
@@ -49,4 +50,10 @@ public interface FeedConsumer {
      * Nothing happened inside the range up to the position's revision. Proves completeness, never currency.
      */
     void progress(Position position);
+
+    /**
+     * The source had nothing beyond what was given, when it was {@code time} by the clock of whoever asked it. Only where
+     * the source itself can't be asked: feeds of Kafka tell it at each heartbeat, those of etcd never.
+     */
+    default void asOf(Instant time) {}
 }

@@ -40,6 +40,9 @@ final class ImportRulesTest {
             .feed               .vocabulary
             .feed.etcd          .vocabulary .feed .etcd .config .metrics com.google.common com.google.protobuf
             .feed.etcd          io.etcd.jetcd.api io.grpc io.micrometer org.slf4j
+            .kafka              .config org.apache.kafka.clients org.apache.kafka.common
+            .feed.kafka         .vocabulary .feed .kafka .config .metrics com.google.protobuf io.micrometer
+            .feed.kafka         org.apache.kafka.clients org.apache.kafka.common org.slf4j
 
             .local.process      org.slf4j
             .local.fault        org.slf4j

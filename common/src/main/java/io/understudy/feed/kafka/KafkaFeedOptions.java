@@ -1,0 +1,50 @@
+package io.understudy.feed.kafka;
+
+import io.understudy.config.Configuration;
+import io.understudy.config.Setting;
+import java.util.List;
+
+/**
+ * What a feed reads, and how much of it at once.
+ *
+ * @param topic of the changes
+ * @param stateTopic the compacted one
+ * @param maxCommitBytes keys and values of what must be held until it is known to be whole: what was written together
+ */
+public record KafkaFeedOptions(String topic, String stateTopic, long maxCommitBytes) {
+
+    private static final long DEFAULT_MAX_COMMIT_BYTES = 64L << 20;
+
+    /** What mirrors call the compacted topic of that change topic. */
+    public static String stateTopicOf(String topic) {
+        return topic + ".state";
+    }
+
+    public static final Setting<String> TOPIC =
+            Setting.text("topic", "The topic of the changes.").example("understudy");
+    public static final Setting<String> STATE_TOPIC = Setting.text(
+                    "stateTopic",
+                    "The compacted topic of the state; by default the topic's name and .state. MirrorMaker renames"
+                            + " both.")
+            .optionally()
+            .example("core.understudy.state");
+    public static final Setting<Long> MAX_COMMIT_BYTES = Setting.bytes(
+                    "maxCommitBytes", "The largest commit, or transaction of small ones, that is taken.")
+            .defaultsTo(DEFAULT_MAX_COMMIT_BYTES)
+            .between(1L << 20, 1L << 30);
+
+    /** All that can be configured, relative to Kafka's group. */
+    public static final List<Setting<?>> ROWS = List.of(TOPIC, STATE_TOPIC, MAX_COMMIT_BYTES);
+
+    /** What {@link #ROWS} say. */
+    public static KafkaFeedOptions from(Configuration group) {
+        String topic = group.get(TOPIC);
+        return new KafkaFeedOptions(
+                topic, group.find(STATE_TOPIC).orElse(stateTopicOf(topic)), group.get(MAX_COMMIT_BYTES));
+    }
+
+    /** Defaults for everything else. */
+    public static KafkaFeedOptions of(String topic) {
+        return new KafkaFeedOptions(topic, stateTopicOf(topic), DEFAULT_MAX_COMMIT_BYTES);
+    }
+}

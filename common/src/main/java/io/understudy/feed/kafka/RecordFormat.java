@@ -1,0 +1,245 @@
+package io.understudy.feed.kafka;
+
+import com.google.protobuf.ByteString;
+import io.understudy.vocabulary.Change;
+import io.understudy.vocabulary.ClusterId;
+import io.understudy.vocabulary.KeyValue;
+import io.understudy.vocabulary.Revision;
+import java.nio.charset.StandardCharsets;
+import java.time.Instant;
+import java.util.Arrays;
+import org.apache.kafka.clients.consumer.ConsumerRecord;
+import org.apache.kafka.clients.producer.ProducerRecord;
+import org.apache.kafka.common.header.Header;
+import org.apache.kafka.common.header.Headers;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * How a mirror's records look. The key is etcd's, the value etcd's, null for a deleted key; an empty value is a put of an
+ * empty value. Everything else is in headers, as text of ASCII. Records with an empty key, which no key of etcd is, tell
+ * of the records around them.
+ *
+ * <p>The change topic has every record, in order. The state topic has the same ones, and is compacted: the last of each
+ * key is left, and the last with an empty key tells what the rest amounts to.
+ *
+ * <table>
+ *   <caption>Headers</caption>
+ *   <tr><td>{@code understudy.format}</td><td>{@code 2}, this format</td></tr>
+ *   <tr><td>{@code understudy.cluster}</td><td>the source's cluster id, hexadecimal</td></tr>
+ *   <tr><td>{@code understudy.kind}</td><td>{@code commit}: one change of a commit. {@code snapshot}: a key as a snapshot
+ *       found it, or a key it no longer found. With an empty key: {@code snapshot-begin}, {@code snapshot-end}, {@code
+ *       complete}, see {@link TopicRecord}</td></tr>
+ *   <tr><td>{@code understudy.revision}</td><td>of a put, its mod revision; of a delete, the commit's revision, or the
+ *       snapshot's, by which the key was gone; with an empty key, up to which all is told</td></tr>
+ *   <tr><td>{@code understudy.index}, {@code understudy.size}</td><td>of kind {@code commit}: place of the change in its
+ *       commit, from 0, and number of changes in it</td></tr>
+ *   <tr><td>{@code understudy.create-revision}, {@code understudy.version}, {@code understudy.lease}</td><td>of puts:
+ *       as in etcd; lease 0 for none</td></tr>
+ *   <tr><td>{@code understudy.previous}</td><td>of kind {@code complete}: revision of the mark before it</td></tr>
+ *   <tr><td>{@code understudy.records}</td><td>of kinds {@code complete} and {@code snapshot-end}: records in the
+ *       partition since the mark before</td></tr>
+ *   <tr><td>{@code understudy.as-of}</td><td>of kind {@code complete}, if known: when the source had nothing beyond, in
+ *       milliseconds since 1970 by the mirror's clock</td></tr>
+ * </table>
+ */
+public final class RecordFormat {
+
+    private static final String FORMAT = "understudy.format";
+    private static final String CLUSTER = "understudy.cluster";
+    private static final String KIND = "understudy.kind";
+    private static final String REVISION = "understudy.revision";
+    private static final String INDEX = "understudy.index";
+    private static final String SIZE = "understudy.size";
+    private static final String CREATE_REVISION = "understudy.create-revision";
+    private static final String VERSION = "understudy.version";
+    private static final String LEASE = "understudy.lease";
+    private static final String PREVIOUS = "understudy.previous";
+    private static final String RECORDS = "understudy.records";
+    private static final String AS_OF = "understudy.as-of";
+
+    private static final byte[] CURRENT_FORMAT = ascii("2");
+    private static final byte[] COMMIT = ascii("commit");
+    private static final byte[] SNAPSHOT = ascii("snapshot");
+    private static final byte[] SNAPSHOT_BEGIN = ascii("snapshot-begin");
+    private static final byte[] SNAPSHOT_END = ascii("snapshot-end");
+    private static final byte[] COMPLETE = ascii("complete");
+
+    /** The key of what isn't about one of etcd's. */
+    private static final byte[] NO_KEY = {};
+
+    private RecordFormat() {}
+
+    /** As a record for that topic. */
+    public static ProducerRecord<byte[], byte[]> write(String topic, int partition, TopicRecord told) {
+        byte[] cluster = ascii(told.cluster().toString());
+        if (told instanceof TopicRecord.Changed changed) {
+            KeyValue entry = changed.change() instanceof Change.Put put ? put.keyValue() : null;
+            ProducerRecord<byte[], byte[]> record = record(
+                    topic,
+                    partition,
+                    cluster,
+                    COMMIT,
+                    changed.revision(),
+                    changed.change().key(),
+                    entry);
+            add(record.headers(), INDEX, changed.index());
+            add(record.headers(), SIZE, changed.size());
+            return record;
+        } else if (told instanceof TopicRecord.Found found) {
+            KeyValue entry = found.entry();
+            return record(topic, partition, cluster, SNAPSHOT, entry.modRevision(), entry.key(), entry);
+        } else if (told instanceof TopicRecord.Gone gone) {
+            return record(topic, partition, cluster, SNAPSHOT, gone.revision(), gone.key(), null);
+        } else if (told instanceof TopicRecord.SnapshotBegin begin) {
+            return mark(topic, partition, cluster, SNAPSHOT_BEGIN, begin.revision());
+        } else if (told instanceof TopicRecord.SnapshotEnd end) {
+            ProducerRecord<byte[], byte[]> record = mark(topic, partition, cluster, SNAPSHOT_END, end.revision());
+            add(record.headers(), RECORDS, end.records());
+            return record;
+        }
+        TopicRecord.Complete complete = (TopicRecord.Complete) told;
+        ProducerRecord<byte[], byte[]> record = mark(topic, partition, cluster, COMPLETE, complete.revision());
+        add(record.headers(), PREVIOUS, complete.previous().value());
+        add(record.headers(), RECORDS, complete.records());
+        Instant asOf = complete.asOf();
+        if (asOf != null) {
+            add(record.headers(), AS_OF, asOf.toEpochMilli());
+        }
+        return record;
+    }
+
+    /**
+     * What a record tells.
+     *
+     * @throws MalformedRecordException it is none of this format
+     */
+    public static TopicRecord read(ConsumerRecord<byte[], byte[]> record) throws MalformedRecordException {
+        try {
+            return told(record);
+        } catch (IllegalArgumentException | ArithmeticException e) {
+            throw new MalformedRecordException("the record at offset " + record.offset() + " of partition "
+                    + record.topic() + "-" + record.partition() + " is no mirror's: " + e.getMessage());
+        }
+    }
+
+    private static TopicRecord told(ConsumerRecord<byte[], byte[]> record) {
+        Headers headers = record.headers();
+        if (!Arrays.equals(bytes(headers, FORMAT), CURRENT_FORMAT)) {
+            throw new IllegalArgumentException(FORMAT + " is " + text(headers, FORMAT) + ", not 2");
+        }
+        byte[] key = record.key();
+        if (key == null) {
+            throw new IllegalArgumentException("it has no key");
+        }
+        ClusterId cluster = new ClusterId(Long.parseUnsignedLong(text(headers, CLUSTER), 16));
+        Revision revision = new Revision(number(headers, REVISION));
+        byte[] kind = bytes(headers, KIND);
+        if (key.length == 0) {
+            return mark(headers, kind, cluster, revision);
+        }
+        ByteString name = ByteString.copyFrom(key);
+        byte[] value = record.value();
+        KeyValue entry = value == null
+                ? null
+                : new KeyValue(
+                        name,
+                        ByteString.copyFrom(value),
+                        new Revision(number(headers, CREATE_REVISION)),
+                        revision,
+                        number(headers, VERSION),
+                        number(headers, LEASE));
+        if (Arrays.equals(kind, COMMIT)) {
+            int index = Math.toIntExact(number(headers, INDEX));
+            int size = Math.toIntExact(number(headers, SIZE));
+            if (index < 0 || index >= size) {
+                throw new IllegalArgumentException(INDEX + " is " + index + ", " + SIZE + " is " + size);
+            }
+            return new TopicRecord.Changed(
+                    cluster, revision, index, size, entry == null ? new Change.Delete(name) : new Change.Put(entry));
+        }
+        if (Arrays.equals(kind, SNAPSHOT)) {
+            return entry == null
+                    ? new TopicRecord.Gone(cluster, revision, name)
+                    : new TopicRecord.Found(cluster, entry);
+        }
+        throw new IllegalArgumentException(KIND + " is " + text(headers, KIND) + ", with a key");
+    }
+
+    private static TopicRecord mark(Headers headers, byte[] kind, ClusterId cluster, Revision revision) {
+        if (Arrays.equals(kind, COMPLETE)) {
+            return new TopicRecord.Complete(
+                    cluster,
+                    revision,
+                    new Revision(number(headers, PREVIOUS)),
+                    number(headers, RECORDS),
+                    headers.lastHeader(AS_OF) == null ? null : Instant.ofEpochMilli(number(headers, AS_OF)));
+        }
+        if (Arrays.equals(kind, SNAPSHOT_BEGIN)) {
+            return new TopicRecord.SnapshotBegin(cluster, revision);
+        }
+        if (Arrays.equals(kind, SNAPSHOT_END)) {
+            return new TopicRecord.SnapshotEnd(cluster, revision, number(headers, RECORDS));
+        }
+        throw new IllegalArgumentException(KIND + " is " + text(headers, KIND) + ", with an empty key");
+    }
+
+    private static ProducerRecord<byte[], byte[]> record(
+            String topic,
+            int partition,
+            byte[] cluster,
+            byte[] kind,
+            Revision revision,
+            ByteString key,
+            @Nullable KeyValue entry) {
+        ProducerRecord<byte[], byte[]> record = new ProducerRecord<>(
+                topic,
+                partition,
+                key.toByteArray(),
+                entry == null ? null : entry.value().toByteArray());
+        addCommon(record.headers(), cluster, kind, revision);
+        if (entry != null) {
+            add(record.headers(), CREATE_REVISION, entry.createRevision().value());
+            add(record.headers(), VERSION, entry.version());
+            add(record.headers(), LEASE, entry.lease());
+        }
+        return record;
+    }
+
+    private static ProducerRecord<byte[], byte[]> mark(
+            String topic, int partition, byte[] cluster, byte[] kind, Revision revision) {
+        ProducerRecord<byte[], byte[]> record = new ProducerRecord<>(topic, partition, NO_KEY, NO_KEY);
+        addCommon(record.headers(), cluster, kind, revision);
+        return record;
+    }
+
+    private static void addCommon(Headers headers, byte[] cluster, byte[] kind, Revision revision) {
+        headers.add(FORMAT, CURRENT_FORMAT);
+        headers.add(CLUSTER, cluster);
+        headers.add(KIND, kind);
+        add(headers, REVISION, revision.value());
+    }
+
+    private static void add(Headers headers, String name, long number) {
+        headers.add(name, ascii(Long.toString(number)));
+    }
+
+    private static long number(Headers headers, String name) {
+        return Long.parseLong(text(headers, name));
+    }
+
+    private static String text(Headers headers, String name) {
+        return new String(bytes(headers, name), StandardCharsets.US_ASCII);
+    }
+
+    private static byte[] bytes(Headers headers, String name) {
+        Header header = headers.lastHeader(name);
+        if (header == null || header.value() == null) {
+            throw new IllegalArgumentException("it has no header " + name);
+        }
+        return header.value();
+    }
+
+    private static byte[] ascii(String text) {
+        return text.getBytes(StandardCharsets.US_ASCII);
+    }
+}

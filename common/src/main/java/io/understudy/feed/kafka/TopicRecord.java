@@ -1,0 +1,54 @@
+package io.understudy.feed.kafka;
+
+import com.google.protobuf.ByteString;
+import io.understudy.vocabulary.Change;
+import io.understudy.vocabulary.ClusterId;
+import io.understudy.vocabulary.KeyValue;
+import io.understudy.vocabulary.Revision;
+import java.time.Instant;
+import org.jspecify.annotations.Nullable;
+
+/** What one record of a mirror's topics tells. */
+public sealed interface TopicRecord {
+
+    /** The source's id. */
+    ClusterId cluster();
+
+    /**
+     * One change of a commit.
+     *
+     * @param index of the change in its commit, from 0
+     * @param size changes of the commit inside the mirror's scope
+     */
+    record Changed(ClusterId cluster, Revision revision, int index, int size, Change change) implements TopicRecord {}
+
+    /** A key as a snapshot found it. */
+    record Found(ClusterId cluster, KeyValue entry) implements TopicRecord {}
+
+    /** A key that a snapshot at {@code revision} no longer found. */
+    record Gone(ClusterId cluster, Revision revision, ByteString key) implements TopicRecord {}
+
+    /** A snapshot begins: up to its end, its {@link Found} and {@link Gone} follow. */
+    record SnapshotBegin(ClusterId cluster, Revision revision) implements TopicRecord {}
+
+    /**
+     * The snapshot is complete: with it, what is before is the state at its revision.
+     *
+     * @param records of it in this partition
+     */
+    record SnapshotEnd(ClusterId cluster, Revision revision, long records) implements TopicRecord {}
+
+    /**
+     * All commits up to {@code revision} are before this record, in its own partition; the last record of a transaction.
+     *
+     * @param previous what the mark before it says: if it is another one, something is missing
+     * @param records {@link Changed} ones in this partition since the mark before it
+     * @param asOf by the mirror's clock, when the source had nothing beyond; null if nobody had asked
+     */
+    record Complete(
+            ClusterId cluster,
+            Revision revision,
+            Revision previous,
+            long records,
+            @Nullable Instant asOf) implements TopicRecord {}
+}

@@ -1,0 +1,63 @@
+package io.understudy.kafka;
+
+import java.io.IOException;
+import java.io.Reader;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Properties;
+import org.apache.kafka.clients.CommonClientConfigs;
+import org.jspecify.annotations.Nullable;
+
+/** Kafka's own client settings from a file. Only such as say how to get in: others hold up what mirrors promise. */
+final class ClientProperties {
+
+    private static final List<String> ALLOWED = List.of(
+            "security.",
+            "ssl.",
+            "sasl.",
+            "config.providers",
+            CommonClientConfigs.CLIENT_DNS_LOOKUP_CONFIG,
+            CommonClientConfigs.CLIENT_RACK_CONFIG);
+
+    /** Kafka resolves {@code ${env:NAME}} and the like by these, see KIP-297. */
+    private static final Map<String, String> PROVIDERS = Map.of(
+            "config.providers",
+            "env,file,directory",
+            "config.providers.env.class",
+            "org.apache.kafka.common.config.provider.EnvVarConfigProvider",
+            "config.providers.file.class",
+            "org.apache.kafka.common.config.provider.FileConfigProvider",
+            "config.providers.directory.class",
+            "org.apache.kafka.common.config.provider.DirectoryConfigProvider");
+
+    private ClientProperties() {}
+
+    /**
+     * What the file says; nothing without one.
+     *
+     * @throws IllegalArgumentException it can't be read, or holds what is not allowed; names the file
+     */
+    static Map<String, Object> read(@Nullable Path file) {
+        if (file == null) {
+            return Map.of();
+        }
+        Properties found = new Properties();
+        try (Reader reader = Files.newBufferedReader(file)) {
+            found.load(reader);
+        } catch (IOException | IllegalArgumentException e) {
+            throw new IllegalArgumentException("Kafka's client settings can't be read from " + file + ": " + e, e);
+        }
+        Map<String, Object> settings = new HashMap<>(PROVIDERS);
+        for (String name : found.stringPropertyNames()) {
+            if (ALLOWED.stream().noneMatch(name::startsWith)) {
+                throw new IllegalArgumentException(file + " sets " + name
+                        + ", which is not for a user to set; allowed are names that begin with " + ALLOWED);
+            }
+            settings.put(name, found.getProperty(name));
+        }
+        return settings;
+    }
+}

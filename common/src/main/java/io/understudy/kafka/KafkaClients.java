@@ -1,0 +1,96 @@
+package io.understudy.kafka;
+
+import java.util.HashMap;
+import java.util.Map;
+import org.apache.kafka.clients.CommonClientConfigs;
+import org.apache.kafka.clients.admin.Admin;
+import org.apache.kafka.clients.consumer.Consumer;
+import org.apache.kafka.clients.consumer.ConsumerConfig;
+import org.apache.kafka.clients.consumer.KafkaConsumer;
+import org.apache.kafka.clients.producer.KafkaProducer;
+import org.apache.kafka.clients.producer.Producer;
+import org.apache.kafka.clients.producer.ProducerConfig;
+import org.apache.kafka.common.serialization.ByteArrayDeserializer;
+import org.apache.kafka.common.serialization.ByteArraySerializer;
+
+/**
+ * Kafka's clients, set up so that nothing is lost, reordered, read before it is committed, or held without bound. For any
+ * thread. What they return, or throw a {@link org.apache.kafka.common.KafkaException} for, is Kafka's own.
+ */
+public final class KafkaClients {
+
+    /** The largest record that topics created by mirrors take, with its headers. */
+    public static final int MAX_MESSAGE_BYTES = 2 << 20;
+
+    private static final int REQUEST_TIMEOUT_MILLIS = 10_000;
+    private static final long BUFFER_BYTES = 32L << 20;
+    private static final int BATCH_BYTES = 256 << 10;
+    /** Room for headers beside the largest message a topic takes. */
+    private static final int HEADER_BYTES = 64 << 10;
+
+    private final KafkaSettings settings;
+    private final String clientId;
+    private final Map<String, Object> access;
+
+    /**
+     * Reads the settings' file, and connects to nothing.
+     *
+     * @param clientId by which brokers' logs, metrics and quotas know the clients
+     * @throws IllegalArgumentException that file can't be used; names it
+     */
+    public KafkaClients(KafkaSettings settings, String clientId) {
+        this.settings = settings;
+        this.clientId = clientId;
+        this.access = ClientProperties.read(settings.propertiesFile());
+    }
+
+    public KafkaSettings settings() {
+        return settings;
+    }
+
+    /**
+     * A producer of transactions, which fences off whoever was one of this id before, once {@link
+     * Producer#initTransactions} is called. Idempotent, in order.
+     */
+    public Producer<byte[], byte[]> producer(String transactionalId) {
+        Map<String, Object> all = common();
+        all.put(ProducerConfig.TRANSACTIONAL_ID_CONFIG, transactionalId);
+        all.put(ProducerConfig.ACKS_CONFIG, "all");
+        all.put(ProducerConfig.ENABLE_IDEMPOTENCE_CONFIG, true);
+        all.put(ProducerConfig.MAX_IN_FLIGHT_REQUESTS_PER_CONNECTION, 5);
+        all.put(ProducerConfig.MAX_BLOCK_MS_CONFIG, settings.timeout().toMillis());
+        all.put(ProducerConfig.BUFFER_MEMORY_CONFIG, BUFFER_BYTES);
+        all.put(ProducerConfig.BATCH_SIZE_CONFIG, BATCH_BYTES);
+        all.put(ProducerConfig.LINGER_MS_CONFIG, 5);
+        all.put(ProducerConfig.COMPRESSION_TYPE_CONFIG, "lz4");
+        all.put(ProducerConfig.MAX_REQUEST_SIZE_CONFIG, MAX_MESSAGE_BYTES + HEADER_BYTES);
+        return new KafkaProducer<>(all, new ByteArraySerializer(), new ByteArraySerializer());
+    }
+
+    /** A consumer of what is committed, without a group: it is told what to read, and says itself how far it came. */
+    public Consumer<byte[], byte[]> consumer() {
+        Map<String, Object> all = common();
+        all.put(ConsumerConfig.ISOLATION_LEVEL_CONFIG, "read_committed");
+        all.put(ConsumerConfig.ENABLE_AUTO_COMMIT_CONFIG, false);
+        all.put(ConsumerConfig.AUTO_OFFSET_RESET_CONFIG, "none");
+        all.put(ConsumerConfig.ALLOW_AUTO_CREATE_TOPICS_CONFIG, false);
+        all.put(ConsumerConfig.MAX_POLL_RECORDS_CONFIG, 5_000);
+        return new KafkaConsumer<>(all, new ByteArrayDeserializer(), new ByteArrayDeserializer());
+    }
+
+    public Admin admin() {
+        return Admin.create(common());
+    }
+
+    private Map<String, Object> common() {
+        Map<String, Object> all = new HashMap<>(access);
+        all.put(CommonClientConfigs.BOOTSTRAP_SERVERS_CONFIG, settings.bootstrapServers());
+        all.put(CommonClientConfigs.CLIENT_ID_CONFIG, clientId);
+        all.put(CommonClientConfigs.REQUEST_TIMEOUT_MS_CONFIG, REQUEST_TIMEOUT_MILLIS);
+        all.put(
+                CommonClientConfigs.DEFAULT_API_TIMEOUT_MS_CONFIG,
+                Math.toIntExact(
+                        Math.max(REQUEST_TIMEOUT_MILLIS, settings.timeout().toMillis())));
+        return all;
+    }
+}
