@@ -52,6 +52,8 @@ final class KeptLeases implements TargetLeases, AutoCloseable {
     private final LeaseRegister register;
     private final LeaseCalls source;
     private final LeaseCalls target;
+    /** Of the source. */
+    private final ConfirmedRevision head;
 
     /** Those that the target has. */
     private final Map<Long, HeldLease> held = new ConcurrentHashMap<>();
@@ -67,7 +69,13 @@ final class KeptLeases implements TargetLeases, AutoCloseable {
     private volatile @Nullable SinkException lost;
 
     /** Clusters stay the caller's to close. {@link #in} is to be called before anything else. */
-    KeptLeases(String mirror, MirrorScope scope, EtcdCluster source, EtcdCluster target, SinkListener listener) {
+    KeptLeases(
+            String mirror,
+            MirrorScope scope,
+            EtcdCluster source,
+            ConfirmedRevision head,
+            EtcdCluster target,
+            SinkListener listener) {
         this.mirror = mirror;
         this.mirrored = scope.targetRanges();
         this.repeated = new Repeated(listener);
@@ -80,6 +88,7 @@ final class KeptLeases implements TargetLeases, AutoCloseable {
         this.register = new LeaseRegister(mirror, writes);
         this.target = new LeaseCalls(writes);
         // Any member that serves watches asks the leader about leases.
+        this.head = head;
         this.source = new LeaseCalls(new ClusterCalls(source, Duty.WATCH, deadline(source)));
     }
 
@@ -193,20 +202,27 @@ final class KeptLeases implements TargetLeases, AutoCloseable {
             }
             if (seconds > 0) {
                 lease.keptAlive(asked, seconds);
-            } else if (held.remove(id, lease)) {
-                lost = new SinkException.Unavailable(
-                        "lease " + Long.toHexString(id) + " of the target has run out, though the mirror kept it"
-                                + " alive: the target could not be reached for its time to live, or somebody revoked"
-                                + " it. Keys that went with it are put back",
-                        null);
+            } else {
+                lose(lease);
             }
         });
     }
 
+    /** Nobody can grant it anew in between: it would look as if it, and its keys, had been there all the time. */
+    private synchronized void lose(HeldLease lease) {
+        if (held.remove(lease.id(), lease)) {
+            lost = new SinkException.Unavailable(
+                    "lease " + Long.toHexString(lease.id()) + " of the target has run out, though the mirror kept it"
+                            + " alive: the target could not be reached for its time to live, or somebody revoked"
+                            + " it. Keys that went with it are put back",
+                    null);
+        }
+    }
+
     /** Asks the source whether it still has the lease, and remembers the answer. */
     void look(HeldLease lease) throws CallFailedException, InterruptedException {
-        LeaseCalls.Facts facts = source.facts(lease.id(), false);
-        lease.looked(facts.exists() ? null : facts.at());
+        // Who answers may be behind the leader, which it asked: puts with the lease may come after its own revision.
+        lease.looked(source.facts(lease.id(), false).exists() ? null : head.ask());
     }
 
     /**
@@ -245,6 +261,7 @@ final class KeptLeases implements TargetLeases, AutoCloseable {
     }
 
     private synchronized void hold(long id) {
+        requireNoneLost();
         Future<Long> expected = asked.remove(id);
         HeldLease known = held.get(id);
         if (known != null) {

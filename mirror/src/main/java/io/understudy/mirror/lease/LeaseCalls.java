@@ -8,8 +8,6 @@ import io.etcd.jetcd.api.LeaseTimeToLiveResponse;
 import io.understudy.etcd.EtcdError;
 import io.understudy.mirror.call.CallFailedException;
 import io.understudy.mirror.call.ClusterCalls;
-import io.understudy.vocabulary.ClusterId;
-import io.understudy.vocabulary.Revision;
 import java.util.Collection;
 import java.util.List;
 import java.util.function.BiConsumer;
@@ -30,17 +28,11 @@ final class LeaseCalls {
      * @param exists whether there is one
      * @param grantedSeconds what it was granted for
      * @param keys attached, if asked for
-     * @param at the revision of who answered
      */
-    record Facts(boolean exists, long grantedSeconds, List<ByteString> keys, ClusterId cluster, Revision at) {
+    record Facts(boolean exists, long grantedSeconds, List<ByteString> keys) {
 
         static Facts of(LeaseTimeToLiveResponse answer) {
-            return new Facts(
-                    answer.getGrantedTTL() > 0,
-                    answer.getGrantedTTL(),
-                    answer.getKeysList(),
-                    new ClusterId(answer.getHeader().getClusterId()),
-                    new Revision(answer.getHeader().getRevision()));
+            return new Facts(answer.getGrantedTTL() > 0, answer.getGrantedTTL(), answer.getKeysList());
         }
     }
 

@@ -74,17 +74,17 @@ public final class LeasedSink implements Sink {
             Function<TargetLeases, S> sinks,
             Function<S, Compare> epoch,
             BiPredicate<S, List<RequestOp>> repair) {
-        KeptLeases leases = new KeptLeases(mirror, scope, source, target, listener);
+        ConfirmedRevision head = new ConfirmedRevision(
+                new ClusterCalls(source, Duty.READ_INDEX, source.settings().requestTimeout()),
+                scope.sourceRanges().get(0).etcdKey());
+        KeptLeases leases = new KeptLeases(mirror, scope, source, head, target, listener);
         S sink = sinks.apply(leases);
         leases.in(() -> epoch.apply(sink));
         LeaseRestore restore = new LeaseRestore(
                 mirror,
                 scope,
                 new ClusterCalls(source, Duty.SNAPSHOT, source.settings().requestTimeout()),
-                new ConfirmedRevision(
-                        new ClusterCalls(
-                                source, Duty.READ_INDEX, source.settings().requestTimeout()),
-                        scope.sourceRanges().get(0).etcdKey()),
+                head,
                 new ClusterCalls(target, Duty.WRITE, target.settings().requestTimeout()),
                 new Repeated(listener),
                 leases,
