@@ -75,6 +75,8 @@ record KafkaFiles(Path folder) {
                 share.coordinator.state.topic.min.isr=1
                 share.coordinator.state.topic.num.partitions=1
                 group.initial.rebalance.delay.ms=0
+                # A killed member of a group is out of it soon.
+                group.min.session.timeout.ms=1000
                 # A killed broker is let in again only when its old session is over.
                 broker.session.timeout.ms=3000
                 broker.heartbeat.interval.ms=500

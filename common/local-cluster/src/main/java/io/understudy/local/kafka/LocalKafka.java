@@ -7,13 +7,10 @@ import io.understudy.local.process.ServerCommand;
 import io.understudy.local.process.ServerHost;
 import io.understudy.local.process.ServerLog;
 import io.understudy.local.process.ServerProcess;
-import io.understudy.local.process.Waiting;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
-import java.time.Duration;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -25,8 +22,6 @@ import org.slf4j.LoggerFactory;
 public final class LocalKafka implements AutoCloseable {
 
     private static final Logger log = LoggerFactory.getLogger(LocalKafka.class);
-    private static final Duration PATIENCE = Duration.ofSeconds(90);
-    private static final int LOG_LINES = 20;
 
     /** What the broker logs once it takes requests and the controller counts on it. */
     private static final String STARTED = "Kafka Server started";
@@ -87,49 +82,26 @@ public final class LocalKafka implements AutoCloseable {
         if (!files.isFormatted()) {
             format();
         }
-        long loggedBefore = log().size();
-        ServerProcess broker = run(program.run(files.settings()));
+        ServerProcess broker = prepare(program.run(files.settings()));
         process = broker;
-        try {
-            Waiting.until(
-                    PATIENCE,
-                    () -> {
-                        if (!broker.isAlive()) {
-                            throw failure(
-                                    "ended with status " + broker.exitStatus().orElse(-1) + " while starting");
-                        }
-                        return log().from(loggedBefore).contains(STARTED) ? Optional.of(broker) : Optional.empty();
-                    },
-                    () -> failure("takes no requests after " + PATIENCE.toSeconds() + " s"));
-        } catch (RuntimeException e) {
-            broker.close();
-            throw e;
-        }
+        startup().untilItSays(STARTED, broker);
         log.info("broker started bootstrap={}", bootstrapServers());
     }
 
     private void format() {
-        try (ServerProcess tool = run(program.format(files.settings(), KafkaFiles.newClusterId()))) {
-            Waiting.until(
-                    PATIENCE,
-                    () -> tool.isAlive() ? Optional.empty() : Optional.of(tool.name()),
-                    () -> failure("has not prepared its storage after " + PATIENCE.toSeconds() + " s"));
-        }
+        startup().untilItEnds(prepare(program.format(files.settings(), KafkaFiles.newClusterId())));
         if (!files.isFormatted()) {
-            throw failure("could not prepare its storage");
+            throw startup().failure("could not prepare its storage");
         }
     }
 
-    private ServerProcess run(List<String> arguments) {
-        ServerProcess server = host.prepare(
+    private ServerProcess prepare(List<String> arguments) {
+        return host.prepare(
                 new ServerCommand("kafka", program.program(), arguments, Map.of(), files.folder(), files.log()));
-        server.start();
-        return server;
     }
 
-    private IllegalStateException failure(String what) {
-        return new IllegalStateException("the Kafka broker " + what + "; the end of " + files.log() + ":\n"
-                + String.join("\n", log().tail(LOG_LINES)));
+    private Startup startup() {
+        return new Startup("Kafka broker", log());
     }
 
     /** Ends it in order. */

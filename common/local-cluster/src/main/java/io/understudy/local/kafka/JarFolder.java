@@ -1,0 +1,56 @@
+package io.understudy.local.kafka;
+
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+
+/** A folder of jars that is a program's class path, run by this JVM's own Java. */
+record JarFolder(Path folder) {
+
+    /** Soon up and small; a program for tests never runs long enough to gain from the better compiler. */
+    private static final List<String> JVM = List.of("-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Xshare:auto");
+
+    /** Where a program's jars are to be found. */
+    record Place(String program, String property, String variable, String jarPrefix, String inCheckout) {
+
+        /**
+         * The folder that the property or the variable names.
+         *
+         * @throws IllegalStateException neither does, or the program is not there
+         */
+        JarFolder find() {
+            return at(System.getProperty(property, System.getenv(variable)));
+        }
+
+        JarFolder at(@Nullable String named) {
+            if (named == null || named.isBlank()) {
+                throw new IllegalStateException("no " + program + ": name the folder of its jars by " + variable
+                        + " or -D" + property + " (in a checkout: " + inCheckout + ")");
+            }
+            Path folder = Path.of(named).toAbsolutePath();
+            if (!Files.isDirectory(folder) || !hasProgram(folder)) {
+                throw new IllegalStateException("no " + program + " in " + folder + ", which " + variable + " or -D"
+                        + property + " names: it has no jar " + jarPrefix + "*.jar");
+            }
+            return new JarFolder(folder);
+        }
+
+        private boolean hasProgram(Path folder) {
+            String[] jars = folder.toFile().list((parent, name) -> name.startsWith(jarPrefix) && name.endsWith(".jar"));
+            return jars != null && jars.length > 0;
+        }
+    }
+
+    Path program() {
+        return Path.of(System.getProperty("java.home"), "bin", "java");
+    }
+
+    /** Arguments of {@link #program} that run a class with that much memory, logging as logback's file says. */
+    List<String> run(String heap, Path logging, String main, String... arguments) {
+        List<String> ours = List.of(
+                "-Xmx" + heap, "-cp", folder.resolve("*").toString(), "-Dlogback.configurationFile=" + logging, main);
+        return Stream.of(JVM, ours, List.of(arguments)).flatMap(List::stream).toList();
+    }
+}
