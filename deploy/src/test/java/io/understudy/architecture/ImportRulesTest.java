@@ -81,7 +81,8 @@ final class ImportRulesTest {
             .gateway.metrics    .metrics io.micrometer
             .gateway.health
 
-            .mirror             .vocabulary .feed .etcd .config .metrics .tls com.google.protobuf io.micrometer org.slf4j
+            .mirror             .vocabulary .feed .kafka .etcd .config .metrics .tls com.google.protobuf io.micrometer
+            .mirror             org.slf4j
             .mirror.takeover    .mirror .vocabulary .etcd .feed.etcd com.fasterxml.jackson com.google.protobuf
             .mirror.takeover    io.etcd.jetcd.api io.grpc io.micrometer org.slf4j
             .mirror.status      .mirror.pipeline .mirror.checkpoint .mirror.revisions .mirror.verify .vocabulary

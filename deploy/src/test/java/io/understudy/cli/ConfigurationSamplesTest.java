@@ -27,19 +27,22 @@ final class ConfigurationSamplesTest {
 
     @Test
     void theMirrorsSampleIsCurrentAndValid() throws Exception {
-        Path sample = current("mirror.yaml", withTarget("mirrors.*.target.etcd.endpoints"), "dr");
+        Path sample = current("mirror.yaml", fromEtcdToEtcd(), "dr");
         assertThat(MirrorConfiguration.load(sample, Map.of(), Map.of()).mirrors())
                 .hasSize(1);
     }
 
-    /** A mirror has one target of several kinds; the sample shows this one. */
-    private static List<Setting<?>> withTarget(String key) {
+    /** A mirror has a source and a target of several kinds; the sample shows these. */
+    private static List<Setting<?>> fromEtcdToEtcd() {
+        Map<String, String> shown = Map.of(
+                "mirrors.*.source.endpoints", "http://127.0.0.1:2379",
+                "mirrors.*.target.etcd.endpoints", "http://127.0.0.1:12379");
         return MirrorConfiguration.ROWS.stream()
-                .<Setting<?>>map(row -> row.key().equals(key) ? required(row) : row)
+                .<Setting<?>>map(row -> shown.containsKey(row.key()) ? required(row, shown.get(row.key())) : row)
                 .toList();
     }
 
-    private static <T> Setting<T> required(Setting<T> row) {
+    private static <T> Setting<T> required(Setting<T> row, String example) {
         return new Setting<>(
                 row.key(),
                 row.type(),
@@ -49,7 +52,7 @@ final class ConfigurationSamplesTest {
                 row.defaultValue(),
                 row.least(),
                 row.most(),
-                "http://127.0.0.1:12379",
+                example,
                 row.check());
     }
 

@@ -17,7 +17,6 @@ import io.grpc.netty.NettyChannelBuilder;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import io.understudy.etcd.EtcdCluster;
 import io.understudy.etcd.EtcdSettings;
-import io.understudy.feed.etcd.EtcdFeedOptions;
 import io.understudy.local.binary.EtcdBinaries;
 import io.understudy.local.junit.EtcdExtension;
 import io.understudy.local.process.FreePorts;
@@ -121,10 +120,8 @@ final class TargetSeedingIT {
                 new InetSocketAddress(InetAddress.getLoopbackAddress(), 0),
                 List.of(new MirrorSettings.Mirror(
                         "dr",
-                        EtcdSettings.of(source),
-                        EtcdFeedOptions.DEFAULTS,
+                        MirrorSettings.Source.Etcd.of(EtcdSettings.of(source)),
                         MirrorScope.all(),
-                        true,
                         MirrorSettings.Target.Etcd.of(
                                 EtcdSettings.of(target), EtcdSinkOptions.DEFAULTS.with(ForeignKeys.DELETE))))))) {
             await().atMost(Duration.ofSeconds(60))

@@ -8,6 +8,7 @@ import io.understudy.mirror.verify.BackgroundVerification;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -20,16 +21,19 @@ final class EtcdUpkeep implements AutoCloseable {
     private static final long CLOSE_MILLIS = 2_000;
 
     private final String mirror;
-    private final BackgroundVerification verification;
+    private final @Nullable BackgroundVerification verification;
     private final TargetCompaction compaction;
     private final RevisionMap revisions;
     private final BooleanSupplier active;
     private final Thread thread;
 
-    /** @param active whether this process mirrors, and the target is whole */
+    /**
+     * @param verification null for none
+     * @param active whether this process mirrors, and the target is whole
+     */
     EtcdUpkeep(
             String mirror,
-            BackgroundVerification verification,
+            @Nullable BackgroundVerification verification,
             TargetCompaction compaction,
             RevisionMap revisions,
             BooleanSupplier active) {
@@ -56,7 +60,7 @@ final class EtcdUpkeep implements AutoCloseable {
         String warning = compaction.warning();
         return new MirrorShown(
                 report,
-                verification.isOn() ? verification.status() : null,
+                verification == null ? null : verification.status(),
                 compaction.compacted().value(),
                 warning == null ? List.of() : List.of(warning));
     }
@@ -76,7 +80,7 @@ final class EtcdUpkeep implements AutoCloseable {
 
     private void step() throws InterruptedException {
         try {
-            if (verification.isOn()) {
+            if (verification != null) {
                 verification.step();
             }
             compaction.step();

@@ -7,23 +7,23 @@ import io.understudy.config.HostPort;
 import io.understudy.config.Setting;
 import io.understudy.etcd.EtcdSettings;
 import io.understudy.feed.etcd.EtcdFeedOptions;
+import io.understudy.feed.kafka.KafkaFeedOptions;
+import io.understudy.kafka.KafkaSettings;
 import io.understudy.mirror.etcd.EtcdSinkOptions;
 import io.understudy.mirror.kafka.KafkaSinkOptions;
 import io.understudy.mirror.scope.MirrorScope;
 import io.understudy.mirror.verify.VerifyOptions;
 import java.nio.file.Path;
 import java.time.Duration;
-import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /** A mirror process' settings as rows of a configuration. */
 public final class MirrorConfiguration {
 
-    private static final String MIRRORS = "mirrors";
+    static final String MIRRORS = "mirrors";
     private static final String EACH = MIRRORS + ".*";
 
     private static final Setting<HostPort> LISTEN = Setting.hostPort(
@@ -42,14 +42,15 @@ public final class MirrorConfiguration {
                     "rename.from", "A prefix that all copied keys have, which rename.to replaces in the target.")
             .optionally()
             .example("/registry/");
-    private static final Setting<String> RENAME_TO = Setting.text(
+    static final Setting<String> RENAME_TO = Setting.text(
                     "rename.to", "What the target's keys begin with instead of rename.from.")
             .optionally()
             .example("/copy/registry/");
     private static final Setting<Boolean> MARKED = Setting.flag(
                     "marked",
                     "Whether to watch the marks of other mirrors into the source, so that in rings and two-way mirrors"
-                            + " no commit comes back; with include this means to read all keys in between as well.")
+                            + " no commit comes back; with include this means to read all keys in between as well."
+                            + " Kafka doesn't have them.")
             .defaultsTo(true);
     private static final Setting<Duration> COMPACT_AFTER = Setting.duration(
                     "compactTarget",
@@ -62,7 +63,7 @@ public final class MirrorConfiguration {
                     "After how long without a word of the active process another one takes the mirror over.")
             .defaultsTo(MirrorSettings.Target.Etcd.ACTIVE_TTL)
             .between(Duration.ofSeconds(2), Duration.ofMinutes(5));
-    private static final Setting<?> ENDPOINTS = EtcdSettings.ROWS.stream()
+    static final Setting<?> ENDPOINTS = EtcdSettings.ROWS.stream()
             .filter(row -> row.key().equals("endpoints"))
             .findFirst()
             .orElseThrow();
@@ -70,7 +71,9 @@ public final class MirrorConfiguration {
     /** Every setting of a mirror process. */
     public static final List<Setting<?>> ROWS = Stream.of(
                     List.<Setting<?>>of(LISTEN),
-                    Setting.under(EACH + ".source", EtcdSettings.ROWS),
+                    Setting.under(EACH + ".source", optional(EtcdSettings.ROWS)),
+                    Setting.under(EACH + ".source.kafka", optional(KafkaSettings.ROWS)),
+                    Setting.under(EACH + ".source.kafka", optional(KafkaFeedOptions.ROWS)),
                     Setting.under(EACH, List.of(INCLUDE, EXCLUDE, RENAME_FROM, RENAME_TO, MARKED)),
                     Setting.under(EACH + ".feed", EtcdFeedOptions.ROWS),
                     Setting.under(EACH + ".target.etcd", optional(EtcdSettings.ROWS)),
@@ -97,11 +100,8 @@ public final class MirrorConfiguration {
                 environment,
                 flags,
                 ROWS,
-                MirrorConfiguration::requireMirrors,
-                MirrorConfiguration::requireOneTargetEach,
-                MirrorConfiguration::requireTopicsOfTheirOwn,
-                MirrorConfiguration::requireNamesAsTheyAreInTopics,
-                (all, report) -> settings(all));
+                Stream.concat(MirrorChecks.ALL.stream(), Stream.of((Check) (all, report) -> settings(all)))
+                        .toArray(Check[]::new));
         return settings(configuration);
     }
 
@@ -109,19 +109,24 @@ public final class MirrorConfiguration {
         return new MirrorSettings(
                 all.get(LISTEN).socketAddress(),
                 all.names(MIRRORS).stream()
-                        .filter(name -> hasOneTarget(each(all, name)))
+                        .filter(name -> MirrorChecks.isWhole(each(all, name)))
                         .map(name -> mirror(name, each(all, name)))
                         .toList());
     }
 
     private static MirrorSettings.Mirror mirror(String name, Configuration mirror) {
-        return new MirrorSettings.Mirror(
-                name,
+        return new MirrorSettings.Mirror(name, source(name, mirror), scope(mirror), target(name, mirror));
+    }
+
+    private static MirrorSettings.Source source(String name, Configuration mirror) {
+        if (MirrorChecks.isFromKafka(mirror)) {
+            Configuration kafka = mirror.at("source.kafka");
+            return new MirrorSettings.Source.Kafka(KafkaSettings.from(kafka), KafkaFeedOptions.from(kafka));
+        }
+        return new MirrorSettings.Source.Etcd(
                 EtcdSettings.from(name + "-source", mirror.at("source")),
                 EtcdFeedOptions.from(mirror.at("feed")),
-                scope(mirror),
-                mirror.get(MARKED),
-                target(name, mirror));
+                mirror.get(MARKED));
     }
 
     private static MirrorScope scope(Configuration mirror) {
@@ -137,8 +142,8 @@ public final class MirrorConfiguration {
     }
 
     private static MirrorSettings.Target target(String name, Configuration mirror) {
-        Configuration etcd = mirror.at("target.etcd");
-        if (etcd.has(ENDPOINTS)) {
+        if (!MirrorChecks.isIntoKafka(mirror)) {
+            Configuration etcd = mirror.at("target.etcd");
             return new MirrorSettings.Target.Etcd(
                     EtcdSettings.from(name + "-target", etcd),
                     EtcdSinkOptions.from(etcd),
@@ -149,65 +154,7 @@ public final class MirrorConfiguration {
         return new MirrorSettings.Target.Kafka(KafkaSinkOptions.from(mirror.at("target.kafka")));
     }
 
-    private static void requireMirrors(Configuration all, Check.Report report) {
-        if (all.names(MIRRORS).isEmpty()) {
-            throw new IllegalArgumentException("no mirror is configured; at least one is needed, such as mirrors.dr");
-        }
-    }
-
-    private static void requireOneTargetEach(Configuration all, Check.Report report) {
-        for (String name : all.names(MIRRORS)) {
-            Configuration mirror = each(all, name);
-            Configuration kafka = mirror.at("target.kafka");
-            boolean hasEtcd = mirror.at("target.etcd").has(ENDPOINTS);
-            if (hasEtcd && kafka.has(KafkaSinkOptions.BOOTSTRAP_SERVERS)) {
-                report.problem(
-                        kafka,
-                        KafkaSinkOptions.BOOTSTRAP_SERVERS,
-                        "is given beside target.etcd.endpoints; a mirror has one target");
-            } else if (!hasEtcd && !kafka.has(KafkaSinkOptions.BOOTSTRAP_SERVERS)) {
-                report.problem(mirror.at("target.etcd"), ENDPOINTS, "or target.kafka.bootstrapServers is needed");
-            } else if (kafka.has(KafkaSinkOptions.BOOTSTRAP_SERVERS) != kafka.has(KafkaSinkOptions.TOPIC)) {
-                report.problem(
-                        kafka,
-                        KafkaSinkOptions.TOPIC,
-                        "and bootstrapServers go together; one is given without the other");
-            }
-        }
-    }
-
-    private static void requireTopicsOfTheirOwn(Configuration all, Check.Report report) {
-        Set<String> topics = new HashSet<>();
-        for (String name : all.names(MIRRORS)) {
-            Configuration kafka = each(all, name).at("target.kafka");
-            kafka.find(KafkaSinkOptions.TOPIC)
-                    .filter(topic -> !topics.add(topic))
-                    .ifPresent(topic -> report.problem(
-                            kafka,
-                            KafkaSinkOptions.TOPIC,
-                            "is " + topic + ", as another mirror's; each needs its own"));
-        }
-    }
-
-    private static void requireNamesAsTheyAreInTopics(Configuration all, Check.Report report) {
-        for (String name : all.names(MIRRORS)) {
-            Configuration mirror = each(all, name);
-            if (mirror.at("target.kafka").has(KafkaSinkOptions.TOPIC)) {
-                mirror.find(RENAME_TO)
-                        .ifPresent(to ->
-                                report.problem(mirror, RENAME_TO, "is " + to + ", but in Kafka keys keep their names"));
-            }
-        }
-    }
-
-    private static boolean hasOneTarget(Configuration mirror) {
-        Configuration kafka = mirror.at("target.kafka");
-        return mirror.at("target.etcd").has(ENDPOINTS)
-                ? !kafka.has(KafkaSinkOptions.BOOTSTRAP_SERVERS)
-                : kafka.has(KafkaSinkOptions.BOOTSTRAP_SERVERS) && kafka.has(KafkaSinkOptions.TOPIC);
-    }
-
-    private static Configuration each(Configuration all, String name) {
+    static Configuration each(Configuration all, String name) {
         return all.at(MIRRORS + "." + name);
     }
 

@@ -1,39 +1,20 @@
 package io.understudy.mirror;
 
 import io.micrometer.core.instrument.MeterRegistry;
-import io.understudy.etcd.EtcdCluster;
-import io.understudy.etcd.EtcdSettings;
-import io.understudy.etcd.ReadIndex;
 import io.understudy.feed.FeedKind;
-import io.understudy.feed.etcd.EtcdFeedSource;
 import io.understudy.metrics.ProcessMetrics;
-import io.understudy.mirror.active.ActiveLease;
 import io.understudy.mirror.active.ActiveRole;
-import io.understudy.mirror.call.KeyCount;
-import io.understudy.mirror.etcd.EtcdSink;
-import io.understudy.mirror.etcd.EtcdSinkOptions;
 import io.understudy.mirror.kafka.KafkaSink;
 import io.understudy.mirror.kafka.KafkaSinkOptions;
-import io.understudy.mirror.lease.LeaseMetrics;
-import io.understudy.mirror.lease.LeasedSink;
-import io.understudy.mirror.lease.TargetLeases;
 import io.understudy.mirror.pipeline.MirrorFailedException;
 import io.understudy.mirror.pipeline.MirrorPlan;
 import io.understudy.mirror.pipeline.MirrorReport;
 import io.understudy.mirror.pipeline.MirrorState;
 import io.understudy.mirror.pipeline.Pipeline;
-import io.understudy.mirror.revisions.CheckpointHistory;
 import io.understudy.mirror.revisions.RevisionMap;
-import io.understudy.mirror.revisions.TargetCompaction;
-import io.understudy.mirror.sink.ForeignWriteHint;
-import io.understudy.mirror.sink.Sink;
-import io.understudy.mirror.sink.SinkListener;
 import io.understudy.mirror.status.MirrorShown;
 import io.understudy.mirror.status.Shown;
 import io.understudy.mirror.status.StatusServer;
-import io.understudy.mirror.verify.BackgroundVerification;
-import io.understudy.mirror.verify.Repair;
-import io.understudy.vocabulary.KeyRange;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayDeque;
@@ -46,11 +27,6 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicReference;
-import java.util.function.Consumer;
-import java.util.function.Function;
-import java.util.function.Supplier;
-import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -151,104 +127,35 @@ public final class MirrorProcess implements AutoCloseable {
     }
 
     private Pipeline startMirror(MirrorSettings.Mirror mirror, String writer) {
-        EtcdCluster source = connect(mirror.source(), mirror.name() + "-source");
+        MirrorSource source = MirrorSource.open(mirror, meters, open::push);
         return mirror.target() instanceof MirrorSettings.Target.Etcd etcd
-                ? startEtcd(mirror, source, etcd, writer)
-                : startKafka(mirror, source, ((MirrorSettings.Target.Kafka) mirror.target()).options(), writer);
+                ? startEtcd(new EtcdMirror(mirror, etcd, writer, source, meters, open::push))
+                : start(intoKafka(mirror, source, ((MirrorSettings.Target.Kafka) mirror.target()).options(), writer));
     }
 
-    private Pipeline startEtcd(
-            MirrorSettings.Mirror mirror, EtcdCluster source, MirrorSettings.Target.Etcd etcd, String writer) {
-        EtcdCluster target = connect(etcd.cluster(), mirror.name() + "-target");
-        ActiveRole role = ActiveLease.start(mirror.name(), writer, target, etcd.activeTtl(), meters);
-        open.push(role);
-        LeaseMetrics leases = new LeaseMetrics(mirror.name(), meters);
-        KeyRange range = mirror.scope().feedRange(mirror.marked());
-        AtomicReference<@Nullable EtcdSink> writing = new AtomicReference<>();
-        Pipeline pipeline = start(new MirrorPlan(
-                mirror.name(),
-                range,
-                FeedKind.STATE,
-                shown(mirror.source()),
-                feeds(mirror, source),
-                head(mirror, source),
-                () -> KeyCount.of(source, range),
-                shown(etcd.cluster()),
-                role,
-                listener -> sink(mirror, etcd.options(), writer, source, target, leases, writing::set, listener)));
-        Repair repair = operations -> {
-            EtcdSink sink = writing.get();
-            return sink != null && sink.repair(operations);
-        };
-        EtcdUpkeep upkeep = new EtcdUpkeep(
-                mirror.name(),
-                new BackgroundVerification(
-                        MirrorQuestions.sides(mirror, etcd, source, target), etcd.verify(), repair, meters),
-                new TargetCompaction(mirror.name(), target, etcd.compactAfter()),
-                new RevisionMap(new CheckpointHistory(mirror.name(), target)),
-                () -> pipeline.report().state() == MirrorState.SYNCED);
-        upkeeps.put(mirror.name(), upkeep);
+    private Pipeline startEtcd(EtcdMirror mirror) {
+        MirrorPlan plan = mirror.plan(open::push);
+        Pipeline pipeline = start(plan);
+        EtcdUpkeep upkeep = mirror.upkeep(() -> pipeline.report().state() == MirrorState.SYNCED);
+        upkeeps.put(plan.mirror(), upkeep);
         upkeep.start();
         open.push(upkeep);
         return pipeline;
     }
 
-    private static Sink sink(
-            MirrorSettings.Mirror mirror,
-            EtcdSinkOptions options,
-            String writer,
-            EtcdCluster source,
-            EtcdCluster target,
-            LeaseMetrics metrics,
-            Consumer<EtcdSink> writing,
-            SinkListener listener) {
-        Function<TargetLeases, EtcdSink> sinks = leases -> {
-            EtcdSink sink = new EtcdSink(
-                    mirror.name(),
-                    mirror.scope(),
-                    writer,
-                    source,
-                    target,
-                    options,
-                    leases,
-                    ForeignWriteHint.NONE,
-                    listener);
-            writing.accept(sink);
-            return sink;
-        };
-        return switch (options.leases()) {
-            case DROP -> {
-                LeasedSink.requireNoneKept(mirror.name(), target, listener);
-                yield sinks.apply(TargetLeases.DROPPED);
-            }
-            case TTL ->
-                LeasedSink.over(
-                        mirror.name(),
-                        mirror.scope(),
-                        source,
-                        target,
-                        metrics,
-                        listener,
-                        sinks,
-                        EtcdSink::epoch,
-                        EtcdSink::repair);
-        };
-    }
-
-    private Pipeline startKafka(
-            MirrorSettings.Mirror mirror, EtcdCluster source, KafkaSinkOptions options, String writer) {
-        KeyRange range = mirror.scope().feedRange(false);
-        return start(new MirrorPlan(
+    private static MirrorPlan intoKafka(
+            MirrorSettings.Mirror mirror, MirrorSource source, KafkaSinkOptions options, String writer) {
+        return new MirrorPlan(
                 mirror.name(),
-                range,
+                source.range(),
                 FeedKind.HISTORY,
-                shown(mirror.source()),
-                feeds(mirror, source),
-                head(mirror, source),
-                () -> KeyCount.of(source, range),
+                source.shown(),
+                source.feeds(),
+                source.head(),
+                () -> source.count().apply(source.range()),
                 "kafka " + options.bootstrapServers() + " topic " + options.topic(),
                 ActiveRole.ALWAYS,
-                listener -> new KafkaSink(mirror.name(), mirror.scope(), writer, options, listener)));
+                listener -> new KafkaSink(mirror.name(), mirror.scope(), writer, options, listener));
     }
 
     private Pipeline start(MirrorPlan plan) {
@@ -257,24 +164,6 @@ public final class MirrorProcess implements AutoCloseable {
         var unused = pipeline.failure().thenAccept(failure::complete);
         LOG.info("mirror={} started, source=\"{}\" target=\"{}\"", plan.mirror(), plan.sourceName(), plan.targetName());
         return pipeline;
-    }
-
-    private EtcdFeedSource feeds(MirrorSettings.Mirror mirror, EtcdCluster source) {
-        return new EtcdFeedSource(mirror.name(), source, mirror.feed(), meters);
-    }
-
-    private static Supplier<CompletableFuture<ReadIndex>> head(MirrorSettings.Mirror mirror, EtcdCluster source) {
-        return () -> source.readIndex(mirror.source().requestTimeout());
-    }
-
-    private static String shown(EtcdSettings cluster) {
-        return "etcd " + cluster.endpoints();
-    }
-
-    private EtcdCluster connect(EtcdSettings settings, String name) {
-        EtcdCluster cluster = EtcdCluster.connect(settings.withName(name), meters);
-        open.push(cluster);
-        return cluster;
     }
 
     /** What the status server shows. */

@@ -23,14 +23,18 @@ public final class MirrorQuestions {
      * Whether the target is the source, as {@link Verification#run} finds out.
      *
      * @param progress told how many keys were compared
-     * @throws IllegalArgumentException the mirror's target is not etcd
+     * @throws IllegalArgumentException the mirror's source or target is not etcd
      */
     public static VerifyResult verify(MirrorSettings.Mirror mirror, LongConsumer progress) throws InterruptedException {
         MirrorSettings.Target.Etcd etcd = etcd(mirror);
+        if (!(mirror.source() instanceof MirrorSettings.Source.Etcd from)) {
+            throw new IllegalArgumentException(
+                    "mirror " + mirror.name() + " reads from Kafka; only mirrors from etcd into etcd can be compared");
+        }
         SimpleMeterRegistry meters = new SimpleMeterRegistry();
-        try (EtcdCluster source = EtcdCluster.connect(mirror.source().withName(mirror.name() + "-source"), meters);
+        try (EtcdCluster source = EtcdCluster.connect(from.cluster().withName(mirror.name() + "-source"), meters);
                 EtcdCluster target = EtcdCluster.connect(etcd.cluster().withName(mirror.name() + "-target"), meters)) {
-            return Verification.run(sides(mirror, etcd, source, target), progress);
+            return Verification.run(sides(mirror, from, etcd, source, target), progress);
         }
     }
 
@@ -48,13 +52,17 @@ public final class MirrorQuestions {
     }
 
     static Sides sides(
-            MirrorSettings.Mirror mirror, MirrorSettings.Target.Etcd etcd, EtcdCluster source, EtcdCluster target) {
+            MirrorSettings.Mirror mirror,
+            MirrorSettings.Source.Etcd from,
+            MirrorSettings.Target.Etcd etcd,
+            EtcdCluster source,
+            EtcdCluster target) {
         return new Sides(
                 mirror.name(),
                 mirror.scope(),
                 source,
                 target,
-                mirror.feed(),
+                from.feed(),
                 etcd.options().leases() == LeaseMode.TTL,
                 etcd.options().onForeignKeys() == ForeignKeys.KEEP);
     }

@@ -2,6 +2,8 @@ package io.understudy.mirror;
 
 import io.understudy.etcd.EtcdSettings;
 import io.understudy.feed.etcd.EtcdFeedOptions;
+import io.understudy.feed.kafka.KafkaFeedOptions;
+import io.understudy.kafka.KafkaSettings;
 import io.understudy.mirror.etcd.EtcdSinkOptions;
 import io.understudy.mirror.kafka.KafkaSinkOptions;
 import io.understudy.mirror.scope.MirrorScope;
@@ -39,10 +41,29 @@ public record MirrorSettings(InetSocketAddress status, List<Mirror> mirrors) {
      *
      * @param name tells its checkpoint from others in the same target
      * @param scope the part of the source that is copied
-     * @param marked whether the marks of other mirrors into the source are watched, so that commits don't go in circles
      */
-    public record Mirror(
-            String name, EtcdSettings source, EtcdFeedOptions feed, MirrorScope scope, boolean marked, Target target) {}
+    public record Mirror(String name, Source source, MirrorScope scope, Target target) {}
+
+    /** What a mirror reads from. */
+    public sealed interface Source {
+
+        /**
+         * An etcd cluster, or a gateway.
+         *
+         * @param marked whether the marks of other mirrors into the source are watched, so that commits don't go in
+         *     circles
+         */
+        record Etcd(EtcdSettings cluster, EtcdFeedOptions feed, boolean marked) implements Source {
+
+            /** With the configuration's defaults for the rest. */
+            public static Etcd of(EtcdSettings cluster) {
+                return new Etcd(cluster, EtcdFeedOptions.DEFAULTS, true);
+            }
+        }
+
+        /** The topics of a mirror into Kafka. */
+        record Kafka(KafkaSettings kafka, KafkaFeedOptions options) implements Source {}
+    }
 
     /** What a mirror writes to. */
     public sealed interface Target {

@@ -9,7 +9,6 @@ import static org.awaitility.Awaitility.await;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.google.protobuf.ByteString;
-import io.understudy.feed.etcd.EtcdFeedOptions;
 import io.understudy.local.junit.EtcdExtension;
 import io.understudy.mirror.etcd.EtcdSinkOptions;
 import io.understudy.mirror.fixture.Mirrors;
@@ -172,10 +171,8 @@ final class EtcdUpkeepIT {
     private static MirrorProcess start(VerifyOptions verify) {
         return Mirrors.start(new MirrorSettings.Mirror(
                 "dr",
-                Mirrors.settings(SOURCE.cluster()),
-                EtcdFeedOptions.DEFAULTS,
+                MirrorSettings.Source.Etcd.of(Mirrors.settings(SOURCE.cluster())),
                 MirrorScope.all(),
-                true,
                 new MirrorSettings.Target.Etcd(
                         Mirrors.settings(TARGET.cluster()),
                         EtcdSinkOptions.DEFAULTS,

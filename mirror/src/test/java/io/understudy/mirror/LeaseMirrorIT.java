@@ -9,7 +9,6 @@ import static org.awaitility.Awaitility.await;
 import com.google.protobuf.ByteString;
 import io.etcd.jetcd.api.KeyValue;
 import io.etcd.jetcd.api.RangeRequest;
-import io.understudy.feed.etcd.EtcdFeedOptions;
 import io.understudy.local.etcd.EtcdMember;
 import io.understudy.local.junit.EtcdExtension;
 import io.understudy.mirror.etcd.EtcdSinkOptions;
@@ -322,10 +321,8 @@ final class LeaseMirrorIT {
     private static MirrorSettings.Mirror mirror(String name, String prefix) {
         return new MirrorSettings.Mirror(
                 name,
-                Mirrors.settings(SOURCE.cluster()),
-                EtcdFeedOptions.DEFAULTS,
+                MirrorSettings.Source.Etcd.of(Mirrors.settings(SOURCE.cluster())),
                 MirrorScope.prefix(prefix),
-                true,
                 MirrorSettings.Target.Etcd.of(
                         Mirrors.settings(TARGET.cluster()), EtcdSinkOptions.DEFAULTS.with(LeaseMode.TTL)));
     }

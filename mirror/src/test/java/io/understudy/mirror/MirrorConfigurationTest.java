@@ -5,6 +5,8 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.understudy.config.ConfigurationException;
 import io.understudy.config.SettingsText;
+import io.understudy.feed.kafka.KafkaFeedOptions;
+import io.understudy.kafka.KafkaSettings;
 import io.understudy.mirror.etcd.ForeignKeys;
 import io.understudy.mirror.scope.MirrorScope;
 import java.io.IOException;
@@ -46,7 +48,10 @@ final class MirrorConfigurationTest {
         assertThat(settings.mirrors()).extracting(MirrorSettings.Mirror::name).containsExactly("dr", "log");
         MirrorSettings.Mirror dr = settings.mirrors().get(0);
         assertThat(dr.scope()).isEqualTo(MirrorScope.all());
-        assertThat(dr.source().endpoints()).hasSize(2).contains(URI.create("http://127.0.0.1:23794"));
+        assertThat(dr.source()).isInstanceOfSatisfying(MirrorSettings.Source.Etcd.class, etcd -> assertThat(
+                        etcd.cluster().endpoints())
+                .hasSize(2)
+                .contains(URI.create("http://127.0.0.1:23794")));
         assertThat(dr.target()).isInstanceOfSatisfying(MirrorSettings.Target.Etcd.class, etcd -> {
             assertThat(etcd.options().onForeignKeys()).isEqualTo(ForeignKeys.DELETE);
             assertThat(etcd.options().maxRequestBytes()).isEqualTo(1_572_864);
@@ -89,6 +94,62 @@ final class MirrorConfigurationTest {
                 .hasMessageContaining("mirrors.none.target.etcd.endpoints or target.kafka.bootstrapServers is needed")
                 .hasMessageContaining("mirrors.two.target.kafka.bootstrapServers is given beside")
                 .hasMessageContaining("mirrors.half.target.kafka.topic");
+    }
+
+    @Test
+    void readsAMirrorWhoseSourceIsKafka() throws IOException {
+        MirrorSettings settings = load("""
+                mirrors:
+                  back:
+                    source: {kafka: {bootstrapServers: "127.0.0.1:3", topic: core.t, maxCommitBytes: 1MiB}}
+                    include: /registry/
+                    rename: {from: /registry/, to: /copy/}
+                    target: {etcd: {endpoints: http://127.0.0.1:2}}
+                """);
+        assertThat(settings.mirrors().get(0).source())
+                .isEqualTo(new MirrorSettings.Source.Kafka(
+                        KafkaSettings.of("127.0.0.1:3"), new KafkaFeedOptions("core.t", "core.t.state", 1 << 20)));
+    }
+
+    @Test
+    void refusesAMirrorWithoutASourceAndOneWithTwo_together() {
+        assertThatThrownBy(() -> load("""
+                mirrors:
+                  none:
+                    target: {etcd: {endpoints: http://127.0.0.1:2}}
+                  two:
+                    source: {endpoints: http://127.0.0.1:1, kafka: {bootstrapServers: "127.0.0.1:3", topic: t}}
+                    target: {etcd: {endpoints: http://127.0.0.1:2}}
+                  half:
+                    source: {kafka: {bootstrapServers: "127.0.0.1:3"}}
+                    target: {etcd: {endpoints: http://127.0.0.1:2}}
+                """))
+                .isInstanceOf(ConfigurationException.class)
+                .hasMessageContaining("mirrors.none.source.endpoints or source.kafka.bootstrapServers is needed")
+                .hasMessageContaining(
+                        "mirrors.two.source.kafka.bootstrapServers is given beside source.endpoints; a mirror has one"
+                                + " source")
+                .hasMessageContaining("mirrors.half.source.kafka.topic and bootstrapServers go together");
+    }
+
+    @Test
+    void refusesWhatOnlyASourceClusterCouldTell() {
+        assertThatThrownBy(() -> load("""
+                mirrors:
+                  back:
+                    source: {kafka: {bootstrapServers: "127.0.0.1:3", topic: t}}
+                    target: {etcd: {endpoints: http://127.0.0.1:2, leases: ttl, onForeignWrites: repair}}
+                  on:
+                    source: {kafka: {bootstrapServers: "127.0.0.1:3", topic: t}}
+                    target: {kafka: {bootstrapServers: "127.0.0.1:4", topic: u}}
+                """))
+                .isInstanceOf(ConfigurationException.class)
+                .hasMessageContaining("mirrors.back.target.etcd.leases is ttl, but the source is Kafka: records name a"
+                        + " key's lease, but not how long it lives")
+                .hasMessageContaining("mirrors.back.target.etcd.onForeignWrites is repair, but the source is Kafka")
+                .hasMessageContaining("mirrors.on.target.kafka.bootstrapServers is given, and"
+                        + " source.kafka.bootstrapServers as well; topics are copied to another Kafka by Kafka's own"
+                        + " MirrorMaker");
     }
 
     @Test

@@ -11,7 +11,6 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.google.protobuf.ByteString;
 import io.understudy.etcd.EtcdSettings;
-import io.understudy.feed.etcd.EtcdFeedOptions;
 import io.understudy.local.junit.EtcdExtension;
 import io.understudy.mirror.etcd.EtcdSinkOptions;
 import io.understudy.mirror.fixture.Mirrors;
@@ -177,10 +176,8 @@ final class MirrorProcessIT {
     private static MirrorSettings.Mirror mirror(String name, String prefix) {
         return new MirrorSettings.Mirror(
                 name,
-                Mirrors.settings(SOURCE.cluster()),
-                EtcdFeedOptions.DEFAULTS,
+                MirrorSettings.Source.Etcd.of(Mirrors.settings(SOURCE.cluster())),
                 MirrorScope.prefix(prefix),
-                true,
                 MirrorSettings.Target.Etcd.of(Mirrors.settings(TARGET.cluster()), EtcdSinkOptions.DEFAULTS));
     }
 

@@ -10,7 +10,6 @@ import com.google.protobuf.ByteString;
 import io.etcd.jetcd.api.PutRequest;
 import io.etcd.jetcd.api.RequestOp;
 import io.etcd.jetcd.api.TxnRequest;
-import io.understudy.feed.etcd.EtcdFeedOptions;
 import io.understudy.local.junit.EtcdExtension;
 import io.understudy.mirror.checkpoint.Checkpoint;
 import io.understudy.mirror.checkpoint.CheckpointCodec;
@@ -219,10 +218,8 @@ final class MirrorTopologyIT {
             String name, EtcdExtension source, EtcdExtension target, String prefix) {
         return new MirrorSettings.Mirror(
                 name,
-                Mirrors.settings(source.cluster()),
-                EtcdFeedOptions.DEFAULTS,
+                MirrorSettings.Source.Etcd.of(Mirrors.settings(source.cluster())),
                 MirrorScope.prefix(prefix),
-                true,
                 MirrorSettings.Target.Etcd.of(Mirrors.settings(target.cluster()), EtcdSinkOptions.DEFAULTS));
     }
 

@@ -64,12 +64,14 @@ public record EtcdSinkOptions(
                     "coalesced: consecutive commits of the source may become one of the target; every-commit: each"
                             + " stays one, which is slower.")
             .defaultsTo(DEFAULTS.history());
-    private static final Setting<LeaseMode> LEASES = Setting.choice(
+    /** What becomes of leases. */
+    public static final Setting<LeaseMode> LEASES = Setting.choice(
                     "leases",
                     LeaseMode.class,
                     "drop: values are copied without their leases; ttl: leases are granted under the same ids and kept"
                             + " alive for as long as the source's live.")
             .defaultsTo(DEFAULTS.leases());
+
     private static final Setting<Integer> LANES = Setting.integer(
                     "lanes", "How many transactions of a snapshot are written at a time.")
             .defaultsTo(DEFAULTS.lanes())

@@ -1,12 +1,12 @@
 package io.understudy.mirror.pipeline;
 
-import io.understudy.etcd.ReadIndex;
 import io.understudy.feed.FeedKind;
 import io.understudy.feed.FeedSource;
 import io.understudy.mirror.active.ActiveRole;
 import io.understudy.mirror.sink.Sink;
 import io.understudy.mirror.sink.SinkListener;
 import io.understudy.vocabulary.KeyRange;
+import io.understudy.vocabulary.Revision;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Function;
 import java.util.function.Supplier;
@@ -27,7 +27,7 @@ public record MirrorPlan(
         FeedKind kind,
         String sourceName,
         FeedSource source,
-        Supplier<CompletableFuture<ReadIndex>> head,
+        Supplier<CompletableFuture<Revision>> head,
         Supplier<CompletableFuture<Long>> count,
         String targetName,
         ActiveRole role,

@@ -1,7 +1,6 @@
 package io.understudy.mirror.pipeline;
 
 import io.micrometer.core.instrument.MeterRegistry;
-import io.understudy.etcd.ReadIndex;
 import io.understudy.feed.Feed;
 import io.understudy.feed.FeedConsumer;
 import io.understudy.feed.FeedEndedException;
@@ -85,15 +84,15 @@ public final class Pipeline implements AutoCloseable {
             return;
         }
         Instant sentAt = Instant.now();
-        CompletableFuture<ReadIndex> head;
+        CompletableFuture<Revision> head;
         try {
             head = plan.head().get();
         } catch (RuntimeException e) {
             head = CompletableFuture.failedFuture(e);
         }
-        CompletableFuture<Void> unused = head.handle((index, failed) -> {
+        CompletableFuture<Void> unused = head.handle((revision, failed) -> {
             asking.set(false);
-            status.sampled(sentAt, index == null ? null : index.revision());
+            status.sampled(sentAt, revision);
             return null;
         });
     }

@@ -4,7 +4,9 @@ import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import io.understudy.etcd.EtcdCluster;
 import io.understudy.mirror.MirrorSettings;
+import io.understudy.mirror.etcd.EtcdSinkOptions;
 import io.understudy.mirror.etcd.ForeignKeys;
+import io.understudy.mirror.scope.MirrorScope;
 import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
@@ -12,6 +14,7 @@ import org.jspecify.annotations.Nullable;
 public final class MirrorParties implements AutoCloseable {
 
     private final MirrorSettings.Mirror mirror;
+    private final MirrorSettings.Source.Etcd source;
     private final MirrorSettings.Target.Etcd target;
     private final EtcdCluster sourceCluster;
     private final EtcdCluster targetCluster;
@@ -24,7 +27,7 @@ public final class MirrorParties implements AutoCloseable {
      * @param sourceUser null for none, or that of the certificate
      * @param targetUser likewise
      * @param patience how long either may take to answer
-     * @throws TakeOverException the mirror is not one into etcd
+     * @throws TakeOverException the mirror is not one from etcd into etcd
      */
     public MirrorParties(
             MirrorSettings.Mirror mirror,
@@ -35,10 +38,17 @@ public final class MirrorParties implements AutoCloseable {
             throw new TakeOverException(
                     "mirror " + mirror.name() + " writes to Kafka; only an etcd cluster can take over");
         }
+        if (!(mirror.source() instanceof MirrorSettings.Source.Etcd from)) {
+            throw new TakeOverException(
+                    "mirror " + mirror.name() + " reads from Kafka, so the cluster that its keys are"
+                            + " written in can't be asked, frozen or told where their home is. To write in the target, stop this"
+                            + " mirror first; mirror cluster to cluster where a home is to move");
+        }
         this.mirror = mirror;
+        this.source = from;
         this.target = etcd;
         MeterRegistry meters = new SimpleMeterRegistry();
-        this.sourceCluster = EtcdCluster.connect(mirror.source().withName("source"), meters);
+        this.sourceCluster = EtcdCluster.connect(from.cluster().withName("source"), meters);
         this.targetCluster = EtcdCluster.connect(etcd.cluster().withName("target"), meters);
         this.sourceCalls = new PatientCalls(sourceCluster, sourceUser, patience);
         this.targetCalls = new PatientCalls(targetCluster, targetUser, patience);
@@ -51,33 +61,30 @@ public final class MirrorParties implements AutoCloseable {
 
     /** As configured. */
     public Parties forward() {
-        return parties(mirror, sourceCalls, targetCalls);
+        return parties(mirror.scope(), sourceCalls, targetCalls, target.options());
     }
 
     /** From the target back to the source. */
     public Parties backward() {
-        return parties(reversed(), targetCalls, sourceCalls);
+        return parties(mirror.scope().reversed(), targetCalls, sourceCalls, backwardOptions());
     }
 
     /** The mirror from the target back to the source: it deletes there what the target doesn't have. */
     MirrorSettings.Mirror reversed() {
         return new MirrorSettings.Mirror(
                 mirror.name(),
-                target.cluster(),
-                mirror.feed(),
+                new MirrorSettings.Source.Etcd(target.cluster(), source.feed(), source.marked()),
                 mirror.scope().reversed(),
-                mirror.marked(),
                 new MirrorSettings.Target.Etcd(
-                        mirror.source(),
-                        target.options().with(ForeignKeys.DELETE),
-                        target.verify(),
-                        null,
-                        target.activeTtl()));
+                        source.cluster(), backwardOptions(), target.verify(), null, target.activeTtl()));
     }
 
-    private static Parties parties(MirrorSettings.Mirror of, PatientCalls from, PatientCalls to) {
-        MirrorSettings.Target.Etcd etcd = (MirrorSettings.Target.Etcd) of.target();
-        return new Parties(of.name(), of.scope(), from, to, etcd.options(), of.feed(), etcd.activeTtl());
+    private EtcdSinkOptions backwardOptions() {
+        return target.options().with(ForeignKeys.DELETE);
+    }
+
+    private Parties parties(MirrorScope scope, PatientCalls from, PatientCalls to, EtcdSinkOptions options) {
+        return new Parties(mirror.name(), scope, from, to, options, source.feed(), target.activeTtl());
     }
 
     @Override

@@ -71,11 +71,6 @@ public final class BackgroundVerification {
                 .register(meters);
     }
 
-    /** Whether there is anything to do. */
-    public boolean isOn() {
-        return options.keysPerSecond() > 0;
-    }
-
     /** Compares the next slice, which takes some seconds by the bounded rate. Failures are told by {@link #status}. */
     public void step() throws InterruptedException {
         try {

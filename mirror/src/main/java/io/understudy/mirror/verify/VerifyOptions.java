@@ -16,10 +16,12 @@ public record VerifyOptions(int keysPerSecond, ForeignWrites onForeignWrites) {
 
     private static final Setting<Integer> KEYS_PER_SECOND = Setting.integer(
                     "verifyKeysPerSecond",
-                    "How fast the target is compared with the source in the background, on either side; 0 for never.")
+                    "How fast the target is compared with the source in the background, on either side; 0 for never. Not"
+                            + " where the source is Kafka, see \"understudy mirror verify\".")
             .defaultsTo(DEFAULTS.keysPerSecond())
             .between(0, 1_000_000);
-    private static final Setting<ForeignWrites> ON_FOREIGN_WRITES = Setting.choice(
+    /** Repairs need a source that can be asked for single keys. */
+    public static final Setting<ForeignWrites> ON_FOREIGN_WRITES = Setting.choice(
                     "onForeignWrites",
                     ForeignWrites.class,
                     "What to do about keys of the mirrored range that somebody else writes in the target: report them,"

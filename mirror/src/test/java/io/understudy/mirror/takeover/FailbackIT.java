@@ -5,7 +5,6 @@ import static io.understudy.mirror.fixture.Mirrors.awaitHomeMoved;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.understudy.feed.etcd.EtcdFeedOptions;
 import io.understudy.local.junit.EtcdExtension;
 import io.understudy.mirror.MirrorProcess;
 import io.understudy.mirror.MirrorSettings;
@@ -51,10 +50,8 @@ final class FailbackIT {
         target.deleteAll();
         settings = new MirrorSettings.Mirror(
                 "dr",
-                Mirrors.settings(SOURCE.cluster()),
-                EtcdFeedOptions.DEFAULTS,
+                MirrorSettings.Source.Etcd.of(Mirrors.settings(SOURCE.cluster())),
                 MirrorScope.all(),
-                true,
                 MirrorSettings.Target.Etcd.of(
                         Mirrors.settings(TARGET.cluster()),
                         EtcdSinkOptions.DEFAULTS

@@ -1,0 +1,140 @@
+package io.understudy.mirror;
+
+import io.micrometer.core.instrument.MeterRegistry;
+import io.understudy.etcd.EtcdCluster;
+import io.understudy.feed.FeedKind;
+import io.understudy.mirror.active.ActiveLease;
+import io.understudy.mirror.active.ActiveRole;
+import io.understudy.mirror.etcd.EtcdSink;
+import io.understudy.mirror.lease.LeaseMetrics;
+import io.understudy.mirror.lease.LeasedSink;
+import io.understudy.mirror.lease.TargetLeases;
+import io.understudy.mirror.pipeline.MirrorPlan;
+import io.understudy.mirror.revisions.CheckpointHistory;
+import io.understudy.mirror.revisions.RevisionMap;
+import io.understudy.mirror.revisions.TargetCompaction;
+import io.understudy.mirror.sink.ForeignWriteHint;
+import io.understudy.mirror.sink.Sink;
+import io.understudy.mirror.sink.SinkListener;
+import io.understudy.mirror.verify.BackgroundVerification;
+import io.understudy.mirror.verify.Repair;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.BooleanSupplier;
+import java.util.function.Consumer;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
+
+/** A mirror into etcd, put together. */
+final class EtcdMirror {
+
+    private final MirrorSettings.Mirror mirror;
+    private final MirrorSettings.Target.Etcd etcd;
+    private final String writer;
+    private final MirrorSource source;
+    private final EtcdCluster target;
+    private final MeterRegistry meters;
+    private final LeaseMetrics leases;
+    private final AtomicReference<@Nullable EtcdSink> writing = new AtomicReference<>();
+
+    /** @param opened is given what is to be closed */
+    EtcdMirror(
+            MirrorSettings.Mirror mirror,
+            MirrorSettings.Target.Etcd etcd,
+            String writer,
+            MirrorSource source,
+            MeterRegistry meters,
+            Consumer<AutoCloseable> opened) {
+        this.mirror = mirror;
+        this.etcd = etcd;
+        this.writer = writer;
+        this.source = source;
+        this.meters = meters;
+        this.target = EtcdCluster.connect(etcd.cluster().withName(mirror.name() + "-target"), meters);
+        opened.accept(target);
+        this.leases = new LeaseMetrics(mirror.name(), meters);
+    }
+
+    /** From now on this process is one that may become the active one. */
+    MirrorPlan plan(Consumer<AutoCloseable> opened) {
+        ActiveRole role = ActiveLease.start(mirror.name(), writer, target, etcd.activeTtl(), meters);
+        opened.accept(role);
+        return new MirrorPlan(
+                mirror.name(),
+                source.range(),
+                FeedKind.STATE,
+                source.shown(),
+                source.feeds(),
+                source.head(),
+                () -> source.count().apply(source.range()),
+                MirrorSource.shown(etcd.cluster()),
+                role,
+                this::sink);
+    }
+
+    /** @param synced whether this process mirrors, and the target is whole */
+    EtcdUpkeep upkeep(BooleanSupplier synced) {
+        return new EtcdUpkeep(
+                mirror.name(),
+                verification(),
+                new TargetCompaction(mirror.name(), target, etcd.compactAfter()),
+                new RevisionMap(new CheckpointHistory(mirror.name(), target)),
+                synced);
+    }
+
+    private @Nullable BackgroundVerification verification() {
+        EtcdCluster cluster = source.cluster();
+        if (cluster == null
+                || etcd.verify().keysPerSecond() == 0
+                || !(mirror.source() instanceof MirrorSettings.Source.Etcd from)) {
+            return null;
+        }
+        Repair repair = operations -> {
+            EtcdSink sink = writing.get();
+            return sink != null && sink.repair(operations);
+        };
+        return new BackgroundVerification(
+                MirrorQuestions.sides(mirror, from, etcd, cluster, target), etcd.verify(), repair, meters);
+    }
+
+    private Sink sink(SinkListener listener) {
+        Function<TargetLeases, EtcdSink> sinks = kept -> {
+            EtcdSink sink = new EtcdSink(
+                    mirror.name(),
+                    mirror.scope(),
+                    writer,
+                    source.cluster(),
+                    target,
+                    etcd.options(),
+                    kept,
+                    ForeignWriteHint.NONE,
+                    listener);
+            writing.set(sink);
+            return sink;
+        };
+        return switch (etcd.options().leases()) {
+            case DROP -> {
+                LeasedSink.requireNoneKept(mirror.name(), target, listener);
+                yield sinks.apply(TargetLeases.DROPPED);
+            }
+            case TTL -> leased(sinks, listener);
+        };
+    }
+
+    private Sink leased(Function<TargetLeases, EtcdSink> sinks, SinkListener listener) {
+        EtcdCluster cluster = source.cluster();
+        if (cluster == null) {
+            throw new IllegalArgumentException("mirror " + mirror.name() + " is to keep leases alive, but "
+                    + source.shown() + " can't be asked whether they live");
+        }
+        return LeasedSink.over(
+                mirror.name(),
+                mirror.scope(),
+                cluster,
+                target,
+                leases,
+                listener,
+                sinks,
+                EtcdSink::epoch,
+                EtcdSink::repair);
+    }
+}

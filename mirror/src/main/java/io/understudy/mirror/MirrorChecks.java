@@ -1,0 +1,144 @@
+package io.understudy.mirror;
+
+import io.understudy.config.Check;
+import io.understudy.config.Configuration;
+import io.understudy.config.Setting;
+import io.understudy.feed.kafka.KafkaFeedOptions;
+import io.understudy.kafka.KafkaSettings;
+import io.understudy.mirror.etcd.EtcdSinkOptions;
+import io.understudy.mirror.lease.LeaseMode;
+import io.understudy.mirror.verify.ForeignWrites;
+import io.understudy.mirror.verify.VerifyOptions;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+
+/** What settings of mirrors can't go together. */
+final class MirrorChecks {
+
+    private static final Setting<?> SERVERS = KafkaSettings.BOOTSTRAP_SERVERS;
+    private static final Setting<String> TOPIC = KafkaFeedOptions.TOPIC;
+
+    /** All of them. */
+    static final List<Check> ALL = List.of(
+            (all, report) -> requireMirrors(all),
+            each(MirrorChecks::requireOneSource),
+            each(MirrorChecks::requireOneTarget),
+            each(MirrorChecks::requireWhatTopicsTell),
+            each(MirrorChecks::requireNamesAsTheyAreInTopics),
+            MirrorChecks::requireTopicsOfTheirOwn);
+
+    private MirrorChecks() {}
+
+    /** Whether source and target are there, one of each, so that the rest can be read. */
+    static boolean isWhole(Configuration mirror) {
+        return isOne(mirror.at("source"), mirror.at("source.kafka"))
+                && isOne(mirror.at("target.etcd"), mirror.at("target.kafka"));
+    }
+
+    static boolean isFromKafka(Configuration mirror) {
+        return mirror.at("source.kafka").has(SERVERS);
+    }
+
+    static boolean isIntoKafka(Configuration mirror) {
+        return mirror.at("target.kafka").has(SERVERS);
+    }
+
+    private static boolean isOne(Configuration etcd, Configuration kafka) {
+        return etcd.has(MirrorConfiguration.ENDPOINTS) ? !kafka.has(SERVERS) : kafka.has(SERVERS) && kafka.has(TOPIC);
+    }
+
+    private static Check each(Check ofMirror) {
+        return (all, report) -> {
+            for (String name : all.names(MirrorConfiguration.MIRRORS)) {
+                ofMirror.check(MirrorConfiguration.each(all, name), report);
+            }
+        };
+    }
+
+    private static void requireMirrors(Configuration all) {
+        if (all.names(MirrorConfiguration.MIRRORS).isEmpty()) {
+            throw new IllegalArgumentException("no mirror is configured; at least one is needed, such as mirrors.dr");
+        }
+    }
+
+    private static void requireOneSource(Configuration mirror, Check.Report report) {
+        requireOne(
+                mirror.at("source"),
+                mirror.at("source.kafka"),
+                "is given beside source.endpoints; a mirror has one source",
+                "or source.kafka.bootstrapServers is needed",
+                report);
+    }
+
+    private static void requireOneTarget(Configuration mirror, Check.Report report) {
+        requireOne(
+                mirror.at("target.etcd"),
+                mirror.at("target.kafka"),
+                "is given beside target.etcd.endpoints; a mirror has one target",
+                "or target.kafka.bootstrapServers is needed",
+                report);
+    }
+
+    private static void requireOne(
+            Configuration etcd, Configuration kafka, String both, String none, Check.Report report) {
+        boolean hasEtcd = etcd.has(MirrorConfiguration.ENDPOINTS);
+        if (hasEtcd && kafka.has(SERVERS)) {
+            report.problem(kafka, SERVERS, both);
+        } else if (!hasEtcd && !kafka.has(SERVERS)) {
+            report.problem(etcd, MirrorConfiguration.ENDPOINTS, none);
+        } else if (kafka.has(SERVERS) != kafka.has(TOPIC)) {
+            report.problem(kafka, TOPIC, "and bootstrapServers go together; one is given without the other");
+        }
+    }
+
+    private static void requireWhatTopicsTell(Configuration mirror, Check.Report report) {
+        if (!isFromKafka(mirror)) {
+            return;
+        }
+        if (isIntoKafka(mirror)) {
+            report.problem(
+                    mirror.at("target.kafka"),
+                    SERVERS,
+                    "is given, and source.kafka.bootstrapServers as well; topics are copied to another Kafka by Kafka's"
+                            + " own MirrorMaker, and only etcd is a target here");
+            return;
+        }
+        Configuration etcd = mirror.at("target.etcd");
+        if (etcd.get(EtcdSinkOptions.LEASES) == LeaseMode.TTL) {
+            report.problem(
+                    etcd,
+                    EtcdSinkOptions.LEASES,
+                    "is ttl, but the source is Kafka: records name a key's lease, but not how long it lives and"
+                            + " whether it still does; allowed is drop");
+        }
+        if (etcd.get(VerifyOptions.ON_FOREIGN_WRITES) == ForeignWrites.REPAIR) {
+            report.problem(
+                    etcd,
+                    VerifyOptions.ON_FOREIGN_WRITES,
+                    "is repair, but the source is Kafka: single keys can't be looked up there; allowed is report");
+        }
+    }
+
+    private static void requireNamesAsTheyAreInTopics(Configuration mirror, Check.Report report) {
+        if (mirror.at("target.kafka").has(TOPIC)) {
+            mirror.find(MirrorConfiguration.RENAME_TO)
+                    .ifPresent(to -> report.problem(
+                            mirror,
+                            MirrorConfiguration.RENAME_TO,
+                            "is " + to + ", but in Kafka keys keep their names"));
+        }
+    }
+
+    private static void requireTopicsOfTheirOwn(Configuration all, Check.Report report) {
+        Set<String> topics = new HashSet<>();
+        each((mirror, each) -> {
+                    Configuration kafka = mirror.at("target.kafka");
+                    kafka.find(TOPIC)
+                            .filter(topic -> !topics.add(topic))
+                            .ifPresent(topic -> each.problem(
+                                    kafka, TOPIC, "is " + topic + ", as another mirror's; each needs its own"));
+                })
+                .check(all, report);
+    }
+}

@@ -1,0 +1,79 @@
+package io.understudy.mirror;
+
+import io.micrometer.core.instrument.MeterRegistry;
+import io.understudy.etcd.EtcdCluster;
+import io.understudy.etcd.EtcdSettings;
+import io.understudy.etcd.ReadIndex;
+import io.understudy.feed.FeedSource;
+import io.understudy.feed.etcd.EtcdFeedSource;
+import io.understudy.feed.kafka.KafkaFeedSource;
+import io.understudy.mirror.call.KeyCount;
+import io.understudy.vocabulary.KeyRange;
+import io.understudy.vocabulary.Revision;
+import java.util.concurrent.CompletableFuture;
+import java.util.function.Consumer;
+import java.util.function.Function;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What a mirror reads from.
+ *
+ * @param shown in words
+ * @param range that is read
+ * @param head asks for the source's revision, with a deadline of its own
+ * @param count asks how many keys a range has, with a deadline of its own; fails where nobody knows
+ * @param cluster null if the source is no cluster that could be asked anything
+ */
+record MirrorSource(
+        String shown,
+        KeyRange range,
+        FeedSource feeds,
+        Supplier<CompletableFuture<Revision>> head,
+        Function<KeyRange, CompletableFuture<Long>> count,
+        @Nullable EtcdCluster cluster) {
+
+    /** Begins to connect, or will when it is read; {@code opened} is given what is to be closed. */
+    static MirrorSource open(MirrorSettings.Mirror mirror, MeterRegistry meters, Consumer<AutoCloseable> opened) {
+        return mirror.source() instanceof MirrorSettings.Source.Etcd etcd
+                ? ofEtcd(mirror, etcd, meters, opened)
+                : ofKafka(mirror, (MirrorSettings.Source.Kafka) mirror.source(), meters);
+    }
+
+    /** How a cluster is called. */
+    static String shown(EtcdSettings cluster) {
+        return "etcd " + cluster.endpoints();
+    }
+
+    private static MirrorSource ofEtcd(
+            MirrorSettings.Mirror mirror,
+            MirrorSettings.Source.Etcd etcd,
+            MeterRegistry meters,
+            Consumer<AutoCloseable> opened) {
+        EtcdCluster cluster = EtcdCluster.connect(etcd.cluster().withName(mirror.name() + "-source"), meters);
+        opened.accept(cluster);
+        // The marks of other mirrors mean something to one into etcd only.
+        boolean marked = etcd.marked() && mirror.target() instanceof MirrorSettings.Target.Etcd;
+        return new MirrorSource(
+                shown(etcd.cluster()),
+                mirror.scope().feedRange(marked),
+                new EtcdFeedSource(mirror.name(), cluster, etcd.feed(), meters),
+                () -> cluster.readIndex(etcd.cluster().requestTimeout()).thenApply(ReadIndex::revision),
+                range -> KeyCount.of(cluster, range),
+                cluster);
+    }
+
+    private static MirrorSource ofKafka(
+            MirrorSettings.Mirror mirror, MirrorSettings.Source.Kafka kafka, MeterRegistry meters) {
+        KafkaFeedSource feeds = new KafkaFeedSource(mirror.name(), kafka.kafka(), kafka.options(), meters);
+        return new MirrorSource(
+                "kafka " + kafka.kafka().bootstrapServers() + " topic "
+                        + kafka.options().topic(),
+                mirror.scope().feedRange(false),
+                feeds,
+                feeds::head,
+                range -> CompletableFuture.failedFuture(
+                        new UnsupportedOperationException("a topic doesn't tell how many keys it has")),
+                null);
+    }
+}
