@@ -2,22 +2,15 @@ package io.understudy.gateway;
 
 import io.micrometer.core.instrument.MeterRegistry;
 import io.understudy.config.HostPort;
-import io.understudy.etcd.EtcdCluster;
 import io.understudy.feed.FeedSource;
-import io.understudy.feed.etcd.EtcdFeedSource;
 import io.understudy.gateway.api.ResponseHeaders;
 import io.understudy.gateway.caller.ReadPermissions;
-import io.understudy.gateway.forward.ForwardMetrics;
-import io.understudy.gateway.forward.Forwarding;
-import io.understudy.gateway.history.SourceEntries;
-import io.understudy.gateway.history.SourceHistory;
 import io.understudy.gateway.hub.WatchHub;
 import io.understudy.gateway.json.JsonApi;
-import io.understudy.gateway.json.SourceForm;
 import io.understudy.gateway.member.MemberAnswers;
 import io.understudy.gateway.metrics.GatewayMetrics;
-import io.understudy.gateway.read.ReadIndexSource;
 import io.understudy.gateway.read.ReadPath;
+import io.understudy.gateway.read.ReadSource;
 import io.understudy.gateway.replica.Condition;
 import io.understudy.gateway.replica.Replica;
 import io.understudy.gateway.replica.ReplicaState;
@@ -28,7 +21,6 @@ import io.understudy.gateway.rest.StreamSource;
 import io.understudy.gateway.server.ApiServer;
 import io.understudy.gateway.server.RequestListener;
 import io.understudy.gateway.server.WebPages;
-import io.understudy.gateway.verify.Verifier;
 import io.understudy.gateway.watch.Watches;
 import io.understudy.metrics.ProcessMetrics;
 import io.understudy.vocabulary.MemberId;
@@ -39,7 +31,6 @@ import io.vertx.core.VertxOptions;
 import io.vertx.core.json.JsonObject;
 import java.io.IOException;
 import java.time.Duration;
-import java.util.Locale;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
@@ -60,9 +51,6 @@ import org.slf4j.LoggerFactory;
  */
 public final class Gateway implements AutoCloseable {
 
-    /** Revisions that the source is asked to replay for the window: it does so at the cost of its writers. */
-    private static final int MOST_HISTORY = 20_000;
-
     /** What {@code /version} says: clients see etcd 3.5's API, other gateways see one of their own. */
     static final String VERSION = "3.5.0+understudy";
 
@@ -73,14 +61,10 @@ public final class Gateway implements AutoCloseable {
     private final ProcessMetrics process;
     private final MemberId id;
     private final Vertx vertx;
-    private final EtcdCluster source;
-    private final SourceFacts facts;
+    private final GatewaySource source;
     private final Replica replica;
     private final ReplicaWriter writer;
-    private final Verifier verifier;
-    private final SourceForm jsonForm;
     private final ReadPath reads;
-    private final SourceEntries previousEntries;
     private final WatchHub hub;
     private final Watches watches;
     private final ApiServer server;
@@ -93,8 +77,7 @@ public final class Gateway implements AutoCloseable {
 
     private Gateway(
             GatewaySettings settings,
-            EtcdCluster source,
-            ReadIndexSource readIndexes,
+            UnaryOperator<ReadSource> reading,
             UnaryOperator<FeedSource> feeds,
             ProcessMetrics process,
             int loops) {
@@ -103,59 +86,45 @@ public final class Gateway implements AutoCloseable {
         MeterRegistry registry = process.registry();
         this.id = MemberIds.of(settings.name());
         GatewayMetrics metrics = new GatewayMetrics(registry);
+        this.replica = new Replica(settings.range(), settings.replica(), replicaListener(metrics));
+        this.source = new EtcdSource(settings.source(), settings, replica, metrics, registry);
+        this.writer =
+                new ReplicaWriter(replica, feeds.apply(source.feeds()), metrics::applied, metrics::resynchronised);
         this.vertx =
                 Vertx.vertx(new VertxOptions().setPreferNativeTransport(true).setEventLoopPoolSize(loops));
-        this.source = source;
-        this.facts = new SourceFacts(source);
-        EtcdFeedSource feed = new EtcdFeedSource(
-                settings.source().name(),
-                source,
-                settings.feed()
-                        .withHistoryRevisions(
-                                Math.min(MOST_HISTORY, settings.replica().windowRevisions())),
-                registry);
-        this.replica = new Replica(settings.range(), settings.replica(), replicaListener(metrics));
-        this.writer = new ReplicaWriter(replica, feeds.apply(feed), metrics::applied, metrics::resynchronised);
-        this.verifier = new Verifier(replica, source, settings.feed(), settings.verify(), verified(metrics));
-        this.jsonForm = new SourceForm(source);
-        ResponseHeaders headers = new ResponseHeaders(id, facts::raftTerm);
+        ResponseHeaders headers = new ResponseHeaders(id, source::raftTerm);
         this.reads = new ReadPath(
                 vertx,
                 settings.reads(),
                 replica,
                 headers,
                 ReadPermissions.EVERYTHING,
-                readIndexes,
-                source,
+                reading.apply(source.reads()),
                 writer::requestProgress,
                 registry);
-        this.previousEntries = new SourceEntries(source, settings.feed());
-        this.hub = new WatchHub(
-                settings.watches(),
-                replica.log(),
-                new SourceHistory(feed, settings.range()),
-                previousEntries,
-                registry);
+        this.hub =
+                new WatchHub(settings.watches(), replica.log(), source.history(), source.previousEntries(), registry);
         this.watches = new Watches(
                 hub,
                 settings.range(),
                 headers,
                 ReadPermissions.EVERYTHING,
-                new Watches.Source(() -> source.view().clusterId(), reads::unconfirmed, writer::requestProgress),
+                new Watches.Source(source::cluster, reads::unconfirmed, writer::requestProgress),
                 settings.limits().maxRequestBytes(),
                 registry);
         GatewayChecks checks =
-                new GatewayChecks(closing::get, replica, verifier, writer, reads, source::view, settings.maxSilence());
+                new GatewayChecks(closing::get, replica, writer, reads, source.checks(reads), settings.maxSilence());
         ApiMethods methods = new ApiMethods(
                 reads,
                 watches,
-                new Forwarding(source, settings.forward(), new ForwardMetrics(registry)),
+                source.forwarding(),
                 new MemberAnswers(
                         settings.name(),
                         VERSION,
                         settings.members(),
                         replica::state,
-                        source::view,
+                        source::cluster,
+                        source::leader,
                         headers,
                         MemberIds::of),
                 settings.members().shown());
@@ -170,7 +139,7 @@ public final class Gateway implements AutoCloseable {
                         reads,
                         methods::call,
                         methods::stream,
-                        jsonForm,
+                        source.jsonForm(),
                         settings.limits().maxRequestBytes(),
                         listener),
                 new WebPages(vertx, checks.live(), checks.ready(), versions(), () -> process.scrape(null)
@@ -194,7 +163,7 @@ public final class Gateway implements AutoCloseable {
                 () -> replica.log().size(),
                 () -> replica.log().bytes(),
                 () -> Math.max(
-                        0, facts.revision() - ofState(state -> state.revision().value())),
+                        0, source.revision() - ofState(state -> state.revision().value())),
                 () -> ofState(state -> 1),
                 () -> writer.silence().toMillis() / 1000.0,
                 server::connections,
@@ -212,18 +181,14 @@ public final class Gateway implements AutoCloseable {
     }
 
     /**
-     * @param readIndexes may put something between the gateway and those who confirm revisions
+     * @param reading may put something between reads and the source
      * @param feeds may put something between the source's feeds and the replica
      */
-    static Gateway start(
-            GatewaySettings settings, UnaryOperator<ReadIndexSource> readIndexes, UnaryOperator<FeedSource> feeds)
+    static Gateway start(GatewaySettings settings, UnaryOperator<ReadSource> reading, UnaryOperator<FeedSource> feeds)
             throws IOException, InterruptedException {
         int loops = Runtime.getRuntime().availableProcessors();
         ProcessMetrics process = new ProcessMetrics("gateway", VERSION);
-        // First, since it reads files that may not be there.
-        EtcdCluster source = EtcdCluster.connect(settings.source(), process.registry());
-        Gateway gateway =
-                new Gateway(settings, source, readIndexes.apply(source::readIndexRound), feeds, process, loops);
+        Gateway gateway = new Gateway(settings, reading, feeds, process, loops);
         try {
             gateway.listen(loops);
         } catch (IOException | InterruptedException | RuntimeException e) {
@@ -232,7 +197,7 @@ public final class Gateway implements AutoCloseable {
         }
         gateway.writer.start();
         gateway.reads.start();
-        gateway.verifier.start();
+        gateway.source.start();
         return gateway;
     }
 
@@ -279,11 +244,8 @@ public final class Gateway implements AutoCloseable {
         steps.run("REST", () -> steps.await(rest.shutdown(settings.closeTimeout())));
         steps.run("reads", reads::close);
         steps.run("watch hub", hub::close);
-        steps.run("previous entries", previousEntries::close);
-        steps.run("verifier", () -> verifier.close(settings.closeTimeout()));
         steps.run("writer", () -> writer.close(settings.closeTimeout()));
-        steps.run("JSON form", jsonForm::close);
-        steps.run("source", source::close);
+        source.close(steps);
         steps.run("event loops", () -> steps.await(vertx.close()));
         steps.run("metrics", process::close);
         LOG.info("gateway closed name={}", settings.name());
@@ -328,20 +290,6 @@ public final class Gateway implements AutoCloseable {
                 : missing == null ? "nio" : "nio (no native one: " + missing.getMessage() + ")";
     }
 
-    private static Verifier.Listener verified(GatewayMetrics metrics) {
-        return new Verifier.Listener() {
-            @Override
-            public void compared(int keys) {
-                metrics.verified(keys);
-            }
-
-            @Override
-            public void differ(Verifier.Side side, int keys) {
-                metrics.differed(side.name().toLowerCase(Locale.ROOT), keys);
-            }
-        };
-    }
-
     private Replica.StateListener replicaListener(GatewayMetrics metrics) {
         return new Replica.StateListener() {
             @Override
@@ -368,7 +316,7 @@ public final class Gateway implements AutoCloseable {
         reads.published(state);
         if (!announced) {
             announced = true;
-            jsonForm.ask();
+            source.replicaReady();
             LOG.info(
                     "replica ready cluster={} revision={} keys={} bytes={}",
                     state.cluster(),

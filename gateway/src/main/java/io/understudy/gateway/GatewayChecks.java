@@ -1,46 +1,43 @@
 package io.understudy.gateway;
 
-import io.understudy.etcd.ClusterView;
-import io.understudy.etcd.Health;
-import io.understudy.etcd.Role;
 import io.understudy.gateway.health.HealthCheck;
 import io.understudy.gateway.health.HealthChecks;
 import io.understudy.gateway.read.ReadPath;
 import io.understudy.gateway.replica.Condition;
 import io.understudy.gateway.replica.Replica;
 import io.understudy.gateway.replica.ReplicaWriter;
-import io.understudy.gateway.verify.Verifier;
 import java.time.Duration;
+import java.util.List;
 import java.util.Optional;
 import java.util.function.BooleanSupplier;
-import java.util.function.Supplier;
+import java.util.stream.Stream;
 
 /** What a gateway checks of itself for {@code /livez} and {@code /readyz}. For any thread. */
 final class GatewayChecks {
 
     private final BooleanSupplier closing;
     private final Replica replica;
-    private final Verifier verifier;
     private final ReplicaWriter writer;
     private final ReadPath reads;
-    private final Supplier<ClusterView> source;
+    private final List<HealthCheck> ofSource;
     private final Duration maxSilence;
 
-    /** @param maxSilence how long the feed may tell nothing, and how old the replica may be, before readiness is red */
+    /**
+     * @param ofSource what else readiness depends on
+     * @param maxSilence how long the feed may tell nothing, and how old the replica may be, before readiness is red
+     */
     GatewayChecks(
             BooleanSupplier closing,
             Replica replica,
-            Verifier verifier,
             ReplicaWriter writer,
             ReadPath reads,
-            Supplier<ClusterView> source,
+            List<HealthCheck> ofSource,
             Duration maxSilence) {
         this.closing = closing;
         this.replica = replica;
-        this.verifier = verifier;
         this.writer = writer;
         this.reads = reads;
-        this.source = source;
+        this.ofSource = ofSource;
         this.maxSilence = maxSilence;
     }
 
@@ -51,14 +48,12 @@ final class GatewayChecks {
 
     /** Whether requests can be served as they should be. */
     HealthChecks ready() {
-        return new HealthChecks(
+        Stream<HealthCheck> always = Stream.of(
                 new HealthCheck("process", () -> closing.getAsBoolean() ? Optional.of("closing") : Optional.empty()),
                 new HealthCheck("replica", this::replicaMissing, this::replicaDropped),
-                new HealthCheck("verification", verifier::problem, verifier::remark),
                 new HealthCheck("feed", () -> feedEnded().or(this::feedSilent)),
-                new HealthCheck("read_index", reads::readIndexProblem),
-                new HealthCheck("staleness", this::tooStale),
-                new HealthCheck("source", Optional::empty, this::standIns));
+                new HealthCheck("staleness", this::tooStale));
+        return new HealthChecks(Stream.concat(always, ofSource.stream()).toArray(HealthCheck[]::new));
     }
 
     private Optional<String> replicaDropped() {
@@ -100,24 +95,5 @@ final class GatewayChecks {
                 ? Optional.empty()
                 : Optional.of("what is served was current " + staleness.toSeconds() + " s ago, allowed are "
                         + maxSilence.toSeconds() + " s");
-    }
-
-    /** Who of the source is missed; the others serve in their place. */
-    private Optional<String> standIns() {
-        if (replica.state() == null) {
-            return Optional.empty();
-        }
-        boolean gateway = answers(Role.GATEWAY);
-        if (!gateway && !answers(Role.VOTER)) {
-            return Optional.of("no voter answers, serializable reads go on");
-        }
-        return gateway || answers(Role.LEARNER)
-                ? Optional.empty()
-                : Optional.of("no learner answers, voters serve snapshots and read indexes");
-    }
-
-    private boolean answers(Role role) {
-        return source.get().members(role).stream()
-                .anyMatch(member -> member.health() == Health.HEALTHY || member.health() == Health.LEADERLESS);
     }
 }

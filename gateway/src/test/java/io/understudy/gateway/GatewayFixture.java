@@ -13,6 +13,7 @@ import io.grpc.stub.MetadataUtils;
 import io.understudy.config.HostPort;
 import io.understudy.etcd.EtcdSettings;
 import io.understudy.gateway.read.ReadIndexSource;
+import io.understudy.gateway.read.ReadSource;
 import io.understudy.local.binary.EtcdBinaries;
 import io.understudy.local.etcd.LocalEtcd;
 import io.understudy.local.process.Command;
@@ -49,12 +50,17 @@ final class GatewayFixture implements AutoCloseable {
     /** A gateway with something between it and those who confirm revisions. */
     GatewayFixture(GatewaySettings settings, UnaryOperator<ReadIndexSource> readIndexes)
             throws IOException, InterruptedException {
-        this(Gateway.start(settings, readIndexes, UnaryOperator.identity()));
+        this(Gateway.start(settings, source -> between(source, readIndexes), UnaryOperator.identity()));
     }
 
     GatewayFixture(Gateway gateway) {
         this.gateway = gateway;
         channel = channel("127.0.0.1", gateway.apiPort());
+    }
+
+    private static ReadSource between(ReadSource source, UnaryOperator<ReadIndexSource> readIndexes) {
+        ReadSource.Cluster asked = (ReadSource.Cluster) source;
+        return new ReadSource.Cluster(asked.cluster(), readIndexes.apply(asked.readIndexes()));
     }
 
     static GatewaySettings settings(LocalEtcd source) {

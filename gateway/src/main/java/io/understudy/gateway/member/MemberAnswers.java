@@ -4,7 +4,6 @@ import io.etcd.jetcd.api.Member;
 import io.etcd.jetcd.api.MemberListResponse;
 import io.etcd.jetcd.api.ResponseHeader;
 import io.etcd.jetcd.api.StatusResponse;
-import io.understudy.etcd.ClusterView;
 import io.understudy.gateway.api.ApiException;
 import io.understudy.gateway.api.ResponseHeaders;
 import io.understudy.gateway.replica.ReplicaState;
@@ -26,7 +25,8 @@ public final class MemberAnswers {
     private final String version;
     private final MemberSettings settings;
     private final Supplier<@Nullable ReplicaState> replica;
-    private final Supplier<ClusterView> source;
+    private final Supplier<@Nullable ClusterId> cluster;
+    private final Supplier<@Nullable MemberId> leader;
     private final ResponseHeaders headers;
     private final Function<String, MemberId> ids;
 
@@ -35,6 +35,8 @@ public final class MemberAnswers {
      *
      * @param name of this gateway
      * @param version that this gateway reports: other gateways know it by that
+     * @param cluster the source's, null while nobody knows
+     * @param leader the source's, null while there is none that is known of
      * @param ids of gateways, by name
      */
     public MemberAnswers(
@@ -42,14 +44,16 @@ public final class MemberAnswers {
             String version,
             MemberSettings settings,
             Supplier<@Nullable ReplicaState> replica,
-            Supplier<ClusterView> source,
+            Supplier<@Nullable ClusterId> cluster,
+            Supplier<@Nullable MemberId> leader,
             ResponseHeaders headers,
             Function<String, MemberId> ids) {
         this.name = name;
         this.version = version;
         this.settings = settings;
         this.replica = replica;
-        this.source = source;
+        this.cluster = cluster;
+        this.leader = leader;
         this.headers = headers;
         this.ids = ids;
     }
@@ -61,8 +65,7 @@ public final class MemberAnswers {
      */
     public StatusResponse status() throws ApiException {
         ReplicaState state = replica.get();
-        ClusterView view = source.get();
-        ResponseHeader header = header(state, view);
+        ResponseHeader header = header(state);
         long bytes = state == null ? 0 : state.bytes();
         StatusResponse.Builder status = StatusResponse.newBuilder()
                 .setHeader(header)
@@ -71,10 +74,11 @@ public final class MemberAnswers {
                 .setDbSizeInUse(bytes)
                 .setRaftTerm(header.getRaftTerm())
                 .setIsLearner(true);
-        if (view.leaderId() == null) {
+        MemberId led = leader.get();
+        if (led == null) {
             status.addErrors(ApiException.noLeader().text());
         } else {
-            status.setLeader(view.leaderId().value());
+            status.setLeader(led.value());
         }
         return status.build();
     }
@@ -85,8 +89,7 @@ public final class MemberAnswers {
      * @throws ApiException nothing is known of the source yet
      */
     public MemberListResponse gateways() throws ApiException {
-        MemberListResponse.Builder list =
-                MemberListResponse.newBuilder().setHeader(header(replica.get(), source.get()));
+        MemberListResponse.Builder list = MemberListResponse.newBuilder().setHeader(header(replica.get()));
         Map<String, List<URI>> all = new TreeMap<>(settings.others());
         all.put(name, settings.advertise());
         all.forEach((gateway, urls) -> list.addMembers(Member.newBuilder()
@@ -97,14 +100,14 @@ public final class MemberAnswers {
         return list.build();
     }
 
-    private ResponseHeader header(@Nullable ReplicaState state, ClusterView view) throws ApiException {
+    private ResponseHeader header(@Nullable ReplicaState state) throws ApiException {
         if (state != null) {
             return headers.of(state);
         }
-        ClusterId cluster = view.clusterId();
-        if (cluster == null) {
+        ClusterId known = cluster.get();
+        if (known == null) {
             throw ApiException.notReady();
         }
-        return headers.of(cluster, Revision.ZERO);
+        return headers.of(known, Revision.ZERO);
     }
 }

@@ -1,6 +1,5 @@
 package io.understudy.gateway.read;
 
-import io.understudy.etcd.ReadIndex;
 import io.understudy.gateway.api.ApiException;
 import io.vertx.core.Context;
 import java.util.ArrayList;
@@ -25,7 +24,7 @@ final class LoopWaits {
     private static final long SWEEP_MILLIS = 10;
 
     private final Context loop;
-    private final ReadIndexRounds rounds;
+    private final Confirmations confirmations;
     private final LongSupplier applied;
     private final Runnable askProgress;
     private final int maxWaiting;
@@ -42,11 +41,14 @@ final class LoopWaits {
     interface Waiting {
 
         /**
-         * It need not wait any more.
+         * A state that includes the revision was current at that moment.
          *
-         * @param revision that was confirmed, or is applied
+         * @param asOfNanos by {@link System#nanoTime}
          */
-        void met(long revision);
+        void confirmed(long revision, long asOfNanos);
+
+        /** The revision it waited for is applied. */
+        void met();
 
         void expired();
 
@@ -80,9 +82,9 @@ final class LoopWaits {
      * @param applied the revision that all loops can read, on any thread
      * @param askProgress has the source tell how far it is; bounds the rate itself
      */
-    LoopWaits(Context loop, ReadIndexRounds rounds, LongSupplier applied, Runnable askProgress, int maxWaiting) {
+    LoopWaits(Context loop, Confirmations confirmations, LongSupplier applied, Runnable askProgress, int maxWaiting) {
         this.loop = loop;
-        this.rounds = rounds;
+        this.confirmations = confirmations;
         this.applied = applied;
         this.askProgress = askProgress;
         this.maxWaiting = maxWaiting;
@@ -155,11 +157,11 @@ final class LoopWaits {
             batch = new Batch();
             batch.waits.add(wait);
             gathering = batch;
-            rounds.join(batch);
+            confirmations.join(batch);
         } else {
             // Should it be sent this very moment: the read was here before that.
             batch.waits.add(wait);
-            rounds.joined();
+            confirmations.joined();
         }
     }
 
@@ -178,8 +180,7 @@ final class LoopWaits {
             revision = applied.getAsLong();
             for (Wait wait = byRevision.peek(); wait != null && wait.revision <= revision; wait = byRevision.peek()) {
                 Wait unused = byRevision.remove();
-                long reached = revision;
-                tell(wait, read -> read.met(reached));
+                tell(wait, Waiting::met);
             }
             Wait first = byRevision.peek();
             next = first == null ? Long.MAX_VALUE : first.revision;
@@ -256,7 +257,7 @@ final class LoopWaits {
     }
 
     /** Reads of this loop that share a round. */
-    private final class Batch implements ReadIndexRounds.Rider {
+    private final class Batch implements Confirmations.Rider {
 
         /** Of the loop. */
         private final List<Wait> waits = new ArrayList<>();
@@ -269,10 +270,10 @@ final class LoopWaits {
         }
 
         @Override
-        public void confirmed(ReadIndex index) {
+        public void confirmed(long revision, long asOfNanos) {
             loop.runOnContext(told -> {
                 for (Wait wait : waits) {
-                    tell(wait, read -> read.met(index.revision().value()));
+                    tell(wait, read -> read.confirmed(revision, asOfNanos));
                 }
             });
         }

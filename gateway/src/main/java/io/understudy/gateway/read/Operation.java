@@ -32,7 +32,7 @@ sealed interface Operation<R extends OpResult> permits RangeOperation, TxnOperat
     long mostBytes();
 
     /** The answer from the source, of a state that includes revision {@code least}. */
-    Future<Fetched<R>> from(SourceReads source, Need need);
+    Future<Fetched<R>> from(Upstream source, Need need);
 
     /**
      * What came from the source.

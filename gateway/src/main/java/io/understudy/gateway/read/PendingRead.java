@@ -33,7 +33,7 @@ final class PendingRead<R extends OpResult> implements LoopWaits.Waiting {
     private boolean roundAwaited;
     /** Whether the session's other reads wait for this one. */
     private boolean hasSession;
-    /** Whether a round that was sent after the read came is included: no bound asks for more. */
+    /** Whether it is to include what was current after the read came: no bound asks for more. */
     private boolean confirmed;
 
     PendingRead(ReadPath path, Caller caller, Operation<R> operation, Consistency consistency, long least) {
@@ -108,13 +108,16 @@ final class PendingRead<R extends OpResult> implements LoopWaits.Waiting {
     }
 
     @Override
-    public void met(long revision) {
+    public void confirmed(long revision, long asOfNanos) {
+        roundAwaited = false;
+        confirmed = asOfNanos - beganNanos >= 0;
+        least = Math.max(least, revision);
+        met();
+    }
+
+    @Override
+    public void met() {
         path.metrics().waited(consistency, true, waited());
-        if (roundAwaited) {
-            roundAwaited = false;
-            confirmed = true;
-            least = Math.max(least, revision);
-        }
         // Meanwhile the session may have seen more.
         least = Math.max(least, caller.session().lastRevision());
         goOn();

@@ -51,7 +51,7 @@ record RangeOperation(RangeRequest request, @Nullable KeyRange keys, ResponseHea
     }
 
     @Override
-    public Future<Fetched<RangeResult>> from(SourceReads source, Need need) {
+    public Future<Fetched<RangeResult>> from(Upstream source, Need need) {
         return source.range(request, need);
     }
 

@@ -5,6 +5,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
+import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Future;
 import java.util.concurrent.ScheduledExecutorService;
@@ -23,7 +24,7 @@ import org.slf4j.LoggerFactory;
  * <p>A round costs its servers the same, whoever shares it, and clients that were just answered tend to come back at once.
  * So before the next round is sent they are waited for, {@linkplain Patience for a moment}.
  */
-final class ReadIndexRounds {
+final class ReadIndexRounds implements Confirmations {
 
     private static final Logger LOG = LoggerFactory.getLogger(ReadIndexRounds.class);
 
@@ -71,17 +72,6 @@ final class ReadIndexRounds {
         UNDER_WAY
     }
 
-    /** Whoever shares a round. Told on any thread, and must not hold it up. */
-    interface Rider {
-
-        /** The round is about to be sent: nobody may join who comes after this. */
-        void sent();
-
-        void confirmed(ReadIndex index);
-
-        void failed();
-    }
-
     /**
      * @param timers on which the source answers, best of all
      * @param applied the replica's revision: what is applied is committed, so no later round can confirm less
@@ -101,30 +91,31 @@ final class ReadIndexRounds {
         this.applied = applied;
     }
 
-    /** Begins to keep the clock going. */
-    synchronized void start() {
+    @Override
+    public synchronized void start() {
         long interval = settings.asOfInterval().toNanos();
         clockTimer = timers.scheduleAtFixedRate(this::keepClock, 0, interval, TimeUnit.NANOSECONDS);
     }
 
-    /** Sends nothing any more; riders that wait are left to their own deadlines. */
-    synchronized void close() {
+    /** Sends nothing any more. */
+    @Override
+    public synchronized void close() {
         closed = true;
         if (clockTimer != null) {
             boolean unused = clockTimer.cancel(false);
         }
     }
 
-    /** Takes the next round, with one read. */
-    void join(Rider rider) {
+    @Override
+    public void join(Rider rider) {
         synchronized (this) {
             next.add(rider);
         }
         joined();
     }
 
-    /** A rider that joined, and was not told that its round is sent, has one more read. */
-    void joined() {
+    @Override
+    public void joined() {
         if (waiting.incrementAndGet() < enough) {
             return;
         }
@@ -146,6 +137,20 @@ final class ReadIndexRounds {
     /** Why the last round failed; null if it did not. */
     @Nullable Throwable failure() {
         return failure;
+    }
+
+    @Override
+    public Duration unconfirmed() {
+        return failure == null ? Duration.ZERO : silence();
+    }
+
+    @Override
+    public Optional<String> problem() {
+        Throwable why = failure;
+        Duration silence = silence();
+        return why == null || silence.compareTo(settings.roundTimeout().multipliedBy(2)) < 0
+                ? Optional.empty()
+                : Optional.of("no revision was confirmed for " + silence.toMillis() + " ms: " + why.getMessage());
     }
 
     private void keepClock() {
@@ -251,7 +256,7 @@ final class ReadIndexRounds {
             lastRoundNanos = tookNanos;
         }
         goOn(confirmed, State.UNDER_WAY);
-        tell(riders, rider -> rider.confirmed(index));
+        tell(riders, rider -> rider.confirmed(index.revision().value(), index.sentNanos()));
     }
 
     private void failed(List<Rider> riders, Throwable why) {

@@ -4,7 +4,6 @@ import io.etcd.jetcd.api.RangeRequest;
 import io.etcd.jetcd.api.TxnRequest;
 import io.grpc.Status;
 import io.micrometer.core.instrument.MeterRegistry;
-import io.understudy.etcd.EtcdCluster;
 import io.understudy.gateway.api.ApiException;
 import io.understudy.gateway.api.OpResult;
 import io.understudy.gateway.api.RangeRequests;
@@ -50,9 +49,9 @@ public final class ReadPath implements Reads {
     private final ResponseHeaders headers;
     private final ReadPermissions permissions;
     private final AsOfClock clock;
-    private final ReadIndexRounds rounds;
+    private final Confirmations confirmations;
     private final Waits waits;
-    private final SourceReads source;
+    private final Upstream source;
     private final ByteBudget heldOfSource;
     private final Evaluations evaluations;
     private final ReadMetrics metrics;
@@ -68,8 +67,7 @@ public final class ReadPath implements Reads {
             Replica replica,
             ResponseHeaders headers,
             ReadPermissions permissions,
-            ReadIndexSource readIndexes,
-            EtcdCluster cluster,
+            ReadSource source,
             Runnable requestProgress,
             MeterRegistry registry) {
         this.settings = settings;
@@ -79,10 +77,12 @@ public final class ReadPath implements Reads {
         this.requestProgress = requestProgress;
         this.metrics = new ReadMetrics(registry);
         this.clock = new AsOfClock(() -> revisionOr(Long.MAX_VALUE));
-        this.rounds = new ReadIndexRounds(readIndexes, cluster.thread(), settings, clock, metrics, () -> revisionOr(0));
-        this.waits = new Waits(vertx, rounds, () -> revisionOr(-1), this::askProgress, settings.maxWaiting());
+        ReadSource.Cluster asked = (ReadSource.Cluster) source;
+        this.confirmations = new ReadIndexRounds(
+                asked.readIndexes(), asked.cluster().thread(), settings, clock, metrics, () -> revisionOr(0));
+        this.waits = new Waits(vertx, confirmations, () -> revisionOr(-1), this::askProgress, settings.maxWaiting());
         this.evaluations = new Evaluations(vertx, metrics);
-        this.source = new SourceReads(vertx, cluster, headers, settings, evaluations);
+        this.source = new SourceReads(vertx, asked.cluster(), headers, settings, evaluations);
         this.heldOfSource = new ByteBudget(vertx, settings.maxPassedThroughBytes(), settings.maxWaiting());
         metrics.observePassedThrough(heldOfSource::held);
         metrics.observeStaleness(() -> {
@@ -93,12 +93,12 @@ public final class ReadPath implements Reads {
 
     /** Begins to measure staleness. */
     public void start() {
-        rounds.start();
+        confirmations.start();
     }
 
     /** Sends no more read-index rounds, and evaluates nothing that takes long. */
     public void close() {
-        rounds.close();
+        confirmations.close();
         evaluations.close();
     }
 
@@ -118,18 +118,14 @@ public final class ReadPath implements Reads {
         return state == null ? null : staleness(state.revision().value());
     }
 
-    /** What is wrong with read indexes: linearizable reads, and bounded ones before long, fail while something is. */
-    public Optional<String> readIndexProblem() {
-        Throwable why = rounds.failure();
-        Duration silence = rounds.silence();
-        return why == null || silence.compareTo(settings.roundTimeout().multipliedBy(2)) < 0
-                ? Optional.empty()
-                : Optional.of("no revision was confirmed for " + silence.toMillis() + " ms: " + why.getMessage());
+    /** Why nothing tells how current the replica is: linearizable reads, and bounded ones before long, fail while that is so. */
+    public Optional<String> confirmationProblem() {
+        return confirmations.problem();
     }
 
-    /** How long no revision was confirmed by a quorum, though asked for; zero if one was when last asked. */
+    /** How long no revision was confirmed that should have been; zero if all is well. */
     public Duration unconfirmed() {
-        return rounds.failure() == null ? Duration.ZERO : rounds.silence();
+        return confirmations.unconfirmed();
     }
 
     @Override
@@ -268,7 +264,7 @@ public final class ReadPath implements Reads {
         return waits;
     }
 
-    SourceReads source() {
+    Upstream source() {
         return source;
     }
 

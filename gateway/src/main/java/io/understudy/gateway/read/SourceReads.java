@@ -32,7 +32,7 @@ import java.util.List;
  * revision: what is compared, then what is on the path chosen by that. How many are under way at a time is bounded here, an
  * answer's size by what the connections to the source accept, 64 MiB, and what answers take in all by a {@link ByteBudget}.
  */
-final class SourceReads {
+final class SourceReads implements Upstream {
 
     /** A transaction begins so often in all, if compaction takes what it has pinned. */
     private static final int MOST_PINS = 3;
@@ -66,7 +66,8 @@ final class SourceReads {
         this.turns = new Turns(vertx, settings.maxPassedThrough(), settings.maxWaiting());
     }
 
-    Future<Fetched<RangeResult>> range(RangeRequest request, Need need) {
+    @Override
+    public Future<Fetched<RangeResult>> range(RangeRequest request, Need need) {
         return turns.take(() -> ask(request, need)
                 .map(answer -> new Fetched<>(
                         result(request, answer, header(answer)),
@@ -75,7 +76,8 @@ final class SourceReads {
                         answer.wireBytes())));
     }
 
-    Future<Fetched<TxnResult>> txn(TxnRequest request, Need need) {
+    @Override
+    public Future<Fetched<TxnResult>> txn(TxnRequest request, Need need) {
         return turns.take(() -> txn(request, need, 1));
     }
 

@@ -58,7 +58,7 @@ record TxnOperation(TxnRequest request, List<KeyRange> keys, ResponseHeaders hea
     }
 
     @Override
-    public Future<Fetched<TxnResult>> from(SourceReads source, Need need) {
+    public Future<Fetched<TxnResult>> from(Upstream source, Need need) {
         return source.txn(request, need);
     }
 }

@@ -9,7 +9,7 @@ import java.util.function.LongSupplier;
 final class Waits {
 
     private final Vertx vertx;
-    private final ReadIndexRounds rounds;
+    private final Confirmations confirmations;
     private final LongSupplier applied;
     private final Runnable askProgress;
     private final int maxWaiting;
@@ -18,9 +18,9 @@ final class Waits {
     private volatile LoopWaits[] all = {};
 
     /** Parameters as for {@link LoopWaits}. */
-    Waits(Vertx vertx, ReadIndexRounds rounds, LongSupplier applied, Runnable askProgress, int maxWaiting) {
+    Waits(Vertx vertx, Confirmations confirmations, LongSupplier applied, Runnable askProgress, int maxWaiting) {
         this.vertx = vertx;
-        this.rounds = rounds;
+        this.confirmations = confirmations;
         this.applied = applied;
         this.askProgress = askProgress;
         this.maxWaiting = maxWaiting;
@@ -47,7 +47,7 @@ final class Waits {
     }
 
     private synchronized LoopWaits begin() {
-        LoopWaits made = new LoopWaits(vertx.getOrCreateContext(), rounds, applied, askProgress, maxWaiting);
+        LoopWaits made = new LoopWaits(vertx.getOrCreateContext(), confirmations, applied, askProgress, maxWaiting);
         loops.put(Thread.currentThread(), made);
         all = loops.values().toArray(new LoopWaits[0]);
         return made;

@@ -81,7 +81,8 @@ final class MemberAnswersTest {
                 "3.5.0+understudy",
                 settings,
                 () -> state,
-                () -> source,
+                source::clusterId,
+                source::leaderId,
                 new ResponseHeaders(new MemberId(1), () -> 3),
                 name -> new MemberId(name.length()));
     }

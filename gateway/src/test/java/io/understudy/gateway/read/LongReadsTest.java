@@ -89,8 +89,7 @@ final class LongReadsTest {
                 replica,
                 new ResponseHeaders(new MemberId(1), () -> 1),
                 ReadPermissions.EVERYTHING,
-                deadline -> new CompletableFuture<>(),
-                nowhere,
+                new ReadSource.Cluster(nowhere, deadline -> new CompletableFuture<>()),
                 () -> {},
                 registry);
         told[0] = reads;

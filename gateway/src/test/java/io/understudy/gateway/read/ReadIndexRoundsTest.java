@@ -190,7 +190,7 @@ final class ReadIndexRoundsTest {
     }
 
     /** Reads again and again, each time at once. */
-    private static final class Reader implements ReadIndexRounds.Rider {
+    private static final class Reader implements Confirmations.Rider {
         private final ReadIndexRounds rounds;
         private final int again;
         private final AtomicInteger answers = new AtomicInteger();
@@ -204,7 +204,7 @@ final class ReadIndexRoundsTest {
         public void sent() {}
 
         @Override
-        public void confirmed(ReadIndex index) {
+        public void confirmed(long revision, long asOfNanos) {
             if (answers.incrementAndGet() <= again) {
                 rounds.join(this);
             }
@@ -214,14 +214,14 @@ final class ReadIndexRoundsTest {
         public void failed() {}
     }
 
-    private static final class Untellable implements ReadIndexRounds.Rider {
+    private static final class Untellable implements Confirmations.Rider {
         @Override
         public void sent() {
             throw new IllegalStateException("as the test wants");
         }
 
         @Override
-        public void confirmed(ReadIndex index) {
+        public void confirmed(long revision, long asOfNanos) {
             throw new IllegalStateException("as the test wants");
         }
 
@@ -232,15 +232,15 @@ final class ReadIndexRoundsTest {
     }
 
     private record Checked(long came, ConcurrentLinkedQueue<String> violations, AtomicInteger answered)
-            implements ReadIndexRounds.Rider {
+            implements Confirmations.Rider {
 
         @Override
         public void sent() {}
 
         @Override
-        public void confirmed(ReadIndex index) {
-            if (index.sentNanos() - came < 0) {
-                violations.add("came " + (came - index.sentNanos()) + " ns after its round was sent");
+        public void confirmed(long revision, long asOfNanos) {
+            if (asOfNanos - came < 0) {
+                violations.add("came " + (came - asOfNanos) + " ns after its round was sent");
             }
             answered.incrementAndGet();
         }

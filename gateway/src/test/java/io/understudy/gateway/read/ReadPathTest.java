@@ -104,12 +104,11 @@ final class ReadPathTest {
                 replica,
                 new ResponseHeaders(new MemberId(1), () -> 1),
                 ReadPermissions.EVERYTHING,
-                deadline -> {
+                new ReadSource.Cluster(nowhere, deadline -> {
                     CompletableFuture<ReadIndex> round = new CompletableFuture<>();
                     rounds.add(round);
                     return round;
-                },
-                nowhere,
+                }),
                 progressAsked::incrementAndGet,
                 new SimpleMeterRegistry());
         told[0] = reads;

@@ -1,0 +1,186 @@
+package io.understudy.gateway;
+
+import io.micrometer.core.instrument.MeterRegistry;
+import io.understudy.etcd.EtcdCluster;
+import io.understudy.etcd.EtcdSettings;
+import io.understudy.etcd.Health;
+import io.understudy.etcd.Role;
+import io.understudy.feed.FeedSource;
+import io.understudy.feed.etcd.EtcdFeedSource;
+import io.understudy.gateway.forward.ForwardMetrics;
+import io.understudy.gateway.forward.Forwarding;
+import io.understudy.gateway.health.HealthCheck;
+import io.understudy.gateway.history.SourceEntries;
+import io.understudy.gateway.history.SourceHistory;
+import io.understudy.gateway.hub.CommitHistory;
+import io.understudy.gateway.hub.PreviousEntries;
+import io.understudy.gateway.json.JsonForm;
+import io.understudy.gateway.json.SourceForm;
+import io.understudy.gateway.metrics.GatewayMetrics;
+import io.understudy.gateway.read.ReadPath;
+import io.understudy.gateway.read.ReadSource;
+import io.understudy.gateway.replica.Replica;
+import io.understudy.gateway.verify.Verifier;
+import io.understudy.vocabulary.ClusterId;
+import io.understudy.vocabulary.MemberId;
+import java.util.List;
+import java.util.Locale;
+import java.util.Optional;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+
+/** An etcd cluster, or another gateway: it is asked for all that the replica doesn't know, and compared with it. */
+final class EtcdSource implements GatewaySource {
+
+    /** Revisions that the source is asked to replay for the window: it does so at the cost of its writers. */
+    private static final int MOST_HISTORY = 20_000;
+
+    private final GatewaySettings settings;
+    private final Replica replica;
+    private final EtcdCluster cluster;
+    private final SourceFacts facts;
+    private final EtcdFeedSource feeds;
+    private final Verifier verifier;
+    private final SourceForm jsonForm;
+    private final SourceEntries previousEntries;
+    private final Forwarding forwarding;
+
+    /**
+     * Connects, without waiting for it.
+     *
+     * @param replica that follows it
+     * @throws RuntimeException if files that its settings name can't be used
+     */
+    EtcdSource(
+            EtcdSettings source,
+            GatewaySettings settings,
+            Replica replica,
+            GatewayMetrics metrics,
+            MeterRegistry registry) {
+        this.settings = settings;
+        this.replica = replica;
+        // First, since it reads files that may not be there.
+        this.cluster = EtcdCluster.connect(source, registry);
+        this.facts = new SourceFacts(cluster);
+        this.feeds = new EtcdFeedSource(
+                source.name(),
+                cluster,
+                settings.feed()
+                        .withHistoryRevisions(
+                                Math.min(MOST_HISTORY, settings.replica().windowRevisions())),
+                registry);
+        this.verifier = new Verifier(replica, cluster, settings.feed(), settings.verify(), verified(metrics));
+        this.jsonForm = new SourceForm(cluster);
+        this.previousEntries = new SourceEntries(cluster, settings.feed());
+        this.forwarding = new Forwarding(cluster, settings.forward(), new ForwardMetrics(registry));
+    }
+
+    @Override
+    public FeedSource feeds() {
+        return feeds;
+    }
+
+    @Override
+    public ReadSource reads() {
+        return new ReadSource.Cluster(cluster, cluster::readIndexRound);
+    }
+
+    @Override
+    public CommitHistory history() {
+        return new SourceHistory(feeds, settings.range());
+    }
+
+    @Override
+    public PreviousEntries previousEntries() {
+        return previousEntries;
+    }
+
+    @Override
+    public Forwarding forwarding() {
+        return forwarding;
+    }
+
+    @Override
+    public Supplier<JsonForm> jsonForm() {
+        return jsonForm;
+    }
+
+    @Override
+    public @Nullable ClusterId cluster() {
+        return cluster.view().clusterId();
+    }
+
+    @Override
+    public @Nullable MemberId leader() {
+        return cluster.view().leaderId();
+    }
+
+    @Override
+    public long raftTerm() {
+        return facts.raftTerm();
+    }
+
+    @Override
+    public long revision() {
+        return facts.revision();
+    }
+
+    @Override
+    public List<HealthCheck> checks(ReadPath reads) {
+        return List.of(
+                new HealthCheck("verification", verifier::problem, verifier::remark),
+                new HealthCheck("read_index", reads::confirmationProblem),
+                new HealthCheck("source", Optional::empty, this::standIns));
+    }
+
+    @Override
+    public void start() {
+        verifier.start();
+    }
+
+    @Override
+    public void replicaReady() {
+        jsonForm.ask();
+    }
+
+    @Override
+    public void close(Closing steps) {
+        steps.run("previous entries", previousEntries::close);
+        steps.run("verifier", () -> verifier.close(settings.closeTimeout()));
+        steps.run("JSON form", jsonForm::close);
+        steps.run("source", cluster::close);
+    }
+
+    /** Who of the source is missed; the others serve in their place. */
+    private Optional<String> standIns() {
+        if (replica.state() == null) {
+            return Optional.empty();
+        }
+        boolean gateway = answers(Role.GATEWAY);
+        if (!gateway && !answers(Role.VOTER)) {
+            return Optional.of("no voter answers, serializable reads go on");
+        }
+        return gateway || answers(Role.LEARNER)
+                ? Optional.empty()
+                : Optional.of("no learner answers, voters serve snapshots and read indexes");
+    }
+
+    private boolean answers(Role role) {
+        return cluster.view().members(role).stream()
+                .anyMatch(member -> member.health() == Health.HEALTHY || member.health() == Health.LEADERLESS);
+    }
+
+    private static Verifier.Listener verified(GatewayMetrics metrics) {
+        return new Verifier.Listener() {
+            @Override
+            public void compared(int keys) {
+                metrics.verified(keys);
+            }
+
+            @Override
+            public void differ(Verifier.Side side, int keys) {
+                metrics.differed(side.name().toLowerCase(Locale.ROOT), keys);
+            }
+        };
+    }
+}

@@ -1,0 +1,61 @@
+package io.understudy.gateway;
+
+import io.understudy.feed.FeedSource;
+import io.understudy.gateway.forward.Forwarding;
+import io.understudy.gateway.health.HealthCheck;
+import io.understudy.gateway.hub.CommitHistory;
+import io.understudy.gateway.hub.PreviousEntries;
+import io.understudy.gateway.json.JsonForm;
+import io.understudy.gateway.read.ReadPath;
+import io.understudy.gateway.read.ReadSource;
+import io.understudy.vocabulary.ClusterId;
+import io.understudy.vocabulary.MemberId;
+import java.util.List;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+
+/** Where a gateway's replica comes from, and who is asked for what the replica doesn't know. For any thread. */
+sealed interface GatewaySource permits EtcdSource {
+
+    /** What the replica follows. */
+    FeedSource feeds();
+
+    /** What reads beyond the replica come to. */
+    ReadSource reads();
+
+    /** Commits from before the replica's window. */
+    CommitHistory history();
+
+    /** How keys stood before a commit, where the replica doesn't tell. */
+    PreviousEntries previousEntries();
+
+    /** What becomes of calls that the gateway doesn't answer. */
+    Forwarding forwarding();
+
+    /** How JSON is answered. */
+    Supplier<JsonForm> jsonForm();
+
+    /** Null while it hasn't told. */
+    @Nullable ClusterId cluster();
+
+    /** Null while there is none, as far as it has told. */
+    @Nullable MemberId leader();
+
+    /** The last raft term it has told, 0 before the first. */
+    long raftTerm();
+
+    /** The greatest revision it has told outside of the feed, 0 before the first. */
+    long revision();
+
+    /** What of it readiness depends on. */
+    List<HealthCheck> checks(ReadPath reads);
+
+    /** Begins what goes on beside the feed. */
+    void start();
+
+    /** The replica has a state, the first one or after it had none. */
+    void replicaReady();
+
+    /** Nothing asks it any more. Idempotent. */
+    void close(Closing steps);
+}

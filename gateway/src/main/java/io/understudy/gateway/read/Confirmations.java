@@ -1,0 +1,42 @@
+package io.understudy.gateway.read;
+
+import java.time.Duration;
+import java.util.Optional;
+
+/** Who tells how current the replica is, and has the {@link AsOfClock} know. For any thread. */
+interface Confirmations {
+
+    /** A read, or several, that wait for the next confirmation. Told on any thread, and must not hold it up. */
+    interface Rider {
+
+        /** What comes next is not for anybody who comes after this. */
+        void sent();
+
+        /**
+         * A state that includes the revision was current at that moment.
+         *
+         * @param asOfNanos by {@link System#nanoTime}
+         */
+        void confirmed(long revision, long asOfNanos);
+
+        void failed();
+    }
+
+    /** Begins to keep the clock going. */
+    void start();
+
+    /** Ends it; riders that wait are left to their own deadlines. */
+    void close();
+
+    /** Takes the next confirmation, with one read. */
+    void join(Rider rider);
+
+    /** A rider that joined, and was not told {@link Rider#sent}, has one more read. */
+    void joined();
+
+    /** How long nothing was confirmed that should have been; zero if all is well. */
+    Duration unconfirmed();
+
+    /** What is wrong: bounded reads, and linearizable ones, fail before long while something is. */
+    Optional<String> problem();
+}
