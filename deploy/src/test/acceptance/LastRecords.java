@@ -9,8 +9,8 @@ import org.apache.kafka.common.serialization.StringDeserializer;
 
 /**
  * Prints the last record of each key of a topic, keys in order: a line with the key, a line with the value, as etcdctl
- * prints entries. A key whose last record is a tombstone is left out. Run from its source, with Kafka's clients on the
- * class path: {@code java -cp 'lib/*' LastRecords.java HOST:PORT TOPIC}.
+ * prints entries. A key whose last record is a tombstone is left out, and so are marks, which have an empty key. Run from
+ * its source, with Kafka's clients on the class path: {@code java -cp 'lib/*' LastRecords.java HOST:PORT TOPIC}.
  */
 final class LastRecords {
 
@@ -19,7 +19,10 @@ final class LastRecords {
     public static void main(String[] arguments) {
         Map<String, String> state = new TreeMap<>();
         try (KafkaConsumer<String, String> consumer = new KafkaConsumer<>(
-                Map.of("bootstrap.servers", arguments[0], "allow.auto.create.topics", false),
+                Map.of(
+                        "bootstrap.servers", arguments[0],
+                        "allow.auto.create.topics", false,
+                        "isolation.level", "read_committed"),
                 new StringDeserializer(),
                 new StringDeserializer())) {
             List<TopicPartition> partitions = consumer.partitionsFor(arguments[1]).stream()
@@ -32,7 +35,7 @@ final class LastRecords {
                 consumer.poll(Duration.ofMillis(200)).forEach(record -> {
                     if (record.value() == null) {
                         state.remove(record.key());
-                    } else {
+                    } else if (!record.key().isEmpty()) {
                         state.put(record.key(), record.value());
                     }
                 });

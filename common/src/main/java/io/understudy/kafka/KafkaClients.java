@@ -1,5 +1,6 @@
 package io.understudy.kafka;
 
+import java.time.Duration;
 import java.util.HashMap;
 import java.util.Map;
 import org.apache.kafka.clients.CommonClientConfigs;
@@ -22,7 +23,8 @@ public final class KafkaClients {
     /** The largest record that topics created by mirrors take, with its headers. */
     public static final int MAX_MESSAGE_BYTES = 2 << 20;
 
-    private static final int REQUEST_TIMEOUT_MILLIS = 10_000;
+    private static final int MAX_REQUEST_TIMEOUT_MILLIS = 10_000;
+    private static final int LINGER_MILLIS = 5;
     private static final long BUFFER_BYTES = 32L << 20;
     private static final int BATCH_BYTES = 256 << 10;
     /** Room for headers beside the largest message a topic takes. */
@@ -50,20 +52,28 @@ public final class KafkaClients {
 
     /**
      * A producer of transactions, which fences off whoever was one of this id before, once {@link
-     * Producer#initTransactions} is called. Idempotent, in order.
+     * Producer#initTransactions} is called. Idempotent, in order; a record not acknowledged within the settings' timeout
+     * has failed.
+     *
+     * @param transactionTimeout after which the broker aborts a transaction that is still open
+     * @param maxRecordBytes of the largest record that its topics take
      */
-    public Producer<byte[], byte[]> producer(String transactionalId) {
+    public Producer<byte[], byte[]> producer(String transactionalId, Duration transactionTimeout, int maxRecordBytes) {
         Map<String, Object> all = common();
         all.put(ProducerConfig.TRANSACTIONAL_ID_CONFIG, transactionalId);
+        all.put(ProducerConfig.TRANSACTION_TIMEOUT_CONFIG, Math.toIntExact(transactionTimeout.toMillis()));
+        all.put(
+                ProducerConfig.DELIVERY_TIMEOUT_MS_CONFIG,
+                LINGER_MILLIS + Math.toIntExact(settings.timeout().toMillis()));
         all.put(ProducerConfig.ACKS_CONFIG, "all");
         all.put(ProducerConfig.ENABLE_IDEMPOTENCE_CONFIG, true);
         all.put(ProducerConfig.MAX_IN_FLIGHT_REQUESTS_PER_CONNECTION, 5);
         all.put(ProducerConfig.MAX_BLOCK_MS_CONFIG, settings.timeout().toMillis());
-        all.put(ProducerConfig.BUFFER_MEMORY_CONFIG, BUFFER_BYTES);
+        all.put(ProducerConfig.BUFFER_MEMORY_CONFIG, Math.max(BUFFER_BYTES, 2L * maxRecordBytes));
         all.put(ProducerConfig.BATCH_SIZE_CONFIG, BATCH_BYTES);
-        all.put(ProducerConfig.LINGER_MS_CONFIG, 5);
+        all.put(ProducerConfig.LINGER_MS_CONFIG, LINGER_MILLIS);
         all.put(ProducerConfig.COMPRESSION_TYPE_CONFIG, "lz4");
-        all.put(ProducerConfig.MAX_REQUEST_SIZE_CONFIG, MAX_MESSAGE_BYTES + HEADER_BYTES);
+        all.put(ProducerConfig.MAX_REQUEST_SIZE_CONFIG, maxRecordBytes + HEADER_BYTES);
         return new KafkaProducer<>(all, new ByteArraySerializer(), new ByteArraySerializer());
     }
 
@@ -86,11 +96,9 @@ public final class KafkaClients {
         Map<String, Object> all = new HashMap<>(access);
         all.put(CommonClientConfigs.BOOTSTRAP_SERVERS_CONFIG, settings.bootstrapServers());
         all.put(CommonClientConfigs.CLIENT_ID_CONFIG, clientId);
-        all.put(CommonClientConfigs.REQUEST_TIMEOUT_MS_CONFIG, REQUEST_TIMEOUT_MILLIS);
-        all.put(
-                CommonClientConfigs.DEFAULT_API_TIMEOUT_MS_CONFIG,
-                Math.toIntExact(
-                        Math.max(REQUEST_TIMEOUT_MILLIS, settings.timeout().toMillis())));
+        int timeout = Math.toIntExact(settings.timeout().toMillis());
+        all.put(CommonClientConfigs.REQUEST_TIMEOUT_MS_CONFIG, Math.min(MAX_REQUEST_TIMEOUT_MILLIS, timeout));
+        all.put(CommonClientConfigs.DEFAULT_API_TIMEOUT_MS_CONFIG, timeout);
         return all;
     }
 }

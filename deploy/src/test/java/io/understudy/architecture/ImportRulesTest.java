@@ -95,6 +95,7 @@ final class ImportRulesTest {
             .mirror.etcd        .mirror.sink .mirror.checkpoint .mirror.scope .mirror.lease .vocabulary .feed .etcd .config
             .mirror.etcd        .mirror.home com.google.protobuf io.etcd.jetcd.api io.grpc org.slf4j
             .mirror.kafka       .mirror.sink .mirror.checkpoint .mirror.scope .vocabulary .feed .config
+            .mirror.kafka       .kafka .feed.kafka
             .mirror.kafka       com.google.protobuf org.apache.kafka.clients org.apache.kafka.common org.slf4j
             .mirror.sink        .mirror.checkpoint .vocabulary .feed com.google.protobuf
             .mirror.verify      .mirror.revisions .mirror.checkpoint .mirror.scope .vocabulary .feed .etcd .config

@@ -87,6 +87,10 @@ final class Copies {
             Map<String, String> state = new TreeMap<>();
             while (!reached(consumer, ends)) {
                 for (ConsumerRecord<String, String> record : consumer.poll(Duration.ofMillis(200))) {
+                    if (record.key().isEmpty()) {
+                        // A mark: about no key.
+                        continue;
+                    }
                     if (record.value() == null) {
                         state.remove(record.key());
                     } else {

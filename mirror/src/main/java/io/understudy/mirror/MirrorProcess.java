@@ -153,7 +153,7 @@ public final class MirrorProcess implements AutoCloseable {
                 source.feeds(),
                 source.head(),
                 () -> source.count().apply(source.range()),
-                "kafka " + options.bootstrapServers() + " topic " + options.topic(),
+                "kafka " + options.kafka().bootstrapServers() + " topic " + options.topic(),
                 ActiveRole.ALWAYS,
                 listener -> new KafkaSink(mirror.name(), mirror.scope(), writer, options, listener));
     }

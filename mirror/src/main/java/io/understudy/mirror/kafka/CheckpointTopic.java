@@ -8,19 +8,23 @@ import io.understudy.mirror.sink.SinkException;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import java.util.concurrent.atomic.AtomicReference;
+import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.clients.producer.ProducerRecord;
+import org.apache.kafka.common.TopicPartition;
+import org.apache.kafka.common.header.Header;
 import org.jspecify.annotations.Nullable;
 
 /** The compacted topic that holds a mirror's checkpoint as the last record of its key, the mirror's name. */
 final class CheckpointTopic {
 
-    private final KafkaClients clients;
+    /** Of the header with the {@link Footprint}. */
+    private static final String TOPICS = "understudy.topics";
+
     private final String topic;
     private final byte[] key;
     private final String where;
 
-    CheckpointTopic(KafkaClients clients, String topic, String mirror) {
-        this.clients = clients;
+    CheckpointTopic(String topic, String mirror) {
         this.topic = topic;
         this.key = mirror.getBytes(StandardCharsets.UTF_8);
         this.where = "key \"" + mirror + "\" of topic " + topic;
@@ -31,31 +35,53 @@ final class CheckpointTopic {
         return where;
     }
 
-    String name() {
-        return topic;
-    }
+    /** A checkpoint, and the topics that it is about. */
+    record Stored(Checkpoint checkpoint, Footprint footprint) {}
 
-    /** The checkpoint stored last; null if there is none. */
-    @Nullable Checkpoint read() {
-        AtomicReference<byte @Nullable []> last = new AtomicReference<>();
-        clients.readAll(topic, record -> {
-            if (Arrays.equals(record.key(), key)) {
-                last.set(record.value());
-            }
-        });
-        byte[] found = last.get();
+    /**
+     * What was committed last; null if nothing was.
+     *
+     * @throws SinkException.Refused it is another mirror's, or can't be understood
+     */
+    @Nullable Stored read(TopicReader reader) {
+        AtomicReference<@Nullable ConsumerRecord<byte[], byte[]>> last = new AtomicReference<>();
+        var unused = reader.read(new TopicPartition(topic, 0), 0, last::set);
+        ConsumerRecord<byte[], byte[]> found = last.get();
         if (found == null) {
             return null;
         }
+        if (!Arrays.equals(found.key(), key) || found.value() == null) {
+            throw new SinkException.Refused("topic " + topic + " has no checkpoint at " + where + ", but at key \""
+                    + (found.key() == null ? "" : new String(found.key(), StandardCharsets.UTF_8))
+                    + "\": its topics are another mirror's. Mirror to another topic");
+        }
         try {
-            return CheckpointCodec.decode(where, ByteString.copyFrom(found));
+            return new Stored(CheckpointCodec.decode(where, ByteString.copyFrom(found.value())), footprint(found));
         } catch (CorruptCheckpointException e) {
             throw new SinkException.Refused(String.valueOf(e.getMessage()), e);
         }
     }
 
-    ProducerRecord<byte[], byte[]> record(Checkpoint checkpoint) {
-        return new ProducerRecord<>(
+    private Footprint footprint(ConsumerRecord<byte[], byte[]> record) {
+        Header header = record.headers().lastHeader(TOPICS);
+        if (header == null) {
+            throw new SinkException.Refused("the checkpoint at " + where + " does not say which topics it is about: an"
+                    + " earlier version wrote it, and its records have another format. Mirror to another topic, or"
+                    + " delete this one and that of the checkpoint");
+        }
+        String text = new String(header.value(), StandardCharsets.US_ASCII);
+        try {
+            return Footprint.parse(text);
+        } catch (IllegalArgumentException e) {
+            throw new SinkException.Refused(
+                    "the checkpoint at " + where + " has header " + TOPICS + "=" + text + ": " + e.getMessage(), e);
+        }
+    }
+
+    ProducerRecord<byte[], byte[]> record(Checkpoint checkpoint, Footprint footprint) {
+        ProducerRecord<byte[], byte[]> record = new ProducerRecord<>(
                 topic, 0, key, CheckpointCodec.encode(checkpoint).toByteArray());
+        record.headers().add(TOPICS, footprint.toString().getBytes(StandardCharsets.US_ASCII));
+        return record;
     }
 }

@@ -5,11 +5,18 @@ import java.util.concurrent.ExecutionException;
 import org.apache.kafka.common.KafkaException;
 import org.apache.kafka.common.errors.ApiException;
 import org.apache.kafka.common.errors.InterruptException;
+import org.apache.kafka.common.errors.InvalidPidMappingException;
+import org.apache.kafka.common.errors.InvalidProducerEpochException;
 import org.apache.kafka.common.errors.InvalidReplicationFactorException;
+import org.apache.kafka.common.errors.InvalidTxnStateException;
 import org.apache.kafka.common.errors.OutOfOrderSequenceException;
-import org.apache.kafka.common.errors.RecordTooLargeException;
+import org.apache.kafka.common.errors.ProducerFencedException;
 import org.apache.kafka.common.errors.RetriableException;
+import org.apache.kafka.common.errors.TopicExistsException;
+import org.apache.kafka.common.errors.TransactionAbortableException;
+import org.apache.kafka.common.errors.TransactionAbortedException;
 import org.apache.kafka.common.errors.UnknownProducerIdException;
+import org.jspecify.annotations.Nullable;
 
 /** What a failure of a Kafka client means for the mirror. */
 final class KafkaFailures {
@@ -17,27 +24,60 @@ final class KafkaFailures {
     private KafkaFailures() {}
 
     static SinkException explained(String doing, Throwable failure) {
-        Throwable cause =
-                failure instanceof ExecutionException && failure.getCause() != null ? failure.getCause() : failure;
-        if (cause instanceof InterruptedException || cause instanceof InterruptException) {
+        if (failure instanceof SinkException told) {
+            return told;
+        }
+        if (failure instanceof InterruptedException || failure instanceof InterruptException) {
             Thread.currentThread().interrupt();
             return new SinkException.Stopped(doing);
         }
+        Throwable cause = root(failure);
         String message = doing + " failed: " + cause.getClass().getSimpleName() + ": " + cause.getMessage();
-        if (cause instanceof RecordTooLargeException) {
-            return new SinkException.Refused(
-                    message + ". The broker's message.max.bytes and the topic's max.message.bytes must allow "
-                            + KafkaSinkOptions.MAX_MESSAGE_BYTES + " bytes, more if the source's --max-request-bytes"
-                            + " was raised",
-                    cause);
+        return passes(cause)
+                ? new SinkException.Unavailable(message, cause)
+                : new SinkException.Refused(message, cause);
+    }
+
+    /**
+     * Whether the broker no longer takes this producer's transactions: another one was opened with its id, or it has
+     * aborted one that was open for too long.
+     */
+    static boolean isFenced(Throwable failure) {
+        for (Throwable cause = failure; cause != null; cause = cause.getCause()) {
+            if (cause instanceof ProducerFencedException || cause instanceof InvalidProducerEpochException) {
+                return true;
+            }
         }
-        boolean passes = cause instanceof RetriableException
+        return false;
+    }
+
+    /** What does not depend on the mirror, or is over when another producer begins. */
+    private static boolean passes(Throwable cause) {
+        return cause instanceof RetriableException
                 // What a broker says that has just started, before it counts itself.
                 || cause instanceof InvalidReplicationFactorException
+                // Made by somebody else just now: the next look finds it.
+                || cause instanceof TopicExistsException
                 || cause instanceof OutOfOrderSequenceException
                 || cause instanceof UnknownProducerIdException
+                || cause instanceof InvalidPidMappingException
+                || cause instanceof InvalidTxnStateException
+                || cause instanceof TransactionAbortableException
+                || cause instanceof TransactionAbortedException
                 || cause instanceof java.util.concurrent.TimeoutException
                 || (cause instanceof KafkaException && !(cause instanceof ApiException));
-        return passes ? new SinkException.Unavailable(message, cause) : new SinkException.Refused(message, cause);
+    }
+
+    /** Clients wrap what a broker said: "we are in an error state". */
+    private static Throwable root(Throwable failure) {
+        Throwable found = failure;
+        @Nullable Throwable next = failure;
+        while (next != null && !(found instanceof ApiException)) {
+            if (next instanceof ApiException || found instanceof ExecutionException) {
+                found = next;
+            }
+            next = next.getCause();
+        }
+        return found;
     }
 }

@@ -2,10 +2,11 @@ package io.understudy.mirror.kafka;
 
 import com.google.protobuf.ByteString;
 import io.understudy.feed.FeedEndedException;
+import io.understudy.feed.kafka.TopicRecord;
+import io.understudy.kafka.KafkaClients;
 import io.understudy.mirror.checkpoint.Checkpoint;
 import io.understudy.mirror.checkpoint.CheckpointState;
 import io.understudy.mirror.scope.MirrorScope;
-import io.understudy.mirror.sink.ProgressSchedule;
 import io.understudy.mirror.sink.Sink;
 import io.understudy.mirror.sink.SinkException;
 import io.understudy.mirror.sink.SinkListener;
@@ -16,31 +17,24 @@ import io.understudy.vocabulary.KeyRange;
 import io.understudy.vocabulary.KeyValue;
 import io.understudy.vocabulary.Position;
 import io.understudy.vocabulary.Revision;
-import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
-import org.apache.kafka.clients.admin.Admin;
-import org.apache.kafka.clients.producer.ProducerRecord;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Writes every change as a record to one topic, in order; see {@link RecordFormat}.
+ * Writes every change as a record, exactly once and in order: to the change topic, and to the compacted state topic. {@link
+ * io.understudy.feed.kafka.RecordFormat} says how records look.
  *
- * <p>The checkpoint goes to a compacted topic beside it, after all records up to it were acknowledged: nothing is ever
- * lost; what came after the last checkpoint is repeated after a crash, in order, so the last record per key is the
- * state again once the mirror has caught up. A snapshot is merged: records only for what the topic doesn't already
- * tell, tombstones for what is gone.
- *
- * <p>Nothing fences off a second mirror of the same topic.
+ * <p>Several whole commits, or one large, are a transaction, with a mark in every partition and the checkpoint. A sink that
+ * opens ends whatever transaction its predecessor had begun, and that one can't begin another. A snapshot is many
+ * transactions between two marks; unless one was interrupted, it is merged: records only for what the state topic doesn't
+ * already tell, tombstones for what is gone.
  */
 public final class KafkaSink implements Sink {
 
     private static final Logger LOG = LoggerFactory.getLogger(KafkaSink.class);
-
-    /** How often a checkpoint is moved when nothing in the range has changed. */
-    private static final Duration PROGRESS_INTERVAL = Duration.ofSeconds(10);
 
     private final String mirror;
     private final MirrorScope scope;
@@ -48,27 +42,35 @@ public final class KafkaSink implements Sink {
     private final KafkaSinkOptions options;
     private final SinkListener listener;
     private final KafkaClients clients;
+    private final TopicReader reader;
     private final CheckpointTopic checkpoints;
-    private final ProgressSchedule schedule = new ProgressSchedule(PROGRESS_INTERVAL);
 
-    private volatile @Nullable TopicWriter writer;
-    /** Whether a record was sent since the checkpoint was stored. */
-    private boolean unsettled;
+    private final Batch batch = new Batch();
+    private @Nullable TopicWriter writer;
+    private @Nullable RecordLimit limit;
     /** Where the feed stands; null while a snapshot is written. */
     private @Nullable Position reached;
+    /** Up to where the last mark says that all is told. */
+    private Revision marked = Revision.ZERO;
+
+    private long markedNanos = System.nanoTime();
+    /** When the source had nothing beyond what was given; null if not known since the last mark. */
+    private @Nullable Instant asOf;
 
     private @Nullable LastRecords merging;
+    /** Whether a snapshot's entries are written even where the state topic tells them already. */
+    private boolean anew;
+
     private Revision snapshotRevision = Revision.ZERO;
-    private long storedNanos = System.nanoTime();
 
     private volatile @Nullable Checkpoint checkpoint;
-    /** As of the last time when nothing was on its way. */
     private volatile Revision complete = Revision.ZERO;
 
     /**
      * A sink that connects when it is opened.
      *
      * @param writerName differs between any two writers, see {@link Checkpoint#writer}
+     * @throws IllegalArgumentException Kafka's own settings can't be read, see {@link KafkaClients}
      */
     public KafkaSink(
             String mirror, MirrorScope scope, String writerName, KafkaSinkOptions options, SinkListener listener) {
@@ -77,42 +79,39 @@ public final class KafkaSink implements Sink {
         this.writerName = writerName;
         this.options = options;
         this.listener = listener;
-        this.clients = new KafkaClients(options, "understudy-mirror-" + mirror);
-        this.checkpoints = new CheckpointTopic(clients, options.checkpointTopic(), mirror);
+        this.clients = new KafkaClients(options.kafka(), "understudy-mirror-" + mirror);
+        this.reader = new TopicReader(clients);
+        this.checkpoints = new CheckpointTopic(options.checkpointTopic(), mirror);
     }
 
     @Override
     public @Nullable Position open() {
-        boolean created;
-        try (Admin admin = clients.admin()) {
-            created = new KafkaTopics(admin, options).ensure();
-        }
-        Checkpoint found = checkpoints.read();
-        if (created && found != null) {
-            throw new SinkException.Refused("topic " + options.topic() + " was missing, but the checkpoint at "
-                    + checkpoints.where() + " says it holds everything up to revision " + found.revision()
-                    + ". Delete " + options.checkpointTopic() + " as well to begin anew");
-        }
-        writer = new TopicWriter(clients.producer(), options.timeout());
+        TakeOver.Outcome taken = new TakeOver(clients, options, checkpoints, reader).run();
+        writer = taken.writer();
+        limit = taken.limit();
+        Checkpoint found = taken.checkpoint();
         if (found == null) {
-            requireEmptyTopic();
+            anew = true;
             listener.available();
             return null;
         }
         if (!found.scope().equals(scope)) {
             throw new SinkException.Refused("the checkpoint at " + checkpoints.where() + " is of "
-                    + found.scope().shown() + "; configured is " + scope.shown() + "." + " Mirror to another topic");
+                    + found.scope().shown() + "; configured is " + scope.shown() + ". Mirror to another topic");
         }
-        store(found.takenOverBy(writerName));
+        Checkpoint ours = found.takenOverBy(writerName);
+        anew = taken.isLost() || ours.state() != CheckpointState.SYNCED;
+        marked = ours.revision();
+        write(anew ? ours.in(CheckpointState.SYNCING) : ours);
         LOG.info(
                 "mirror={} taken over, epoch={} state={} revision={} from={}",
                 mirror,
-                found.epoch() + 1,
+                ours.epoch(),
                 found.state().word(),
                 found.revision(),
                 found.writer());
         listener.available();
-        Position position = found.resumeAt();
+        Position position = current().resumeAt();
         if (position != null) {
             reached = position;
             complete = position.revision();
@@ -128,56 +127,70 @@ public final class KafkaSink implements Sink {
 
     @Override
     public void snapshotStarted(ClusterId cluster, Revision revision) {
-        settle();
+        flush();
         reached = null;
+        asOf = null;
         Checkpoint before = checkpoint;
-        if (before == null) {
-            store(Checkpoint.first(cluster, scope, writerName, Instant.now()));
-        } else if (!before.source().equals(cluster)) {
+        if (before != null && !before.source().equals(cluster)) {
             throw new SinkException.Refused("the checkpoint at " + checkpoints.where() + " is of source cluster "
                     + before.source() + ", but the source's id is " + cluster + ". Mirror to another topic");
-        } else if (revision.isBefore(before.revision())) {
+        }
+        if (before != null && revision.isBefore(before.revision())) {
             throw new SinkException.Refused("cluster " + cluster + " is at revision " + revision + ", but revision "
                     + before.revision() + " was mirrored: it was restored from a backup or wiped. Mirror the new"
                     + " history to another topic");
-        } else {
-            store(before.in(CheckpointState.SYNCING));
         }
         snapshotRevision = revision;
-        merging = LastRecords.read(clients, options);
-        LOG.info("mirror={} snapshot is merged, revision={} keys in topic={}", mirror, revision, merging.size());
+        merging = LastRecords.read(reader, options);
+        LOG.info(
+                "mirror={} snapshot is written, revision={} keys in topic={} anew={}",
+                mirror,
+                revision,
+                merging.size(),
+                anew);
+        writer().mark(records -> new TopicRecord.SnapshotBegin(cluster, revision));
+        write(
+                before == null
+                        ? Checkpoint.first(cluster, scope, writerName, Instant.now())
+                        : before.in(CheckpointState.SYNCING));
     }
 
     @Override
     public void snapshotPage(KeyRange covered, List<KeyValue> entries) {
         LastRecords last = merging;
-        ClusterId source = current().source();
         if (last == null) {
             throw new IllegalStateException("a page without a snapshot");
         }
-        long changes = 0;
+        ClusterId source = current().source();
         for (KeyValue entry : entries) {
-            if (scope.contains(entry.key())
-                    && !last.takeIf(entry.key(), entry.modRevision().value())) {
-                send(RecordFormat.ofSnapshot(options.topic(), source, entry), null);
-                changes++;
+            if (scope.contains(entry.key())) {
+                boolean isTold = last.takeIf(entry.key(), entry.modRevision().value());
+                if (anew || !isTold) {
+                    limit().requireFits(entry);
+                    snapshotRecord(new TopicRecord.Found(source, entry), entry.bytes());
+                }
             }
         }
         for (ByteString gone : last.takeRest(covered)) {
-            send(RecordFormat.goneAtSnapshot(options.topic(), source, snapshotRevision, gone), null);
-            changes++;
+            snapshotRecord(new TopicRecord.Gone(source, snapshotRevision, gone), gone.size());
         }
-        if (changes > 0) {
-            listener.written(changes);
+    }
+
+    private void snapshotRecord(TopicRecord told, long bytes) {
+        writer().write(told);
+        batch.add(bytes, 1);
+        if (batch.isDue()) {
+            write(current());
         }
     }
 
     @Override
     public void snapshotCompleted(Position position) {
         merging = null;
+        anew = false;
+        writer().mark(records -> new TopicRecord.SnapshotEnd(position.cluster(), position.revision(), records));
         reached = position;
-        unsettled = true;
-        settle();
+        wrote(position, current().syncedAt(position));
     }
 
     @Override
@@ -189,41 +202,92 @@ public final class KafkaSink implements Sink {
             progress(position);
             return;
         }
+        long bytes = changes.stream().mapToLong(Change::bytes).sum();
+        if (batch.isFullBefore(bytes, changes.size())) {
+            flush();
+        }
+        requireFits(changes, commit.revision());
         ClusterId source = current().source();
         for (int i = 0; i < changes.size(); i++) {
-            boolean last = i == changes.size() - 1;
-            send(
-                    RecordFormat.ofCommit(
-                            options.topic(), source, commit.revision(), changes.get(i), i, changes.size()),
-                    last ? position.revision() : null);
+            writer().write(new TopicRecord.Changed(source, commit.revision(), i, changes.size(), changes.get(i)));
         }
+        batch.add(bytes, changes.size());
         reached = position;
-        listener.written(changes.size());
-        if (System.nanoTime() - storedNanos > options.checkpointInterval().toNanos()) {
-            settle();
+        if (batch.isDue()) {
+            flush();
+        }
+    }
+
+    /** Of its commit nothing may be written, of those before it everything. */
+    private void requireFits(List<Change> changes, Revision revision) {
+        try {
+            changes.forEach(change -> limit().requireFits(change, revision));
+        } catch (SinkException e) {
+            flush();
+            throw e;
         }
     }
 
     @Override
     public void progress(Position position) {
         reached = position;
-        if (!unsettled) {
-            complete = position.revision();
+    }
+
+    @Override
+    public void asOf(Instant time) {
+        asOf = time;
+    }
+
+    @Override
+    public void caughtUp() {
+        flush();
+        Position position = reached;
+        boolean isDue =
+                System.nanoTime() - markedNanos >= options.heartbeatInterval().toNanos();
+        if (position != null && isDue && (asOf != null || position.revision().isAfter(marked))) {
+            complete(position);
         }
     }
 
     @Override
     public void settle() {
+        caughtUp();
+    }
+
+    /** Ends the transaction that holds commits, if there is one. */
+    private void flush() {
         Position position = reached;
-        if (position == null) {
-            return;
+        if (position == null && !batch.isEmpty()) {
+            write(current());
+        } else if (position != null && !batch.isEmpty()) {
+            complete(position);
         }
+    }
+
+    private void complete(Position position) {
         Checkpoint stored = current();
-        if (unsettled || schedule.isDue(stored.revision(), position.revision())) {
-            store(stored.syncedAt(position));
-            unsettled = false;
-            complete = position.revision();
-        }
+        Revision previous = marked;
+        Instant time = asOf;
+        writer().mark(records ->
+                new TopicRecord.Complete(stored.source(), position.revision(), previous, records, time));
+        wrote(position, stored.marked(stored.path(), Instant.now()).syncedAt(position));
+    }
+
+    private void wrote(Position position, Checkpoint next) {
+        write(next);
+        marked = position.revision();
+        markedNanos = System.nanoTime();
+        asOf = null;
+        complete = position.revision();
+    }
+
+    /** Ends the transaction with a checkpoint. */
+    private void write(Checkpoint next) {
+        writer().send(checkpoints.record(next, writer().footprint()));
+        var unused = writer().commit();
+        checkpoint = next;
+        listener.written(batch.changes());
+        batch.clear();
     }
 
     @Override
@@ -233,10 +297,7 @@ public final class KafkaSink implements Sink {
 
     @Override
     public Revision complete() {
-        TopicWriter open = writer;
-        Revision acknowledged = open == null ? Revision.ZERO : open.acknowledged();
-        Revision settled = complete;
-        return acknowledged.isAfter(settled) ? acknowledged : settled;
+        return complete;
     }
 
     @Override
@@ -248,20 +309,6 @@ public final class KafkaSink implements Sink {
         }
     }
 
-    private void send(ProducerRecord<byte[], byte[]> record, @Nullable Revision completes) {
-        unsettled = true;
-        writer().send(record, completes);
-    }
-
-    private void store(Checkpoint next) {
-        writer().awaitAcknowledgement(options.topic());
-        writer().send(checkpoints.record(next), null);
-        writer().awaitAcknowledgement(checkpoints.name());
-        checkpoint = next;
-        storedNanos = System.nanoTime();
-        schedule.stored();
-    }
-
     private TopicWriter writer() {
         TopicWriter open = writer;
         if (open == null) {
@@ -270,18 +317,19 @@ public final class KafkaSink implements Sink {
         return open;
     }
 
+    private RecordLimit limit() {
+        RecordLimit known = limit;
+        if (known == null) {
+            throw new IllegalStateException("the sink is not open");
+        }
+        return known;
+    }
+
     private Checkpoint current() {
         Checkpoint current = checkpoint;
         if (current == null) {
             throw new IllegalStateException("mirror " + mirror + " is given data before its snapshot started");
         }
         return current;
-    }
-
-    private void requireEmptyTopic() {
-        clients.readAll(options.topic(), record -> {
-            throw new SinkException.Refused("topic " + options.topic() + " holds records, but no checkpoint of mirror "
-                    + mirror + " is at " + checkpoints.where() + ". Mirror to another topic");
-        });
     }
 }

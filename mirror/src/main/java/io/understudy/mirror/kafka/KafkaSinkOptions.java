@@ -2,6 +2,8 @@ package io.understudy.mirror.kafka;
 
 import io.understudy.config.Configuration;
 import io.understudy.config.Setting;
+import io.understudy.feed.kafka.KafkaFeedOptions;
+import io.understudy.kafka.KafkaSettings;
 import java.time.Duration;
 import java.util.List;
 import java.util.regex.Pattern;
@@ -9,93 +11,162 @@ import java.util.regex.Pattern;
 /**
  * How a mirror writes to Kafka.
  *
- * @param bootstrapServers {@code host:port,…} of some brokers
- * @param topic where the changes go; the checkpoint goes to {@code <topic>.checkpoint}
+ * @param topic where the changes go; the state goes to {@code <topic>.state}, the checkpoint to {@code
+ *     <topic>.checkpoint}
+ * @param partitions of the topic of changes
  * @param replicationFactor of topics that are created; -1 for the broker's default
- * @param timeout how long one step (a request with its retries, the acknowledgement of what is on its way) may take
- *     before the sink gives up and is opened anew
- * @param checkpointInterval how often the checkpoint is stored while changes keep coming; what came since then is
- *     repeated after a crash
+ * @param retention of changes, where their topic is created
+ * @param heartbeatInterval how often a mark is written at most while nothing changes
+ * @param transactionTimeout after which the broker aborts what a mirror that is gone had not committed
  * @param maxMergeKeys how many keys a merge of a snapshot may hold in memory, about 100 bytes and the key each
  */
 public record KafkaSinkOptions(
-        String bootstrapServers,
+        KafkaSettings kafka,
         String topic,
+        int partitions,
         short replicationFactor,
-        Duration timeout,
-        Duration checkpointInterval,
+        Duration retention,
+        Duration heartbeatInterval,
+        Duration transactionTimeout,
+        TopicLoss onTopicLoss,
         int maxMergeKeys) {
 
     private static final Pattern TOPIC_NAME = Pattern.compile("[a-zA-Z0-9._-]{1,238}");
-    private static final Duration DEFAULT_TIMEOUT = Duration.ofSeconds(20);
-    private static final Duration DEFAULT_CHECKPOINT_INTERVAL = Duration.ofSeconds(1);
-    private static final int DEFAULT_MAX_MERGE_KEYS = 5_000_000;
     private static final short BROKERS_DEFAULT = -1;
 
-    /** The largest record that topics created here take. */
-    public static final int MAX_MESSAGE_BYTES = 2 << 20;
-
-    /** Required of a mirror into Kafka. */
-    public static final Setting<String> BOOTSTRAP_SERVERS = Setting.text(
-                    "bootstrapServers", "Some of Kafka's brokers, host:port separated by commas.")
-            .optionally()
-            .example("127.0.0.1:9092");
     /** Required of a mirror into Kafka. */
     public static final Setting<String> TOPIC = Setting.text(
                     "topic",
-                    "The topic that changes go to; the checkpoint goes to the topic of this name and .checkpoint.")
+                    "The topic that changes go to. The state goes to the topic of this name and .state, the checkpoint"
+                            + " to that of this name and .checkpoint.")
             .checkedBy(KafkaSinkOptions::requireTopicName)
             .optionally()
             .example("understudy");
 
+    private static final Setting<Integer> PARTITIONS = Setting.integer(
+                    "partitions",
+                    "Of the topic of changes. With one, its records are in the order of the commits; with more, those of"
+                            + " each key are.")
+            .defaultsTo(1)
+            .between(1, 1_000);
     private static final Setting<Integer> REPLICATION_FACTOR = Setting.integer(
                     "replicationFactor", "Of topics that are created; by default the broker's.")
             .between(1, (int) Short.MAX_VALUE)
             .optionally()
             .example("3");
-    private static final Setting<Duration> TIMEOUT = Setting.duration(
-                    "timeout", "How long one step may take before the connection is given up and opened anew.")
-            .defaultsTo(DEFAULT_TIMEOUT)
-            .between(Duration.ofSeconds(1), Duration.ofMinutes(10));
-    private static final Setting<Duration> CHECKPOINT_INTERVAL = Setting.duration(
-                    "checkpointInterval",
-                    "How often the checkpoint is stored while changes keep coming; as much may be repeated after a crash.")
-            .defaultsTo(DEFAULT_CHECKPOINT_INTERVAL)
-            .between(Duration.ofMillis(10), Duration.ofMinutes(1));
+    private static final Setting<Duration> RETENTION = Setting.duration(
+                    "retention",
+                    "How long changes are kept, if the mirror creates their topic; a reader that is further behind"
+                            + " begins with the state again. 36500d is for ever.")
+            .defaultsTo(Duration.ofDays(7))
+            .between(Duration.ofMinutes(1), Duration.ofDays(36_500));
+    private static final Setting<Duration> HEARTBEAT_INTERVAL = Setting.duration(
+                    "heartbeatInterval",
+                    "How often, while nothing changes, readers are told that nothing has; their staleness can't be"
+                            + " less.")
+            .defaultsTo(Duration.ofSeconds(1))
+            .between(Duration.ofMillis(500), Duration.ofMinutes(10));
+    private static final Setting<Duration> TRANSACTION_TIMEOUT = Setting.duration(
+                    "transactionTimeout",
+                    "How long a transaction may stay open before the broker aborts it; at most its"
+                            + " transaction.max.timeout.ms.")
+            .defaultsTo(Duration.ofMinutes(1))
+            .between(Duration.ofSeconds(5), Duration.ofMinutes(15));
+    private static final Setting<TopicLoss> ON_TOPIC_LOSS = Setting.choice(
+                    "onTopicLoss",
+                    TopicLoss.class,
+                    "When a topic was deleted, created anew or truncated underneath: stop after telling which, or resync,"
+                            + " writing the whole state again.")
+            .defaultsTo(TopicLoss.STOP);
     private static final Setting<Integer> MAX_MERGE_KEYS = Setting.integer(
                     "maxMergeKeys",
                     "How many keys a merge of a snapshot may hold in memory, about 100 bytes and the key each.")
-            .defaultsTo(DEFAULT_MAX_MERGE_KEYS)
+            .defaultsTo(5_000_000)
             .between(1, Integer.MAX_VALUE);
 
-    /** The rows of all that can be configured, relative to the target's group. */
-    public static final List<Setting<?>> ROWS =
-            List.of(BOOTSTRAP_SERVERS, TOPIC, REPLICATION_FACTOR, TIMEOUT, CHECKPOINT_INTERVAL, MAX_MERGE_KEYS);
+    /** The rows beside those of {@link KafkaSettings}, relative to the target's group. */
+    public static final List<Setting<?>> ROWS = List.of(
+            TOPIC,
+            PARTITIONS,
+            REPLICATION_FACTOR,
+            RETENTION,
+            HEARTBEAT_INTERVAL,
+            TRANSACTION_TIMEOUT,
+            ON_TOPIC_LOSS,
+            MAX_MERGE_KEYS);
 
-    /** What {@link #ROWS} say, of which server and topic must be given. */
+    /** What {@link #ROWS} and those of {@link KafkaSettings} say, of which server and topic must be given. */
     public static KafkaSinkOptions from(Configuration group) {
         return new KafkaSinkOptions(
-                group.get(BOOTSTRAP_SERVERS),
+                KafkaSettings.from(group),
                 group.get(TOPIC),
+                group.get(PARTITIONS),
                 group.find(REPLICATION_FACTOR).map(Integer::shortValue).orElse(BROKERS_DEFAULT),
-                group.get(TIMEOUT),
-                group.get(CHECKPOINT_INTERVAL),
+                group.get(RETENTION),
+                group.get(HEARTBEAT_INTERVAL),
+                group.get(TRANSACTION_TIMEOUT),
+                group.get(ON_TOPIC_LOSS),
                 group.get(MAX_MERGE_KEYS));
     }
 
     /** Defaults for everything else. */
     public static KafkaSinkOptions of(String bootstrapServers, String topic) {
+        return of(KafkaSettings.of(bootstrapServers), topic);
+    }
+
+    /** Defaults for everything else. */
+    public static KafkaSinkOptions of(KafkaSettings kafka, String topic) {
         return new KafkaSinkOptions(
-                bootstrapServers,
+                kafka,
                 topic,
+                1,
                 BROKERS_DEFAULT,
-                DEFAULT_TIMEOUT,
-                DEFAULT_CHECKPOINT_INTERVAL,
-                DEFAULT_MAX_MERGE_KEYS);
+                Duration.ofDays(7),
+                Duration.ofSeconds(1),
+                Duration.ofMinutes(1),
+                TopicLoss.STOP,
+                5_000_000);
+    }
+
+    /** The same with so many partitions. */
+    public KafkaSinkOptions withPartitions(int count) {
+        return new KafkaSinkOptions(
+                kafka,
+                topic,
+                count,
+                replicationFactor,
+                retention,
+                heartbeatInterval,
+                transactionTimeout,
+                onTopicLoss,
+                maxMergeKeys);
+    }
+
+    /** The same with another policy. */
+    public KafkaSinkOptions withOnTopicLoss(TopicLoss policy) {
+        return new KafkaSinkOptions(
+                kafka,
+                topic,
+                partitions,
+                replicationFactor,
+                retention,
+                heartbeatInterval,
+                transactionTimeout,
+                policy,
+                maxMergeKeys);
+    }
+
+    String stateTopic() {
+        return KafkaFeedOptions.stateTopicOf(topic);
     }
 
     String checkpointTopic() {
         return topic + ".checkpoint";
+    }
+
+    /** By which Kafka knows whoever writes the topic, and fences off who did before. */
+    String transactionalId() {
+        return "understudy." + topic;
     }
 
     private static void requireTopicName(String topic) {

@@ -1,7 +1,9 @@
 package io.understudy.mirror.kafka;
 
+import io.understudy.kafka.KafkaClients;
 import io.understudy.mirror.sink.SinkException;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -10,14 +12,15 @@ import java.util.Optional;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.stream.Stream;
 import org.apache.kafka.clients.admin.Admin;
 import org.apache.kafka.clients.admin.Config;
 import org.apache.kafka.clients.admin.NewTopic;
 import org.apache.kafka.clients.admin.TopicDescription;
 import org.apache.kafka.common.KafkaFuture;
+import org.apache.kafka.common.Uuid;
 import org.apache.kafka.common.config.ConfigResource;
 import org.apache.kafka.common.config.TopicConfig;
-import org.apache.kafka.common.errors.TopicExistsException;
 import org.apache.kafka.common.errors.UnknownTopicOrPartitionException;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -29,68 +32,124 @@ final class KafkaTopics {
 
     private final Admin admin;
     private final KafkaSinkOptions options;
+    private final Duration timeout;
 
     KafkaTopics(Admin admin, KafkaSinkOptions options) {
         this.admin = admin;
         this.options = options;
+        this.timeout = options.kafka().timeout();
     }
 
-    /** Makes sure of both topics; returns whether that of the data was missing. */
-    boolean ensure() {
-        boolean created = ensure(
-                options.topic(),
-                Map.of(
-                        TopicConfig.CLEANUP_POLICY_CONFIG, TopicConfig.CLEANUP_POLICY_DELETE,
-                        TopicConfig.RETENTION_MS_CONFIG, "-1",
-                        TopicConfig.RETENTION_BYTES_CONFIG, "-1"),
-                Map.of(TopicConfig.MAX_MESSAGE_BYTES_CONFIG, Integer.toString(KafkaSinkOptions.MAX_MESSAGE_BYTES)));
-        boolean unused = ensure(
-                options.checkpointTopic(),
-                Map.of(TopicConfig.CLEANUP_POLICY_CONFIG, TopicConfig.CLEANUP_POLICY_COMPACT),
-                Map.of());
-        return created;
+    /** Those of the mirror's topics that exist, by name. */
+    Map<String, TopicDescription> find() {
+        Map<String, TopicDescription> found = new HashMap<>();
+        for (Wanted wanted : wanted()) {
+            describe(wanted.name()).ifPresent(description -> found.put(wanted.name(), description));
+        }
+        return found;
+    }
+
+    /**
+     * Checks those that were found and creates the others.
+     *
+     * @return the ids of all three
+     * @throws SinkException.Refused one is not as it must be
+     */
+    Map<String, Uuid> ensure(Map<String, TopicDescription> found) {
+        Map<String, Uuid> ids = new HashMap<>();
+        for (Wanted wanted : wanted()) {
+            TopicDescription there = found.get(wanted.name());
+            if (there == null) {
+                ids.put(wanted.name(), create(wanted));
+            } else {
+                check(wanted, there);
+                ids.put(wanted.name(), there.topicId());
+            }
+        }
+        return ids;
+    }
+
+    /** The largest record that change topic and state topic take, or will once they are created. */
+    RecordLimit limit(Map<String, TopicDescription> found) {
+        int bytes = Stream.of(options.topic(), options.stateTopic())
+                .filter(found::containsKey)
+                .mapToInt(topic -> maxMessageBytes(config(topic)))
+                .min()
+                .orElse(KafkaClients.MAX_MESSAGE_BYTES);
+        return new RecordLimit(bytes, options.topic() + " and " + options.stateTopic());
     }
 
     /**
      * One topic.
      *
-     * @param required settings without which an existing topic is refused
-     * @param chosen settings of a topic that is created
-     * @return whether it was created
+     * @param policy its cleanup.policy
+     * @param isData whether it holds keys and values
      */
-    private boolean ensure(String topic, Map<String, String> required, Map<String, String> chosen) {
-        Optional<TopicDescription> found = describe(topic);
-        if (found.isEmpty()) {
-            create(topic, required, chosen);
-            return true;
-        }
-        int partitions = found.get().partitions().size();
-        if (partitions != 1) {
-            throw new SinkException.Refused("topic " + topic + " has " + partitions
-                    + " partitions; a mirror needs exactly 1, so that commits stay in order");
-        }
-        Config config = config(topic);
-        required.forEach((name, value) -> {
-            String actual = String.valueOf(config.get(name).value());
-            if (!actual.equals(value)) {
-                throw new SinkException.Refused("topic " + topic + " has " + name + "=" + actual + "; " + value
-                        + " is needed, else records would be lost");
-            }
-        });
-        return false;
+    private record Wanted(String name, int partitions, String policy, boolean isData, Map<String, String> settings) {}
+
+    private List<Wanted> wanted() {
+        List<Wanted> wanted = new ArrayList<>();
+        String messageBytes = Integer.toString(KafkaClients.MAX_MESSAGE_BYTES);
+        wanted.add(new Wanted(
+                options.topic(),
+                options.partitions(),
+                TopicConfig.CLEANUP_POLICY_DELETE,
+                true,
+                Map.of(
+                        TopicConfig.RETENTION_MS_CONFIG,
+                        Long.toString(options.retention().toMillis()),
+                        TopicConfig.RETENTION_BYTES_CONFIG,
+                        "-1",
+                        TopicConfig.MAX_MESSAGE_BYTES_CONFIG,
+                        messageBytes)));
+        wanted.add(new Wanted(
+                options.stateTopic(),
+                1,
+                TopicConfig.CLEANUP_POLICY_COMPACT,
+                true,
+                Map.of(TopicConfig.MAX_MESSAGE_BYTES_CONFIG, messageBytes)));
+        wanted.add(new Wanted(options.checkpointTopic(), 1, TopicConfig.CLEANUP_POLICY_COMPACT, false, Map.of()));
+        return wanted;
     }
 
-    private void create(String topic, Map<String, String> required, Map<String, String> chosen) {
-        Map<String, String> settings = new HashMap<>(required);
-        settings.putAll(chosen);
-        NewTopic wanted = new NewTopic(topic, Optional.of(1), replicationFactor()).configs(settings);
+    private void check(Wanted wanted, TopicDescription there) {
+        int partitions = there.partitions().size();
+        if (partitions != wanted.partitions()) {
+            throw new SinkException.Refused("topic " + wanted.name() + " has " + partitions + " partitions, not "
+                    + wanted.partitions() + ": commits would not be in order. "
+                    + (wanted.name().equals(options.topic()) ? "Set partitions to that, or m" : "M")
+                    + "irror to another topic");
+        }
+        Config config = config(wanted.name());
+        String policy = config.get(TopicConfig.CLEANUP_POLICY_CONFIG).value();
+        if (!policy.equals(wanted.policy())) {
+            throw new SinkException.Refused(
+                    "topic " + wanted.name() + " has " + TopicConfig.CLEANUP_POLICY_CONFIG + "=" + policy + "; "
+                            + wanted.policy() + " is needed, else "
+                            + (wanted.policy().equals(TopicConfig.CLEANUP_POLICY_COMPACT)
+                                    ? "what is still valid would be deleted"
+                                    : "commits would be incomplete"));
+        }
+        int bytes = maxMessageBytes(config);
+        if (wanted.isData() && bytes < KafkaClients.MAX_MESSAGE_BYTES) {
+            throw new SinkException.Refused(
+                    "topic " + wanted.name() + " has " + TopicConfig.MAX_MESSAGE_BYTES_CONFIG + "=" + bytes + "; "
+                            + KafkaClients.MAX_MESSAGE_BYTES + " at least is needed for the largest values of etcd");
+        }
+    }
+
+    private Uuid create(Wanted wanted) {
+        Map<String, String> settings = new HashMap<>(wanted.settings());
+        settings.put(TopicConfig.CLEANUP_POLICY_CONFIG, wanted.policy());
+        NewTopic topic =
+                new NewTopic(wanted.name(), Optional.of(wanted.partitions()), replicationFactor()).configs(settings);
+        String doing = "creating topic " + wanted.name();
         try {
-            await("creating topic " + topic, admin.createTopics(List.of(wanted)).all());
-            LOG.info("topic created, name={} settings={}", topic, settings);
+            Uuid id = await(doing, admin.createTopics(List.of(topic)).topicId(wanted.name()));
+            LOG.info("topic created, name={} partitions={} settings={}", wanted.name(), wanted.partitions(), settings);
+            return id;
         } catch (ExecutionException e) {
-            if (!(e.getCause() instanceof TopicExistsException)) {
-                throw KafkaFailures.explained("creating topic " + topic, e);
-            }
+            throw KafkaFailures.explained(doing, e);
         }
     }
 
@@ -112,6 +171,10 @@ final class KafkaTopics {
         }
     }
 
+    private static int maxMessageBytes(Config config) {
+        return Integer.parseInt(config.get(TopicConfig.MAX_MESSAGE_BYTES_CONFIG).value());
+    }
+
     private Config config(String topic) {
         ConfigResource resource = new ConfigResource(ConfigResource.Type.TOPIC, topic);
         String doing = "asking for the settings of topic " + topic;
@@ -124,7 +187,6 @@ final class KafkaTopics {
     }
 
     private <T> T await(String doing, KafkaFuture<T> future) throws ExecutionException {
-        Duration timeout = options.timeout();
         try {
             return future.get(timeout.toMillis(), TimeUnit.MILLISECONDS);
         } catch (InterruptedException | TimeoutException e) {

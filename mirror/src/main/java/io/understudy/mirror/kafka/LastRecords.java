@@ -1,15 +1,20 @@
 package io.understudy.mirror.kafka;
 
 import com.google.protobuf.ByteString;
+import io.understudy.feed.kafka.MalformedRecordException;
+import io.understudy.feed.kafka.RecordFormat;
+import io.understudy.feed.kafka.TopicRecord;
 import io.understudy.mirror.sink.SinkException;
+import io.understudy.vocabulary.Change;
 import io.understudy.vocabulary.KeyRange;
 import java.util.List;
 import java.util.NavigableMap;
 import java.util.TreeMap;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
+import org.apache.kafka.common.TopicPartition;
 
 /**
- * The state a topic tells: for each key whose last record is a put, the revision of that put. Keys only; values are
+ * What the state topic tells: for each key whose last record is a put, the revision of that put. Keys only; values are
  * not held.
  */
 final class LastRecords {
@@ -28,9 +33,9 @@ final class LastRecords {
      *
      * @throws SinkException.Refused it has more keys than may be held, or a record that no mirror wrote
      */
-    static LastRecords read(KafkaClients clients, KafkaSinkOptions options) {
-        LastRecords last = new LastRecords(options.topic(), options.maxMergeKeys());
-        clients.readAll(options.topic(), last::add);
+    static LastRecords read(TopicReader reader, KafkaSinkOptions options) {
+        LastRecords last = new LastRecords(options.stateTopic(), options.maxMergeKeys());
+        var unused = reader.read(new TopicPartition(options.stateTopic(), 0), 0, last::add);
         return last;
     }
 
@@ -55,27 +60,30 @@ final class LastRecords {
     }
 
     private void add(ConsumerRecord<byte[], byte[]> record) {
-        if (record.key() == null) {
-            throw refused(record, "it has no key");
-        }
-        ByteString key = ByteString.copyFrom(record.key());
-        if (record.value() == null) {
-            revisions.remove(key);
-            return;
-        }
+        TopicRecord told;
         try {
-            revisions.put(key, RecordFormat.revision(record.headers()));
-        } catch (IllegalArgumentException e) {
-            throw refused(record, String.valueOf(e.getMessage()));
+            told = RecordFormat.read(record);
+        } catch (MalformedRecordException e) {
+            throw new SinkException.Refused(String.valueOf(e.getMessage()), e);
         }
+        if (told instanceof TopicRecord.Found found) {
+            put(found.entry().key(), found.entry().modRevision().value());
+        } else if (told instanceof TopicRecord.Gone gone) {
+            revisions.remove(gone.key());
+        } else if (told instanceof TopicRecord.Changed changed) {
+            if (changed.change() instanceof Change.Put) {
+                put(changed.change().key(), changed.revision().value());
+            } else {
+                revisions.remove(changed.change().key());
+            }
+        }
+    }
+
+    private void put(ByteString key, long revision) {
+        revisions.put(key, revision);
         if (revisions.size() > maxKeys) {
             throw new SinkException.Refused("topic " + topic + " holds more than " + maxKeys
                     + " keys, the limit of maxMergeKeys: a snapshot can't be merged");
         }
-    }
-
-    private SinkException refused(ConsumerRecord<byte[], byte[]> record, String why) {
-        return new SinkException.Refused(
-                "topic " + topic + " holds at offset " + record.offset() + " a record that no mirror wrote: " + why);
     }
 }

@@ -1,94 +1,131 @@
 package io.understudy.mirror.kafka;
 
+import io.understudy.feed.kafka.RecordFormat;
+import io.understudy.feed.kafka.TopicRecord;
 import io.understudy.mirror.sink.SinkException;
-import io.understudy.vocabulary.Revision;
 import java.time.Duration;
-import java.util.concurrent.ExecutionException;
-import java.util.concurrent.Future;
-import java.util.concurrent.TimeUnit;
-import java.util.concurrent.TimeoutException;
-import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.LongFunction;
 import org.apache.kafka.clients.producer.Producer;
 import org.apache.kafka.clients.producer.ProducerRecord;
-import org.apache.kafka.clients.producer.RecordMetadata;
 import org.apache.kafka.common.KafkaException;
-import org.jspecify.annotations.Nullable;
+import org.apache.kafka.common.TopicPartition;
+import org.apache.kafka.common.utils.Utils;
 
 /**
- * Writes records to one partition in order, and knows up to where they were acknowledged. One thread, apart from
- * {@link #acknowledged}.
+ * Writes transactions to the topics of a mirror. One thread. After an exception it is only closed: what came of the
+ * transaction the next writer finds out.
  */
 final class TopicWriter implements AutoCloseable {
 
     private final Producer<byte[], byte[]> producer;
-    private final Duration timeout;
+    private final KafkaSinkOptions options;
+    private final Offsets offsets;
+    private final String doing;
+    /** Records since the last mark: of each partition of the changes, and of the state. */
+    private final long[] sinceMark;
 
-    /** The last record given to the producer, until it is known to be acknowledged. */
-    private @Nullable Future<RecordMetadata> last;
-
-    private volatile Revision acknowledged = Revision.ZERO;
-    /** Why the first record that was not taken was not; set by the producer's thread. */
-    private final AtomicReference<@Nullable Exception> failure = new AtomicReference<>();
-
-    TopicWriter(Producer<byte[], byte[]> producer, Duration timeout) {
-        this.producer = producer;
-        this.timeout = timeout;
-    }
+    private boolean inTransaction;
+    private long beganNanos;
 
     /**
-     * Sends one record, waiting while the producer's buffer is full.
-     *
-     * @param completes the revision that is complete once the record is acknowledged
-     * @throws SinkException this record or an earlier one was not taken
+     * A writer with a producer whose transactions were initialised.
      */
-    void send(ProducerRecord<byte[], byte[]> record, @Nullable Revision completes) {
-        requireHealthy(record.topic());
+    TopicWriter(Producer<byte[], byte[]> producer, KafkaSinkOptions options, Offsets offsets) {
+        this.producer = producer;
+        this.options = options;
+        this.offsets = offsets;
+        this.doing = "writing to topic " + options.topic();
+        this.sinceMark = new long[options.partitions() + 1];
+    }
+
+    /** Sends what is about one key, waiting while the producer's buffer is full. */
+    void write(TopicRecord told) {
+        ProducerRecord<byte[], byte[]> state = RecordFormat.write(options.stateTopic(), 0, told);
+        int partition = partitionOf(state.key());
+        send(new ProducerRecord<>(options.topic(), partition, state.key(), state.value(), state.headers()));
+        send(state);
+        sinceMark[partition]++;
+        sinceMark[options.partitions()]++;
+    }
+
+    /** Sends a mark to every partition of changes and state: it is told of how many records since the last one. */
+    void mark(LongFunction<TopicRecord> mark) {
+        for (int partition = 0; partition < options.partitions(); partition++) {
+            send(RecordFormat.write(options.topic(), partition, mark.apply(sinceMark[partition])));
+            sinceMark[partition] = 0;
+        }
+        send(RecordFormat.write(options.stateTopic(), 0, mark.apply(sinceMark[options.partitions()])));
+        sinceMark[options.partitions()] = 0;
+    }
+
+    /** What is known to be written, to be stored with the checkpoint. */
+    Footprint footprint() {
+        return offsets.footprint();
+    }
+
+    /** Sends one record. */
+    void send(ProducerRecord<byte[], byte[]> record) {
+        offsets.requireNoFault();
         try {
-            last = producer.send(record, (metadata, failed) -> {
-                if (failed != null) {
-                    failure.compareAndSet(null, failed);
-                } else if (completes != null && failure.get() == null) {
-                    acknowledged = completes;
+            if (!inTransaction) {
+                beganNanos = System.nanoTime();
+                inTransaction = true;
+                producer.beginTransaction();
+            }
+            TopicPartition partition = new TopicPartition(record.topic(), record.partition());
+            var unused = producer.send(record, (metadata, failure) -> {
+                if (failure == null) {
+                    offsets.acknowledged(partition, metadata.offset());
+                } else {
+                    offsets.failed(explained(failure));
                 }
             });
         } catch (KafkaException e) {
-            throw KafkaFailures.explained("writing to topic " + record.topic(), e);
+            throw explained(e);
         }
     }
 
     /**
-     * Waits until all records sent are acknowledged: those of one partition are in order, so the last one tells.
+     * Commits what was sent, if all of it was taken.
      *
-     * @throws SinkException not within the timeout, or one of them was not taken
+     * @return how long the transaction was open
+     * @throws SinkException it wasn't, or the outcome is unknown
      */
-    void awaitAcknowledgement(String topic) {
-        Future<RecordMetadata> awaited = last;
-        if (awaited != null) {
-            try {
-                RecordMetadata unused = awaited.get(timeout.toMillis(), TimeUnit.MILLISECONDS);
-                last = null;
-            } catch (ExecutionException | TimeoutException | InterruptedException e) {
-                throw KafkaFailures.explained("writing to topic " + topic, e);
-            }
+    Duration commit() {
+        try {
+            producer.flush();
+            offsets.requireNoFault();
+            producer.commitTransaction();
+            inTransaction = false;
+            return Duration.ofNanos(System.nanoTime() - beganNanos);
+        } catch (KafkaException e) {
+            throw explained(e);
         }
-        requireHealthy(topic);
     }
 
-    /** Up to where all is acknowledged, as told by the records; any thread. */
-    Revision acknowledged() {
-        return acknowledged;
-    }
-
-    /** Drops what is not yet acknowledged. */
+    /** Drops what is not committed. */
     @Override
     public void close() {
         producer.close(Duration.ZERO);
     }
 
-    private void requireHealthy(String topic) {
-        Exception failed = failure.get();
-        if (failed != null) {
-            throw KafkaFailures.explained("writing to topic " + topic, failed);
+    private int partitionOf(byte[] key) {
+        return options.partitions() == 1 ? 0 : Utils.toPositive(Utils.murmur2(key)) % options.partitions();
+    }
+
+    private SinkException explained(Exception failure) {
+        boolean expired =
+                System.nanoTime() - beganNanos >= options.transactionTimeout().toNanos();
+        if (KafkaFailures.isFenced(failure) && !expired) {
+            return new SinkException.Fenced("another mirror writes topic " + options.topic()
+                    + ": Kafka no longer takes transactions of this one, whose transactional.id is "
+                    + options.transactionalId());
         }
+        return KafkaFailures.isFenced(failure)
+                ? new SinkException.Unavailable(
+                        doing + " failed: the transaction was open for longer than the transactionTimeout of "
+                                + options.transactionTimeout() + ", and Kafka has aborted it",
+                        failure)
+                : KafkaFailures.explained(doing, failure);
     }
 }

@@ -1,6 +1,6 @@
 /**
- * Mirrors into a Kafka topic: every change is one record, {@link io.understudy.mirror.kafka.RecordFormat} says how it
- * looks.
+ * Mirrors into Kafka: every change is one record of a topic, written once, in transactions; {@link
+ * io.understudy.feed.kafka.RecordFormat} says how records look.
  */
 @NullMarked
 package io.understudy.mirror.kafka;

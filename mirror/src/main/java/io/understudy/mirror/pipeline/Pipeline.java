@@ -196,6 +196,10 @@ public final class Pipeline implements AutoCloseable {
         try (Feed open = plan.source().open(plan.range(), plan.kind(), from)) {
             FeedConsumer consumer = new Progressing(sink);
             while (mayWrite()) {
+                if (open.poll(Duration.ZERO, consumer)) {
+                    continue;
+                }
+                sink.caughtUp();
                 if (!open.poll(POLL, consumer)) {
                     sink.settle();
                 }

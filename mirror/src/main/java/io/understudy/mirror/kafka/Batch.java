@@ -1,0 +1,50 @@
+package io.understudy.mirror.kafka;
+
+import java.time.Duration;
+
+/** What a transaction holds so far: several small commits, or one large. One thread. */
+final class Batch {
+
+    private static final long MAX_BYTES = 2L << 20;
+    private static final int MAX_CHANGES = 10_000;
+    /** While more keeps coming; when nothing does, nothing waits. */
+    private static final Duration MAX_AGE = Duration.ofMillis(50);
+
+    private long bytes;
+    private long changes;
+    private long firstNanos;
+
+    boolean isEmpty() {
+        return changes == 0;
+    }
+
+    long changes() {
+        return changes;
+    }
+
+    /** Whether the next commit is to be part of another transaction. */
+    boolean isFullBefore(long moreBytes, long moreChanges) {
+        return !isEmpty() && (bytes + moreBytes > MAX_BYTES || changes + moreChanges > MAX_CHANGES);
+    }
+
+    void add(long moreBytes, long moreChanges) {
+        if (isEmpty()) {
+            firstNanos = System.nanoTime();
+        }
+        bytes += moreBytes;
+        changes += moreChanges;
+    }
+
+    /** Whether it waits no longer for more. */
+    boolean isDue() {
+        return !isEmpty()
+                && (bytes >= MAX_BYTES
+                        || changes >= MAX_CHANGES
+                        || System.nanoTime() - firstNanos >= MAX_AGE.toNanos());
+    }
+
+    void clear() {
+        bytes = 0;
+        changes = 0;
+    }
+}

@@ -1,0 +1,71 @@
+package io.understudy.mirror.kafka;
+
+import io.understudy.mirror.sink.SinkException;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.stream.LongStream;
+import org.apache.kafka.common.TopicPartition;
+import org.apache.kafka.common.Uuid;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Where the records of one writer came to be. Offsets of a partition only grow; one that doesn't is of a topic that was
+ * created anew while the mirror ran, as brokers do of their own accord, or truncated. Thread-safe.
+ */
+final class Offsets {
+
+    private final Map<String, Uuid> ids = new TreeMap<>();
+    private final Map<String, long[]> last = new TreeMap<>();
+    private @Nullable SinkException fault;
+
+    /** Of partitions known to have records up to there. */
+    Offsets(Footprint known) {
+        known.topics().forEach((name, topic) -> {
+            ids.put(name, topic.id());
+            last.put(name, topic.offsets().stream().mapToLong(Long::longValue).toArray());
+        });
+    }
+
+    /** A record was acknowledged. */
+    synchronized void acknowledged(TopicPartition partition, long offset) {
+        long[] offsets = at(partition.topic());
+        long before = offsets[partition.partition()];
+        if (offset > before) {
+            offsets[partition.partition()] = offset;
+        } else if (fault == null) {
+            fault = new SinkException.Unavailable(
+                    "partition " + partition + " gave offset " + offset + " after " + before
+                            + ": its topic was created anew, or truncated",
+                    null);
+        }
+    }
+
+    /** A record was not taken. */
+    synchronized void failed(SinkException why) {
+        if (fault == null) {
+            fault = why;
+        }
+    }
+
+    /** Throws the first fault there was. */
+    synchronized void requireNoFault() {
+        if (fault != null) {
+            throw fault;
+        }
+    }
+
+    synchronized Footprint footprint() {
+        Map<String, Footprint.Topic> topics = new TreeMap<>();
+        ids.forEach((name, id) -> topics.put(
+                name, new Footprint.Topic(id, LongStream.of(at(name)).boxed().toList())));
+        return new Footprint(topics);
+    }
+
+    private long[] at(String topic) {
+        long[] offsets = last.get(topic);
+        if (offsets == null) {
+            throw new IllegalArgumentException("topic " + topic + " is none of this mirror's");
+        }
+        return offsets;
+    }
+}

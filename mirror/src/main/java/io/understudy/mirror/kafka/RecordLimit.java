@@ -1,0 +1,46 @@
+package io.understudy.mirror.kafka;
+
+import com.google.protobuf.ByteString;
+import com.google.protobuf.TextFormat;
+import io.understudy.mirror.sink.SinkException;
+import io.understudy.vocabulary.Change;
+import io.understudy.vocabulary.KeyValue;
+import io.understudy.vocabulary.Revision;
+
+/**
+ * The largest record that the topics take. A change beyond it is refused before anything of its commit is sent.
+ *
+ * @param bytes the least {@code max.message.bytes} of the topics that hold keys
+ */
+record RecordLimit(int bytes, String topics) {
+
+    /** More than all headers, and what a batch of one record has around it. */
+    private static final int AROUND = 1 << 10;
+    /** What is compressed in vain grows by less than one part in so many. */
+    private static final int GROWTH_DIVISOR = 256;
+
+    /**
+     * Looks at one change.
+     *
+     * @throws SinkException.Refused it may not fit
+     */
+    void requireFits(Change change, Revision revision) {
+        requireFits(change.key(), change.bytes(), revision);
+    }
+
+    /** Looks at one entry of a snapshot, likewise. */
+    void requireFits(KeyValue entry) {
+        requireFits(entry.key(), entry.bytes(), entry.modRevision());
+    }
+
+    private void requireFits(ByteString key, long size, Revision revision) {
+        long record = size + size / GROWTH_DIVISOR + AROUND;
+        if (record > bytes) {
+            throw new SinkException.Refused("key \"" + TextFormat.escapeBytes(key) + "\" at revision " + revision
+                    + " takes up to " + record + " bytes as a record; max.message.bytes of " + topics + " allows "
+                    + bytes + ". Nothing of its commit was written. Raise that setting of both topics"
+                    + " (kafka-configs --alter --entity-type topics), and replica.fetch.max.bytes of brokers if they"
+                    + " hold less, and start the mirror again");
+        }
+    }
+}

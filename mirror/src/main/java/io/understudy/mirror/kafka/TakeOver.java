@@ -1,0 +1,208 @@
+package io.understudy.mirror.kafka;
+
+import io.understudy.feed.kafka.MalformedRecordException;
+import io.understudy.feed.kafka.RecordFormat;
+import io.understudy.feed.kafka.TopicRecord;
+import io.understudy.kafka.KafkaClients;
+import io.understudy.mirror.checkpoint.Checkpoint;
+import io.understudy.mirror.checkpoint.CheckpointState;
+import io.understudy.mirror.sink.SinkException;
+import io.understudy.vocabulary.Revision;
+import java.time.Duration;
+import java.util.Collections;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.concurrent.atomic.AtomicReference;
+import org.apache.kafka.clients.admin.Admin;
+import org.apache.kafka.clients.admin.TopicDescription;
+import org.apache.kafka.clients.consumer.ConsumerRecord;
+import org.apache.kafka.clients.producer.Producer;
+import org.apache.kafka.common.KafkaException;
+import org.apache.kafka.common.TopicPartition;
+import org.apache.kafka.common.Uuid;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * How a sink begins. It fences off whoever wrote before, then reads the checkpoint, to which nobody else can add any more;
+ * and looks whether the topics still hold what the checkpoint says.
+ */
+final class TakeOver {
+
+    private static final Logger LOG = LoggerFactory.getLogger(TakeOver.class);
+
+    private final KafkaClients clients;
+    private final KafkaSinkOptions options;
+    private final CheckpointTopic checkpoints;
+    private final TopicReader reader;
+
+    TakeOver(KafkaClients clients, KafkaSinkOptions options, CheckpointTopic checkpoints, TopicReader reader) {
+        this.clients = clients;
+        this.options = options;
+        this.checkpoints = checkpoints;
+        this.reader = reader;
+    }
+
+    /**
+     * What there is now.
+     *
+     * @param writer to be closed by whoever asked
+     * @param checkpoint null before the first
+     * @param isLost whether the topics lack what the checkpoint says, and are to be written anew
+     */
+    record Outcome(
+            TopicWriter writer, RecordLimit limit, @Nullable Checkpoint checkpoint, boolean isLost) {}
+
+    /**
+     * Takes the topics over.
+     *
+     * @throws SinkException.Refused they are not as they must be
+     */
+    Outcome run() {
+        try (Admin admin = clients.admin()) {
+            KafkaTopics topics = new KafkaTopics(admin, options);
+            Map<String, TopicDescription> existing = topics.find();
+            RecordLimit limit = topics.limit(existing);
+            Producer<byte[], byte[]> producer =
+                    clients.producer(options.transactionalId(), options.transactionTimeout(), limit.bytes());
+            try {
+                producer.initTransactions();
+                CheckpointTopic.Stored stored =
+                        existing.containsKey(options.checkpointTopic()) ? checkpoints.read(reader) : null;
+                String loss = stored == null ? leftovers(existing) : loss(stored, existing);
+                if (loss != null) {
+                    lost(loss);
+                }
+                Map<String, Uuid> ids = topics.ensure(existing);
+                Footprint known = stored == null || loss != null ? nothing(ids) : stored.footprint();
+                return new Outcome(
+                        new TopicWriter(producer, options, new Offsets(known)),
+                        limit,
+                        stored == null ? null : stored.checkpoint(),
+                        loss != null);
+            } catch (RuntimeException e) {
+                producer.close(Duration.ZERO);
+                throw e;
+            }
+        } catch (KafkaException e) {
+            throw KafkaFailures.explained("taking over topic " + options.topic(), e);
+        }
+    }
+
+    private void lost(String loss) {
+        if (options.onTopicLoss() == TopicLoss.STOP) {
+            throw new SinkException.Refused(
+                    loss + ". Delete the topics " + options.topic() + ", " + options.stateTopic() + " and "
+                            + options.checkpointTopic() + " to begin anew, or set onTopicLoss to resync: the whole"
+                            + " state is then written again");
+        }
+        LOG.warn("topic={} is written anew, cause=\"{}\"", options.topic(), loss);
+    }
+
+    /** What is wrong if there are records without a checkpoint; null if nothing is. */
+    private @Nullable String leftovers(Map<String, TopicDescription> existing) {
+        boolean hasChanges = hasRecords(options.topic(), existing);
+        boolean hasState = hasRecords(options.stateTopic(), existing);
+        if (!hasChanges && !hasState) {
+            return null;
+        }
+        String loss = "topic " + (hasChanges ? options.topic() : options.stateTopic()) + " holds records, but no"
+                + " checkpoint is at " + checkpoints.where();
+        if (!hasState) {
+            throw new SinkException.Refused(loss + ", and " + options.stateTopic()
+                    + " is empty: perhaps no mirror wrote" + " them. Mirror to another topic, or delete this one");
+        }
+        return loss;
+    }
+
+    private boolean hasRecords(String topic, Map<String, TopicDescription> existing) {
+        TopicDescription found = existing.get(topic);
+        return found != null
+                && found.partitions().stream()
+                        .anyMatch(partition -> reader.hasRecords(new TopicPartition(topic, partition.partition())));
+    }
+
+    /** What is missing of what was written; null if nothing is. */
+    private @Nullable String loss(CheckpointTopic.Stored stored, Map<String, TopicDescription> existing) {
+        for (var entry : stored.footprint().topics().entrySet()) {
+            String topic = entry.getKey();
+            Footprint.Topic known = entry.getValue();
+            TopicDescription found = existing.get(topic);
+            if (found == null) {
+                return "topic " + topic + " is gone, to which " + told(stored.checkpoint()) + " was mirrored";
+            }
+            if (!found.topicId().equals(known.id())) {
+                return "topic " + topic + " was deleted and created anew, after " + told(stored.checkpoint())
+                        + " had been mirrored";
+            }
+            int partitions = known.offsets().size();
+            if (found.partitions().size() != partitions) {
+                return "topic " + topic + " has " + found.partitions().size() + " partitions, but had " + partitions
+                        + " when " + told(stored.checkpoint()) + " was mirrored";
+            }
+            for (int i = 0; i < partitions && !topic.equals(options.checkpointTopic()); i++) {
+                String loss = loss(new TopicPartition(topic, i), known.offsets().get(i), stored.checkpoint());
+                if (loss != null) {
+                    return loss;
+                }
+            }
+        }
+        return null;
+    }
+
+    /** Reads what came after the last record known: the last mark must be the checkpoint's. */
+    private @Nullable String loss(TopicPartition partition, long lastKnown, Checkpoint checkpoint) {
+        AtomicReference<@Nullable Revision> marked = new AtomicReference<>();
+        TopicReader.Extent extent = reader.read(partition, Math.max(0, lastKnown), record -> {
+            if (record.key() != null && record.key().length == 0) {
+                marked.set(completeAt(record));
+            }
+        });
+        if (partition.topic().equals(options.stateTopic()) && extent.begin() > 0) {
+            throw new SinkException.Refused("topic " + partition.topic() + " begins at offset " + extent.begin()
+                    + ": what is still valid was deleted from it. Delete that topic and start the mirror again");
+        }
+        if (extent.end() <= lastKnown) {
+            return "partition " + partition + " ends at offset " + extent.end() + ", but offset " + lastKnown
+                    + " was written: it was truncated";
+        }
+        Revision last = marked.get();
+        boolean isExpired = last == null && extent.begin() > lastKnown;
+        if (checkpoint.state() == CheckpointState.SYNCED
+                && !isExpired
+                && !checkpoint.revision().equals(last)) {
+            return "partition " + partition + " ends " + (last == null ? "without a mark" : "at revision " + last)
+                    + ", but " + told(checkpoint) + " was mirrored: it was truncated";
+        }
+        return null;
+    }
+
+    /** Up to where a mark says that all is told; null for one that doesn't. */
+    private static @Nullable Revision completeAt(ConsumerRecord<byte[], byte[]> record) {
+        try {
+            TopicRecord mark = RecordFormat.read(record);
+            if (mark instanceof TopicRecord.Complete complete) {
+                return complete.revision();
+            }
+            return mark instanceof TopicRecord.SnapshotEnd end ? end.revision() : null;
+        } catch (MalformedRecordException e) {
+            throw new SinkException.Refused(String.valueOf(e.getMessage()), e);
+        }
+    }
+
+    private static String told(Checkpoint checkpoint) {
+        return checkpoint.state() == CheckpointState.SYNCED
+                ? "everything up to revision " + checkpoint.revision()
+                : "a part of a snapshot";
+    }
+
+    private Footprint nothing(Map<String, Uuid> ids) {
+        Map<String, Footprint.Topic> topics = new TreeMap<>();
+        ids.forEach((name, id) -> topics.put(
+                name,
+                new Footprint.Topic(
+                        id, Collections.nCopies(name.equals(options.topic()) ? options.partitions() : 1, -1L))));
+        return new Footprint(topics);
+    }
+}

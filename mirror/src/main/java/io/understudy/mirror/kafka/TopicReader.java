@@ -1,0 +1,84 @@
+package io.understudy.mirror.kafka;
+
+import io.understudy.kafka.KafkaClients;
+import io.understudy.mirror.sink.SinkException;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.Consumer;
+import java.util.function.Predicate;
+import org.apache.kafka.clients.consumer.ConsumerRecord;
+import org.apache.kafka.common.KafkaException;
+import org.apache.kafka.common.TopicPartition;
+
+/** Reads what is committed in single partitions, each to the end that it has when asked. */
+final class TopicReader {
+
+    private static final Duration POLL = Duration.ofMillis(200);
+
+    private final KafkaClients clients;
+    private final Duration timeout;
+
+    TopicReader(KafkaClients clients) {
+        this.clients = clients;
+        this.timeout = clients.settings().timeout();
+    }
+
+    /** Offsets of the first record there is, and after the last committed one. */
+    record Extent(long begin, long end) {}
+
+    /**
+     * Reads from the first record at {@code from} or after it to the end there is now.
+     *
+     * @throws SinkException.Unavailable nothing came within the timeout
+     */
+    Extent read(TopicPartition partition, long from, Consumer<ConsumerRecord<byte[], byte[]>> each) {
+        return readWhile(partition, from, record -> {
+            each.accept(record);
+            return true;
+        });
+    }
+
+    /** Whether there is any committed record. */
+    boolean hasRecords(TopicPartition partition) {
+        AtomicBoolean found = new AtomicBoolean();
+        var unused = readWhile(partition, 0, record -> {
+            found.set(true);
+            return false;
+        });
+        return found.get();
+    }
+
+    private Extent readWhile(TopicPartition partition, long from, Predicate<ConsumerRecord<byte[], byte[]>> goesOn) {
+        String doing = "reading partition " + partition;
+        try (var consumer = clients.consumer()) {
+            List<TopicPartition> only = List.of(partition);
+            consumer.assign(only);
+            Extent extent = new Extent(
+                    only(consumer.beginningOffsets(only, timeout)), only(consumer.endOffsets(only, timeout)));
+            consumer.seek(partition, Math.max(from, extent.begin()));
+            long heardNanos = System.nanoTime();
+            while (consumer.position(partition, timeout) < extent.end()) {
+                var records = consumer.poll(POLL);
+                if (!records.isEmpty()) {
+                    heardNanos = System.nanoTime();
+                } else if (System.nanoTime() - heardNanos > timeout.toNanos()) {
+                    throw new SinkException.Unavailable(doing + " failed: nothing came for " + timeout, null);
+                }
+                for (ConsumerRecord<byte[], byte[]> record : records) {
+                    if (!goesOn.test(record)) {
+                        return extent;
+                    }
+                }
+            }
+            return extent;
+        } catch (KafkaException e) {
+            throw KafkaFailures.explained(doing, e);
+        }
+    }
+
+    private static long only(Map<TopicPartition, Long> offsets) {
+        return offsets.values().iterator().next();
+    }
+}
