@@ -23,5 +23,20 @@ public record Position(
      *
      * @param revision at most the position's; equal to it on a feed of the whole key space
      */
-    public record Anchor(Revision revision, CommitDigest digest) {}
+    public record Anchor(Revision revision, CommitDigest digest) {
+
+        public static Anchor of(Commit commit) {
+            return new Anchor(commit.revision(), CommitDigest.of(commit));
+        }
+    }
+
+    /** Where a consumer stands that has taken {@code commit} as well, the next one. */
+    public Position after(Commit commit) {
+        return new Position(cluster, commit.revision(), Anchor.of(commit));
+    }
+
+    /** Where a consumer stands for which nothing happened up to {@code complete}. */
+    public Position upTo(Revision complete) {
+        return new Position(cluster, complete, anchor);
+    }
 }

@@ -37,7 +37,7 @@ final class ImportRulesTest {
             .tls                .config io.netty javax.net.ssl
             .etcd               .vocabulary .config .metrics .tls com.google.protobuf io.etcd.jetcd.api io.grpc
             .etcd               io.micrometer io.netty org.slf4j
-            .feed               .vocabulary
+            .feed               .vocabulary io.micrometer
             .feed.etcd          .vocabulary .feed .etcd .config .metrics com.google.common com.google.protobuf
             .feed.etcd          io.etcd.jetcd.api io.grpc io.micrometer org.slf4j
             .kafka              .config org.apache.kafka.clients org.apache.kafka.common

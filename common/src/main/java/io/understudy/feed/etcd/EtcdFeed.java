@@ -8,6 +8,7 @@ import io.understudy.feed.FeedConsumer;
 import io.understudy.feed.FeedEndedException;
 import io.understudy.feed.FeedEndedException.Gap;
 import io.understudy.feed.FeedKind;
+import io.understudy.feed.FeedMetrics;
 import io.understudy.vocabulary.KeyRange;
 import io.understudy.vocabulary.Position;
 import io.understudy.vocabulary.Revision;
@@ -339,7 +340,7 @@ final class EtcdFeed implements Feed {
             return true;
         }
         position = ((TailEvent.Marked) event).position();
-        metrics.complete(position.revision().value());
+        metrics.complete(position.revision());
         consumer.progress(position);
         return true;
     }
@@ -351,7 +352,7 @@ final class EtcdFeed implements Feed {
             snapshot = null;
             overtaken = false;
             restarts.succeeded();
-            metrics.complete(position.revision().value());
+            metrics.complete(position.revision());
             consumer.snapshotCompleted(position);
             return true;
         }

@@ -4,6 +4,7 @@ import io.micrometer.core.instrument.MeterRegistry;
 import io.understudy.etcd.EtcdCluster;
 import io.understudy.feed.Feed;
 import io.understudy.feed.FeedKind;
+import io.understudy.feed.FeedMetrics;
 import io.understudy.feed.FeedSource;
 import io.understudy.vocabulary.KeyRange;
 import io.understudy.vocabulary.Position;

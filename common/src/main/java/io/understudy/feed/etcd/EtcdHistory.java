@@ -3,6 +3,7 @@ package io.understudy.feed.etcd;
 import io.understudy.etcd.EtcdCluster;
 import io.understudy.feed.FeedEndedException;
 import io.understudy.feed.FeedEndedException.Gap;
+import io.understudy.feed.FeedMetrics;
 import io.understudy.vocabulary.ClusterId;
 import io.understudy.vocabulary.Commit;
 import io.understudy.vocabulary.KeyRange;

@@ -2,7 +2,6 @@ package io.understudy.feed.etcd;
 
 import io.understudy.vocabulary.Change;
 import io.understudy.vocabulary.Commit;
-import io.understudy.vocabulary.CommitDigest;
 import io.understudy.vocabulary.KeyValue;
 import io.understudy.vocabulary.Position;
 import io.understudy.vocabulary.Revision;
@@ -117,12 +116,11 @@ final class Recognition {
 
     /** The position at {@code revision}, anchored in {@code commit}, of the same cluster as {@code before}. */
     static Position anchored(Position before, Revision revision, Commit commit) {
-        return new Position(
-                before.cluster(), revision, new Position.Anchor(commit.revision(), CommitDigest.of(commit)));
+        return new Position(before.cluster(), revision, Position.Anchor.of(commit));
     }
 
     private Verdict compare(Commit commit) {
-        Position.Anchor found = new Position.Anchor(commit.revision(), CommitDigest.of(commit));
+        Position.Anchor found = Position.Anchor.of(commit);
         return found.equals(position.anchor())
                 ? new Verdict.Same(position, true)
                 : new Verdict.Different("the commit at revision " + start + " has digest " + found.digest()

@@ -175,7 +175,7 @@ final class Tail implements AutoCloseable {
         if (!commit.revision().isAfter(position.revision())) {
             throw different("a commit at revision " + commit.revision() + " that was not there before");
         }
-        position = Recognition.anchored(position, commit.revision(), commit);
+        position = position.after(commit);
         ready.add(new TailEvent.Committed(commit, previous, position));
     }
 
@@ -185,7 +185,7 @@ final class Tail implements AutoCloseable {
             return;
         }
         if (complete.isAfter(position.revision())) {
-            position = new Position(position.cluster(), complete, position.anchor());
+            position = position.upTo(complete);
         }
         ready.add(new TailEvent.Marked(position));
     }

@@ -7,6 +7,7 @@ import io.understudy.etcd.EtcdVersion;
 import io.understudy.etcd.Member;
 import io.understudy.feed.FeedEndedException;
 import io.understudy.feed.FeedEndedException.Unexplained;
+import io.understudy.feed.FeedMetrics;
 import io.understudy.vocabulary.KeyRange;
 import io.understudy.vocabulary.Position;
 import java.time.Duration;

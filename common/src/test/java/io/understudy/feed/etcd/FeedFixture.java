@@ -9,6 +9,7 @@ import io.understudy.etcd.EtcdSettings;
 import io.understudy.etcd.MemberDiscovery;
 import io.understudy.feed.Feed;
 import io.understudy.feed.FeedKind;
+import io.understudy.feed.FeedMetrics;
 import io.understudy.feed.FeedRunner;
 import io.understudy.feed.ModelConsumer;
 import io.understudy.feed.SourceClient;
