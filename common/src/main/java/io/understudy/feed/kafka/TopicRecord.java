@@ -14,6 +14,9 @@ public sealed interface TopicRecord {
     /** The source's id. */
     ClusterId cluster();
 
+    /** Of the put, of the commit or snapshot that deleted, or up to which a mark tells. */
+    Revision revision();
+
     /**
      * One change of a commit.
      *
@@ -23,7 +26,12 @@ public sealed interface TopicRecord {
     record Changed(ClusterId cluster, Revision revision, int index, int size, Change change) implements TopicRecord {}
 
     /** A key as a snapshot found it. */
-    record Found(ClusterId cluster, KeyValue entry) implements TopicRecord {}
+    record Found(ClusterId cluster, KeyValue entry) implements TopicRecord {
+        @Override
+        public Revision revision() {
+            return entry.modRevision();
+        }
+    }
 
     /** A key that a snapshot at {@code revision} no longer found. */
     record Gone(ClusterId cluster, Revision revision, ByteString key) implements TopicRecord {}

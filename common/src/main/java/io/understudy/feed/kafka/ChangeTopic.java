@@ -1,0 +1,186 @@
+package io.understudy.feed.kafka;
+
+import io.understudy.feed.FeedEndedException;
+import io.understudy.feed.FeedEndedException.AnotherCluster;
+import io.understudy.feed.FeedEndedException.Gap;
+import io.understudy.feed.FeedEndedException.Unexplained;
+import io.understudy.vocabulary.KeyRange;
+import io.understudy.vocabulary.Position;
+import io.understudy.vocabulary.Revision;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayDeque;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+import org.apache.kafka.clients.consumer.ConsumerRecord;
+import org.apache.kafka.clients.consumer.ConsumerRecords;
+import org.apache.kafka.common.TopicPartition;
+import org.jspecify.annotations.Nullable;
+
+/** The commits after a position, read from the partitions of the change topic. Owned by the feed's thread. */
+final class ChangeTopic {
+
+    private final Connection connection;
+    private final KafkaFeedOptions options;
+    private final KeyRange range;
+    private final KafkaFeedMetrics metrics;
+    private final ArrayDeque<FeedEvent> ready = new ArrayDeque<>();
+
+    /** Where the consumer will stand once it has what is ready. */
+    private Position position;
+
+    private @Nullable ChangeTopicStart start;
+    private List<TopicPartition> partitions = List.of();
+    private @Nullable BatchAssembly assembly;
+    private @Nullable Recognition recognition;
+    /** What ends the feed, once what is ready was given. */
+    private @Nullable FeedEndedException end;
+
+    ChangeTopic(
+            Connection connection,
+            KafkaFeedOptions options,
+            KeyRange range,
+            Position position,
+            KafkaFeedMetrics metrics) {
+        this.connection = connection;
+        this.options = options;
+        this.range = range;
+        this.position = position;
+        this.metrics = metrics;
+        this.start = new ChangeTopicStart(connection, options.topic(), position);
+    }
+
+    /**
+     * Looks for where to begin.
+     *
+     * @return false if more time is needed
+     */
+    boolean open(Duration timeout) throws FeedEndedException, InterruptedException {
+        ChangeTopicStart looking = start;
+        if (looking == null) {
+            return true;
+        }
+        try {
+            List<LaneStart> found = looking.find(timeout);
+            if (found == null) {
+                return false;
+            }
+            begin(looking.partitions(), found);
+            start = null;
+            return true;
+        } catch (HoleException e) {
+            throw new Gap(position, Revision.ZERO, e.getMessage());
+        } catch (MalformedRecordException e) {
+            throw new Unexplained(e.getMessage(), e);
+        }
+    }
+
+    private void begin(List<TopicPartition> all, List<LaneStart> starts) {
+        partitions = all;
+        BatchAssembly begun = new BatchAssembly(starts, range, options.maxCommitBytes());
+        assembly = begun;
+        recognition = new Recognition(position, begun.complete());
+        connection.assign(all);
+        for (int i = 0; i < starts.size(); i++) {
+            connection.seek(all.get(i), starts.get(i).offset());
+        }
+    }
+
+    /** The next event, or null if none came in time. */
+    @Nullable FeedEvent next(Duration timeout) throws FeedEndedException, InterruptedException {
+        BatchAssembly open = assembly;
+        if (open == null) {
+            throw new IllegalStateException("the change topic is not open");
+        }
+        if (ready.isEmpty() && end == null) {
+            try {
+                read(open, connection.poll(timeout));
+            } catch (FeedEndedException e) {
+                end = e;
+            } catch (HoleException e) {
+                end = new Gap(position, Revision.ZERO, e.getMessage());
+            } catch (MalformedRecordException e) {
+                end = new Unexplained(e.getMessage(), e);
+            }
+        }
+        if (ready.isEmpty() && end != null) {
+            throw end;
+        }
+        return ready.poll();
+    }
+
+    private void read(BatchAssembly open, ConsumerRecords<byte[], byte[]> records)
+            throws FeedEndedException, HoleException, MalformedRecordException {
+        long newest = 0;
+        for (ConsumerRecord<byte[], byte[]> record : records) {
+            TopicRecord told = RecordFormat.read(record);
+            if (!told.cluster().equals(position.cluster())) {
+                throw new AnotherCluster(
+                        "offset " + record.offset() + " of " + record.topic() + "-" + record.partition(),
+                        position.cluster(),
+                        told.cluster());
+            }
+            newest = record.timestamp();
+            open.accept(record.partition(), told, record.timestamp());
+            if (!(told instanceof TopicRecord.Changed)) {
+                marked(open);
+            }
+        }
+        if (!records.isEmpty()) {
+            metrics.read(records.count(), System.currentTimeMillis() - newest);
+        }
+        if (partitions.size() > 1 && !records.isEmpty()) {
+            letOthersCatchUp(open);
+        }
+    }
+
+    private void marked(BatchAssembly open) throws FeedEndedException, HoleException {
+        BatchAssembly.Batch batch = open.next();
+        while (batch != null) {
+            give(batch);
+            batch = open.next();
+        }
+        Instant current = open.takeCurrent();
+        if (current != null && !open.complete().isBefore(position.revision())) {
+            ready.add(new FeedEvent.Marked(position));
+            ready.add(new FeedEvent.Current(current));
+        }
+    }
+
+    private void give(BatchAssembly.Batch batch) throws FeedEndedException {
+        Recognition recognizing = recognition;
+        if (recognizing != null) {
+            recognizing.accept(batch);
+        }
+        for (var commit : batch.commits()) {
+            if (commit.revision().isAfter(position.revision())) {
+                position = position.after(commit);
+                ready.add(new FeedEvent.Committed(commit, position));
+            }
+        }
+        if (batch.revision().isBefore(position.revision())) {
+            return;
+        }
+        recognition = null;
+        boolean told = batch.revision().equals(position.revision());
+        position = position.upTo(batch.revision());
+        if (!told || batch.asOf() != null) {
+            ready.add(new FeedEvent.Marked(position));
+        }
+        if (batch.asOf() != null) {
+            ready.add(new FeedEvent.Current(batch.asOf()));
+        }
+    }
+
+    /** What a partition is ahead by has to be held. */
+    private void letOthersCatchUp(BatchAssembly open) {
+        Set<TopicPartition> ahead = new HashSet<>();
+        for (int i = 0; i < partitions.size(); i++) {
+            if (open.isAhead(i)) {
+                ahead.add(partitions.get(i));
+            }
+        }
+        connection.pauseOnly(ahead);
+    }
+}

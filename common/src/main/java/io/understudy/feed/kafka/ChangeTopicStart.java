@@ -1,0 +1,124 @@
+package io.understudy.feed.kafka;
+
+import io.understudy.feed.FeedEndedException.Unexplained;
+import io.understudy.vocabulary.Position;
+import io.understudy.vocabulary.Revision;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import org.apache.kafka.clients.admin.TopicDescription;
+import org.apache.kafka.common.TopicPartition;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Finds where the partitions of the change topic have to be read from to go on at a position: before its anchor, by which
+ * the history is recognised, or where that is gone, before the position itself. Owned by the feed's thread.
+ */
+final class ChangeTopicStart {
+
+    private final Connection connection;
+    private final Position position;
+    private final Connection.Question<TopicDescription> describing;
+    private Connection.@Nullable Question<Map<TopicPartition, TopicBounds>> bounding;
+    private @Nullable Map<TopicPartition, TopicBounds> bounds;
+
+    private List<TopicPartition> partitions = List.of();
+    private final List<LaneStart> found = new ArrayList<>();
+    private Revision target;
+    private @Nullable OffsetSearch search;
+
+    ChangeTopicStart(Connection connection, String topic, Position position) {
+        this.connection = connection;
+        this.position = position;
+        this.describing = connection.describing(topic);
+        Position.Anchor anchor = position.anchor();
+        this.target = anchor == null
+                ? position.revision()
+                : new Revision(anchor.revision().value() - 1);
+    }
+
+    /** In the order of their numbers, once found. */
+    List<TopicPartition> partitions() {
+        return partitions;
+    }
+
+    /** Goes on looking. Returns null if more time is needed. */
+    @Nullable List<LaneStart> find(Duration timeout)
+            throws HoleException, MalformedRecordException, Unexplained, InterruptedException {
+        if (partitions.isEmpty() && !describe(timeout)) {
+            return null;
+        }
+        Map<TopicPartition, TopicBounds> known = bounds;
+        if (known == null) {
+            known = bound(timeout);
+            if (known == null) {
+                return null;
+            }
+        }
+        TopicPartition partition = partitions.get(found.size());
+        OffsetSearch looking = search;
+        if (looking == null) {
+            TopicBounds within = known.get(partition);
+            if (within == null) {
+                throw new Unexplained("Kafka does not tell the offsets of " + partition);
+            }
+            looking = new OffsetSearch(connection, partition, within, target);
+            search = looking;
+        }
+        OffsetSearch.Found result = step(looking, timeout);
+        if (result == null) {
+            return null;
+        }
+        search = null;
+        if (result instanceof OffsetSearch.Found.Mark mark) {
+            found.add(mark.start());
+        } else if (target.isBefore(position.revision())) {
+            withoutAnchor();
+        } else {
+            found.add(LaneStart.atBeginning(((OffsetSearch.Found.Nothing) result).beginning(), position.revision()));
+        }
+        return found.size() == partitions.size() ? List.copyOf(found) : null;
+    }
+
+    private OffsetSearch.@Nullable Found step(OffsetSearch looking, Duration timeout)
+            throws HoleException, MalformedRecordException, InterruptedException {
+        try {
+            return looking.step(timeout);
+        } catch (HoleException e) {
+            if (target.isBefore(position.revision())) {
+                withoutAnchor();
+                return null;
+            }
+            throw e;
+        }
+    }
+
+    private void withoutAnchor() {
+        target = position.revision();
+        found.clear();
+        search = null;
+    }
+
+    private boolean describe(Duration timeout) throws InterruptedException {
+        TopicDescription description = describing.answer(timeout);
+        if (description == null) {
+            return false;
+        }
+        partitions = description.partitions().stream()
+                .map(partition -> new TopicPartition(description.name(), partition.partition()))
+                .sorted((one, other) -> Integer.compare(one.partition(), other.partition()))
+                .toList();
+        return true;
+    }
+
+    private @Nullable Map<TopicPartition, TopicBounds> bound(Duration timeout) throws InterruptedException {
+        var asking = bounding;
+        if (asking == null) {
+            asking = connection.question(admin -> TopicBounds.ask(admin, partitions));
+            bounding = asking;
+        }
+        bounds = asking.answer(timeout);
+        return bounds;
+    }
+}

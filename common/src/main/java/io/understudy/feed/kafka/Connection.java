@@ -1,0 +1,167 @@
+package io.understudy.feed.kafka;
+
+import io.understudy.kafka.KafkaClients;
+import java.time.Duration;
+import java.util.Collection;
+import java.util.List;
+import java.util.Objects;
+import java.util.Set;
+import java.util.concurrent.CancellationException;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.function.Function;
+import org.apache.kafka.clients.admin.Admin;
+import org.apache.kafka.clients.admin.TopicDescription;
+import org.apache.kafka.clients.consumer.CloseOptions;
+import org.apache.kafka.clients.consumer.Consumer;
+import org.apache.kafka.clients.consumer.ConsumerRecord;
+import org.apache.kafka.clients.consumer.ConsumerRecords;
+import org.apache.kafka.common.KafkaException;
+import org.apache.kafka.common.KafkaFuture;
+import org.apache.kafka.common.TopicPartition;
+import org.apache.kafka.common.errors.InterruptException;
+import org.apache.kafka.common.errors.WakeupException;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A feed's own clients. Kafka's consumer is one thread's, the feed's; only {@link #wake} may be called from another. What
+ * Kafka throws is thrown, but for interrupts, which are {@link InterruptedException}s here.
+ */
+final class Connection implements AutoCloseable {
+
+    private static final Duration CLOSING = Duration.ofMillis(500);
+
+    private final Consumer<byte[], byte[]> consumer;
+    private final Admin admin;
+    private volatile @Nullable KafkaFuture<?> waiting;
+    private volatile boolean woken;
+
+    /** @throws KafkaException the settings are refused, or no broker's name resolves */
+    Connection(KafkaClients clients) {
+        consumer = clients.consumer();
+        try {
+            admin = clients.admin();
+        } catch (RuntimeException e) {
+            consumer.close();
+            throw e;
+        }
+    }
+
+    /** Reads only these partitions from now on; each must be {@link #seek sought} in. */
+    void assign(Collection<TopicPartition> partitions) {
+        consumer.assign(partitions);
+    }
+
+    void seek(TopicPartition partition, long offset) {
+        consumer.seek(partition, offset);
+    }
+
+    /** Reads nothing of some partitions for now, and of all others again. */
+    void pauseOnly(Set<TopicPartition> partitions) {
+        if (!consumer.paused().equals(partitions)) {
+            consumer.resume(consumer.assignment());
+            consumer.pause(partitions);
+        }
+    }
+
+    /** The next records, none if none came in time. */
+    ConsumerRecords<byte[], byte[]> poll(Duration timeout) throws InterruptedException {
+        try {
+            return consumer.poll(timeout);
+        } catch (WakeupException e) {
+            return ConsumerRecords.empty();
+        } catch (InterruptException e) {
+            throw interrupted(e);
+        }
+    }
+
+    /** The next records of the only partition assigned. */
+    List<ConsumerRecord<byte[], byte[]>> poll(TopicPartition partition, Duration timeout) throws InterruptedException {
+        return poll(timeout).records(partition);
+    }
+
+    /** Offset of what is read next; beyond records that were not given because they were aborted, or are Kafka's own. */
+    long position(TopicPartition partition, Duration timeout) throws InterruptedException {
+        try {
+            return consumer.position(partition, timeout);
+        } catch (InterruptException e) {
+            throw interrupted(e);
+        }
+    }
+
+    /** A question to Kafka that may take many turns. */
+    <T> Question<T> question(Function<Admin, KafkaFuture<T>> asking) {
+        return new Question<>(asking);
+    }
+
+    /** What is known of a topic. */
+    Question<TopicDescription> describing(String topic) {
+        return question(admin -> Objects.requireNonNull(
+                admin.describeTopics(List.of(topic)).topicNameValues().get(topic)));
+    }
+
+    /** Ends waits, now and in future, of the feed's thread. */
+    void wake() {
+        woken = true;
+        consumer.wakeup();
+        KafkaFuture<?> future = waiting;
+        if (future != null) {
+            future.cancel(false);
+        }
+    }
+
+    @Override
+    public void close() {
+        consumer.close(CloseOptions.timeout(CLOSING));
+        admin.close(CLOSING);
+    }
+
+    private static InterruptedException interrupted(InterruptException e) {
+        // Kafka sets the thread's flag as well.
+        Thread.interrupted();
+        InterruptedException interrupted = new InterruptedException(e.getMessage());
+        interrupted.initCause(e);
+        return interrupted;
+    }
+
+    /** Asked until it is answered. */
+    final class Question<T> {
+
+        private final Function<Admin, KafkaFuture<T>> asking;
+        private @Nullable KafkaFuture<T> asked;
+
+        private Question(Function<Admin, KafkaFuture<T>> asking) {
+            this.asking = asking;
+        }
+
+        /**
+         * The answer, or null if it did not come in time: then wait again.
+         *
+         * @throws KafkaException what Kafka answered, or that it did not within its clients' own time; asks anew next time
+         */
+        @Nullable T answer(Duration timeout) throws InterruptedException {
+            KafkaFuture<T> future = asked;
+            if (future == null) {
+                future = asking.apply(admin);
+                asked = future;
+            }
+            waiting = future;
+            try {
+                if (woken) {
+                    return null;
+                }
+                T answer = future.get(timeout.toNanos(), TimeUnit.NANOSECONDS);
+                asked = null;
+                return answer;
+            } catch (TimeoutException | CancellationException e) {
+                return null;
+            } catch (ExecutionException e) {
+                asked = null;
+                throw e.getCause() instanceof KafkaException failure ? failure : new KafkaException(e.getCause());
+            } finally {
+                waiting = null;
+            }
+        }
+    }
+}

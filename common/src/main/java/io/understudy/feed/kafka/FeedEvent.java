@@ -1,0 +1,18 @@
+package io.understudy.feed.kafka;
+
+import io.understudy.vocabulary.Commit;
+import io.understudy.vocabulary.Position;
+import java.time.Instant;
+
+/** What the change topic comes to. */
+sealed interface FeedEvent {
+
+    /** The next commit; the position stands at it. */
+    record Committed(Commit commit, Position position) implements FeedEvent {}
+
+    /** Complete up to the position's revision. */
+    record Marked(Position position) implements FeedEvent {}
+
+    /** The source had nothing beyond what was told, at that time by the mirror's clock. */
+    record Current(Instant asOf) implements FeedEvent {}
+}

@@ -1,0 +1,253 @@
+package io.understudy.feed.kafka;
+
+import io.understudy.feed.Feed;
+import io.understudy.feed.FeedConsumer;
+import io.understudy.feed.FeedEndedException;
+import io.understudy.feed.FeedEndedException.Gap;
+import io.understudy.feed.FeedEndedException.Unexplained;
+import io.understudy.kafka.KafkaClients;
+import io.understudy.vocabulary.ClusterId;
+import io.understudy.vocabulary.KeyRange;
+import io.understudy.vocabulary.Position;
+import io.understudy.vocabulary.Revision;
+import java.time.Duration;
+import java.util.Objects;
+import java.util.concurrent.locks.ReentrantLock;
+import org.apache.kafka.clients.consumer.OffsetOutOfRangeException;
+import org.apache.kafka.common.KafkaException;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The feed of a mirror's topics. In turns:
+ *
+ * <ol>
+ *   <li><em>bootstrap</em>, without a position: the {@link StateTopic} is read until it is a state at one revision;
+ *   <li><em>opening</em>: the {@link ChangeTopic} is searched for that revision, and only once it is known to have what
+ *       follows the snapshot is given;
+ *   <li><em>tail</em>: commits and marks.
+ * </ol>
+ */
+final class KafkaFeed implements Feed {
+
+    private static final Logger LOG = LoggerFactory.getLogger(KafkaFeed.class);
+
+    private final KafkaClients clients;
+    private final KafkaFeedOptions options;
+    private final KeyRange range;
+    private final KafkaFeedMetrics metrics;
+    private final Outages outages;
+    /** Kafka's consumer is one thread's at a time: who polls, or who closes. */
+    private final ReentrantLock using = new ReentrantLock();
+
+    private volatile boolean closed;
+    private volatile @Nullable Connection connection;
+    private @Nullable Position position;
+    private @Nullable StateTopic bootstrap;
+    private @Nullable SnapshotPages pages;
+    private @Nullable ChangeTopic tail;
+    private @Nullable FeedEndedException end;
+
+    KafkaFeed(
+            KafkaClients clients,
+            KafkaFeedOptions options,
+            KeyRange range,
+            @Nullable Position resumeAt,
+            KafkaFeedMetrics metrics) {
+        this.clients = clients;
+        this.options = options;
+        this.range = range;
+        this.position = resumeAt;
+        this.metrics = metrics;
+        this.outages = new Outages(clients.settings().timeout(), metrics);
+    }
+
+    @Override
+    public boolean poll(Duration timeout, FeedConsumer consumer) throws FeedEndedException, InterruptedException {
+        long deadline = System.nanoTime() + timeout.toNanos();
+        using.lockInterruptibly();
+        try {
+            do {
+                if (end != null) {
+                    throw end;
+                }
+                if (closed) {
+                    throw new IllegalStateException("the feed is closed");
+                }
+                if (step(deadline, consumer)) {
+                    return true;
+                }
+            } while (System.nanoTime() < deadline);
+            return false;
+        } catch (FeedEndedException e) {
+            if (end == null) {
+                LOG.warn("feed ended, cause={} message=\"{}\"", e.getClass().getSimpleName(), e.getMessage());
+                metrics.feed().ended(e);
+                end = e;
+                close();
+            }
+            throw e;
+        } catch (RuntimeException | Error e) {
+            // What was given to the consumer may have been lost on it: going on could skip a commit.
+            close();
+            throw e;
+        } finally {
+            using.unlock();
+            releaseIfClosed();
+        }
+    }
+
+    /** The mirror tells at each heartbeat, and can't be asked. */
+    @Override
+    public void requestProgress() {}
+
+    @Override
+    public void close() {
+        closed = true;
+        Connection open = connection;
+        if (open != null) {
+            open.wake();
+        }
+        releaseIfClosed();
+    }
+
+    private void releaseIfClosed() {
+        // Who holds the lock comes here when done.
+        if (closed && using.tryLock()) {
+            try {
+                Connection open = connection;
+                connection = null;
+                if (open != null) {
+                    open.close();
+                }
+            } finally {
+                using.unlock();
+            }
+        }
+    }
+
+    /** Takes the feed one step on. Returns whether the consumer was called. */
+    private boolean step(long deadline, FeedConsumer consumer) throws FeedEndedException, InterruptedException {
+        FeedEvent event = null;
+        try {
+            if (!outages.pause(deadline)) {
+                return false;
+            }
+            Connection open = connected();
+            if (closed) {
+                return false;
+            }
+            ChangeTopic changes = tail;
+            if (changes == null) {
+                changes = changesAfterBootstrap(open, remaining(deadline));
+            }
+            if (changes == null || !changes.open(remaining(deadline))) {
+                outages.answered();
+                return false;
+            }
+            if (pages == null) {
+                event = changes.next(remaining(deadline));
+                outages.answered();
+            }
+        } catch (OffsetOutOfRangeException e) {
+            outOfRange(e);
+            return false;
+        } catch (KafkaException e) {
+            outages.failed(e);
+            return false;
+        }
+        SnapshotPages giving = pages;
+        if (giving != null) {
+            givePage(giving, Objects.requireNonNull(position), consumer);
+            return true;
+        }
+        if (event != null) {
+            give(event, consumer);
+        }
+        return event != null;
+    }
+
+    private Connection connected() {
+        Connection open = connection;
+        if (open == null) {
+            open = new Connection(clients);
+            connection = open;
+        }
+        return open;
+    }
+
+    private @Nullable ChangeTopic changesAfterBootstrap(Connection open, Duration timeout)
+            throws FeedEndedException, InterruptedException {
+        Position standing = position;
+        if (standing == null) {
+            StateTopic reading = bootstrap;
+            if (reading == null) {
+                reading = new StateTopic(open, options.stateTopic(), range);
+                bootstrap = reading;
+            }
+            StateTable table = reading.read(timeout);
+            ClusterId cluster = table == null ? null : table.cluster();
+            if (table == null || cluster == null) {
+                return null;
+            }
+            bootstrap = null;
+            standing = new Position(cluster, table.revision(), null);
+            position = standing;
+            pages = new SnapshotPages(range, table.entries());
+        }
+        ChangeTopic changes = new ChangeTopic(open, options, range, standing, metrics);
+        tail = changes;
+        return changes;
+    }
+
+    private void givePage(SnapshotPages giving, Position at, FeedConsumer consumer) {
+        if (giving.isFirst()) {
+            metrics.feed().snapshotStarted();
+            LOG.info("snapshot started, cluster={} revision={}", at.cluster(), at.revision());
+            consumer.snapshotStarted(at.cluster(), at.revision());
+        }
+        SnapshotPages.Page page = giving.next();
+        if (page != null) {
+            metrics.feed().snapshotPage(page.entries().size());
+            consumer.snapshotPage(page.covered(), page.entries());
+            return;
+        }
+        pages = null;
+        metrics.feed().complete(at.revision());
+        consumer.snapshotCompleted(at);
+    }
+
+    private void give(FeedEvent event, FeedConsumer consumer) {
+        if (event instanceof FeedEvent.Committed committed) {
+            position = committed.position();
+            metrics.feed().committed(committed.commit());
+            consumer.commit(committed.commit(), committed.position());
+        } else if (event instanceof FeedEvent.Marked marked) {
+            position = marked.position();
+            metrics.feed().complete(marked.position().revision());
+            consumer.progress(marked.position());
+        } else {
+            consumer.asOf(((FeedEvent.Current) event).asOf());
+        }
+    }
+
+    /** The topic has not, or no more, what was to be read. */
+    private void outOfRange(OffsetOutOfRangeException e) throws FeedEndedException {
+        Position standing = position;
+        if (standing == null) {
+            throw new Unexplained(
+                    "the topic " + options.stateTopic() + " was truncated or made anew while it was read: "
+                            + e.getMessage(),
+                    e);
+        }
+        throw new Gap(
+                standing,
+                Revision.ZERO,
+                "the topic " + options.topic() + " has lost, or never had, what follows: " + e.getMessage());
+    }
+
+    private static Duration remaining(long deadline) {
+        return Duration.ofNanos(Math.max(0, deadline - System.nanoTime()));
+    }
+}

@@ -1,0 +1,124 @@
+package io.understudy.feed.kafka;
+
+import io.understudy.vocabulary.Revision;
+import java.time.Duration;
+import java.util.List;
+import org.apache.kafka.clients.consumer.ConsumerRecord;
+import org.apache.kafka.common.TopicPartition;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Looks in one partition of the change topic for a mark at or before a revision, by which alone it is known that nothing is
+ * missing from there on. Revisions rise with offsets, and where they don't, because something was copied twice or is of a
+ * snapshot, any record of no later revision will do: from there on, marks are met in order.
+ */
+final class OffsetSearch {
+
+    /** Offsets that are read rather than halved: one fetch brings as many. */
+    private static final long NEAR = 1_000;
+
+    private final Connection connection;
+    private final TopicPartition partition;
+    private final TopicBounds bounds;
+
+    private Revision target;
+    /** Where to look; the next record is read there. */
+    private long looking;
+    /** Offset of a record of no later revision; -1 before one is known. */
+    private long low = -1;
+    /** No record at or after it is worth looking at. */
+    private long high;
+
+    private boolean reading;
+
+    OffsetSearch(Connection connection, TopicPartition partition, TopicBounds bounds, Revision target) {
+        this.connection = connection;
+        this.partition = partition;
+        this.bounds = bounds;
+        this.target = target;
+        connection.assign(List.of(partition));
+        begin(bounds.end());
+    }
+
+    private void begin(long end) {
+        low = -1;
+        high = end;
+        reading = false;
+        lookAt(bounds.beginning());
+    }
+
+    private void lookAt(long offset) {
+        looking = offset;
+        connection.seek(partition, offset);
+    }
+
+    /** What was found. */
+    sealed interface Found {
+        /** A mark to begin after. */
+        record Mark(LaneStart start) implements Found {}
+
+        /** The partition begins after the revision, or has nothing. */
+        record Nothing(long beginning) implements Found {}
+    }
+
+    /**
+     * Looks on.
+     *
+     * @return null if more time is needed
+     * @throws HoleException no mark can be begun after, because a snapshot was written in its place
+     */
+    @Nullable Found step(Duration timeout) throws HoleException, MalformedRecordException, InterruptedException {
+        if (bounds.beginning() >= high) {
+            return new Found.Nothing(bounds.beginning());
+        }
+        List<ConsumerRecord<byte[], byte[]>> records = connection.poll(partition, timeout);
+        if (reading) {
+            return readOn(records);
+        }
+        if (records.isEmpty() && connection.position(partition, timeout) < high) {
+            return null;
+        }
+        ConsumerRecord<byte[], byte[]> first = records.isEmpty() ? null : records.get(0);
+        boolean late = first == null
+                || first.offset() >= high
+                || RecordFormat.read(first).revision().isAfter(target);
+        if (late && low < 0) {
+            return new Found.Nothing(bounds.beginning());
+        }
+        if (late || first == null) {
+            high = looking;
+        } else {
+            low = first.offset();
+        }
+        if (high - low > NEAR) {
+            lookAt(low + (high - low) / 2);
+        } else {
+            reading = true;
+            lookAt(low);
+        }
+        return null;
+    }
+
+    private @Nullable Found readOn(List<ConsumerRecord<byte[], byte[]>> records)
+            throws HoleException, MalformedRecordException {
+        for (ConsumerRecord<byte[], byte[]> record : records) {
+            TopicRecord told = RecordFormat.read(record);
+            boolean later = told.revision().isAfter(target);
+            if (told instanceof TopicRecord.Complete mark && later) {
+                // What is looked for lies within what was written together: its beginning is needed.
+                target = mark.previous();
+                begin(low + 1);
+                return null;
+            } else if (told instanceof TopicRecord.SnapshotBegin || told instanceof TopicRecord.SnapshotEnd) {
+                if (later) {
+                    throw new HoleException("the mirror has written the whole state anew, as of revision "
+                            + told.revision() + ", and no mark from before is left");
+                }
+            }
+            if (told instanceof TopicRecord.Complete || told instanceof TopicRecord.SnapshotEnd) {
+                return new Found.Mark(new LaneStart(record.offset() + 1, told.revision(), record.timestamp()));
+            }
+        }
+        return null;
+    }
+}

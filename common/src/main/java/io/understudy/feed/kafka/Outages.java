@@ -1,0 +1,86 @@
+package io.understudy.feed.kafka;
+
+import io.understudy.feed.FeedEndedException.Unexplained;
+import java.time.Duration;
+import java.util.concurrent.TimeUnit;
+import org.apache.kafka.common.KafkaException;
+import org.apache.kafka.common.config.ConfigException;
+import org.apache.kafka.common.errors.RetriableException;
+import org.apache.kafka.common.errors.UnknownTopicOrPartitionException;
+import org.apache.kafka.common.errors.WakeupException;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** Which of Kafka's failures pass, and whether one lasts. Owned by the feed's thread. */
+final class Outages {
+
+    private static final Logger LOG = LoggerFactory.getLogger(KafkaFeed.class);
+    private static final long PAUSE_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
+
+    private final Duration patience;
+    private final KafkaFeedMetrics metrics;
+    private boolean away;
+    private long sinceNanos;
+    private long pausedUntilNanos = System.nanoTime();
+
+    /** @param patience with a topic that is not there */
+    Outages(Duration patience, KafkaFeedMetrics metrics) {
+        this.patience = patience;
+        this.metrics = metrics;
+    }
+
+    /** Leaves Kafka alone for a moment after a failure. Returns false if that is not over by the deadline. */
+    boolean pause(long deadline) throws InterruptedException {
+        long wait = Math.min(pausedUntilNanos, deadline) - System.nanoTime();
+        if (wait > 0) {
+            TimeUnit.NANOSECONDS.sleep(wait);
+        }
+        return System.nanoTime() - pausedUntilNanos >= 0;
+    }
+
+    void answered() {
+        if (away) {
+            away = false;
+            LOG.info("Kafka answers again");
+        }
+    }
+
+    /**
+     * Kafka failed.
+     *
+     * @throws Unexplained it won't get better by itself
+     */
+    void failed(KafkaException failure) throws Unexplained {
+        if (failure instanceof WakeupException) {
+            return;
+        }
+        boolean passes = failure instanceof RetriableException || isNameUnknown(failure);
+        if (!passes) {
+            throw new Unexplained("Kafka refuses: " + told(failure), failure);
+        }
+        if (!away) {
+            away = true;
+            sinceNanos = System.nanoTime();
+            metrics.away();
+            LOG.info("Kafka does not answer as it should, cause=\"{}\"", told(failure));
+        } else if (failure instanceof UnknownTopicOrPartitionException
+                && System.nanoTime() - sinceNanos > patience.toNanos()) {
+            throw new Unexplained(
+                    "Kafka has no such topic: " + told(failure)
+                            + ". It must be one that a mirror writes, or MirrorMaker copies",
+                    failure);
+        }
+        pausedUntilNanos = System.nanoTime() + PAUSE_NANOS;
+    }
+
+    /** No broker's name resolves, which is how a machine is that has lost its network. */
+    private static boolean isNameUnknown(KafkaException failure) {
+        return failure.getCause() instanceof ConfigException cause
+                && String.valueOf(cause.getMessage()).contains("No resolvable bootstrap urls");
+    }
+
+    private static String told(KafkaException failure) {
+        Throwable cause = failure.getCause() == null ? failure : failure.getCause();
+        return cause.getClass().getSimpleName() + ": " + cause.getMessage();
+    }
+}

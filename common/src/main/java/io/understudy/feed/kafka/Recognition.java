@@ -1,0 +1,45 @@
+package io.understudy.feed.kafka;
+
+import io.understudy.feed.FeedEndedException.AnotherHistory;
+import io.understudy.vocabulary.Commit;
+import io.understudy.vocabulary.Position;
+import io.understudy.vocabulary.Revision;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Recognises, on resuming, a history by the last commit that the consumer has of it, where the topic still has that too.
+ *
+ * <p>Pure state, owned by the feed's thread.
+ */
+final class Recognition {
+
+    /** Null once it was found, or if it can't be. */
+    private Position.@Nullable Anchor expected;
+
+    /** @param readFrom commits at or before it are not met */
+    Recognition(Position position, Revision readFrom) {
+        Position.Anchor anchor = position.anchor();
+        expected = anchor != null && anchor.revision().isAfter(readFrom) ? anchor : null;
+    }
+
+    /** The next batch; what is in it must not be given before. */
+    void accept(BatchAssembly.Batch batch) throws AnotherHistory {
+        Position.Anchor anchor = expected;
+        if (anchor == null || batch.revision().isBefore(anchor.revision())) {
+            return;
+        }
+        for (Commit commit : batch.commits()) {
+            if (commit.revision().equals(anchor.revision())) {
+                Position.Anchor found = Position.Anchor.of(commit);
+                if (!found.equals(anchor)) {
+                    throw new AnotherHistory("the topic's commit at revision " + anchor.revision() + " has digest "
+                            + found.digest() + ", the one that was consumed " + anchor.digest());
+                }
+                expected = null;
+                return;
+            }
+        }
+        throw new AnotherHistory(
+                "the topic has no commit at revision " + anchor.revision() + ", where one was consumed before");
+    }
+}

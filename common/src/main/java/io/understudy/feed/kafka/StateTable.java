@@ -1,0 +1,139 @@
+package io.understudy.feed.kafka;
+
+import com.google.protobuf.ByteString;
+import io.understudy.vocabulary.Change;
+import io.understudy.vocabulary.ClusterId;
+import io.understudy.vocabulary.KeyRange;
+import io.understudy.vocabulary.KeyValue;
+import io.understudy.vocabulary.Revision;
+import java.util.NavigableMap;
+import java.util.TreeMap;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The keys inside a range as the state topic's records leave them, and how far that can be trusted.
+ *
+ * <p>Compaction may take a record away before it is read, once a later one of its key is written. So a pass over the topic
+ * ends with keys as they are at its last mark, but for those that were written after it. Those are found by reading on
+ * to an end that was asked for after the pass, if nothing was taken from there, of which marks tell: each names the one
+ * before it, and how many records are between. Then everything is as of the last mark.
+ *
+ * <p>Behind MirrorMaker records may come again, from any earlier one on. Until all have, some keys are as of an earlier
+ * revision than others; so the last mark must also be of the latest revision met.
+ *
+ * <p>Pure state, owned by the feed's thread.
+ */
+final class StateTable {
+
+    private final KeyRange range;
+    private final NavigableMap<ByteString, KeyValue> entries = new TreeMap<>(KeyRange.KEY_ORDER);
+
+    private @Nullable ClusterId cluster;
+    private Revision lastMark = Revision.ZERO;
+    private boolean atMark;
+    private boolean inSnapshot;
+    private Revision newest = Revision.ZERO;
+
+    /** Highest mark met, and the changes since. */
+    private Revision chained = Revision.ZERO;
+
+    private Revision lastChange = Revision.ZERO;
+    private int lastIndex;
+    private long sinceMark;
+    private long inThisSnapshot;
+    private boolean unbroken;
+
+    StateTable(KeyRange range) {
+        this.range = range;
+    }
+
+    /** From here on it counts whether something is missing. */
+    void beginVerified() {
+        unbroken = true;
+    }
+
+    /** Whether nothing was missing since {@link #beginVerified}. */
+    boolean isUnbroken() {
+        return unbroken;
+    }
+
+    /** Whether the last record was a mark up to which everything is told. */
+    boolean isAtMark() {
+        return atMark && !inSnapshot && !lastMark.isBefore(newest);
+    }
+
+    /** Of the last mark. */
+    Revision revision() {
+        return lastMark;
+    }
+
+    /** Null before the first record. */
+    @Nullable ClusterId cluster() {
+        return cluster;
+    }
+
+    /** In key order; the caller's from now on. */
+    NavigableMap<ByteString, KeyValue> entries() {
+        return entries;
+    }
+
+    void accept(TopicRecord told) {
+        cluster = told.cluster();
+        atMark = false;
+        if (told.revision().isAfter(newest)) {
+            newest = told.revision();
+        }
+        if (told instanceof TopicRecord.Changed changed) {
+            count(changed);
+            if (changed.change() instanceof Change.Put put) {
+                put(put.keyValue());
+            } else {
+                entries.remove(changed.change().key());
+            }
+        } else if (told instanceof TopicRecord.Found found) {
+            inThisSnapshot++;
+            put(found.entry());
+        } else if (told instanceof TopicRecord.Gone gone) {
+            inThisSnapshot++;
+            entries.remove(gone.key());
+        } else {
+            mark(told);
+        }
+    }
+
+    private void put(KeyValue entry) {
+        if (range.contains(entry.key())) {
+            entries.put(entry.key(), entry);
+        }
+    }
+
+    private void count(TopicRecord.Changed changed) {
+        int order = changed.revision().compareTo(lastChange);
+        boolean again = order < 0 || (order == 0 && changed.index() <= lastIndex);
+        if (!again && changed.revision().isAfter(chained)) {
+            sinceMark++;
+            lastChange = changed.revision();
+            lastIndex = changed.index();
+        }
+    }
+
+    private void mark(TopicRecord told) {
+        atMark = true;
+        lastMark = told.revision();
+        inSnapshot = told instanceof TopicRecord.SnapshotBegin;
+        if (inSnapshot) {
+            inThisSnapshot = 0;
+            return;
+        }
+        if (told instanceof TopicRecord.SnapshotEnd end) {
+            unbroken &= inThisSnapshot >= end.records();
+        } else if (told instanceof TopicRecord.Complete complete
+                && told.revision().isAfter(chained)) {
+            unbroken &= complete.previous().equals(chained) && complete.records() == sinceMark;
+        }
+        if (told.revision().isAfter(chained)) {
+            chained = told.revision();
+            sinceMark = 0;
+        }
+    }
+}

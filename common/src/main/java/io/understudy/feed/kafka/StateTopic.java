@@ -1,0 +1,172 @@
+package io.understudy.feed.kafka;
+
+import io.understudy.feed.FeedEndedException;
+import io.understudy.feed.FeedEndedException.Unexplained;
+import io.understudy.vocabulary.ClusterId;
+import io.understudy.vocabulary.KeyRange;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import org.apache.kafka.clients.admin.TopicDescription;
+import org.apache.kafka.clients.consumer.ConsumerRecord;
+import org.apache.kafka.common.TopicPartition;
+import org.apache.kafka.common.errors.AuthorizationException;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** Reads the compacted topic until a whole state at one revision is known. Owned by the feed's thread. */
+final class StateTopic {
+
+    private static final Logger LOG = LoggerFactory.getLogger(KafkaFeed.class);
+
+    private final Connection connection;
+    private final TopicPartition partition;
+    private final KeyRange range;
+    private final Connection.Question<TopicDescription> describing;
+    private final Connection.Question<Duration> retaining;
+    private final Connection.Question<Map<TopicPartition, TopicBounds>> bounding;
+
+    private StateTable table;
+    private boolean described;
+    private @Nullable Duration deleteRetention;
+    private long begunNanos = System.nanoTime();
+    /** Where this pass ends; -1 until that is known. */
+    private long end = -1;
+    /** Whether a pass over the whole was made. */
+    private boolean passed;
+
+    private long offset;
+    private boolean waiting;
+
+    StateTopic(Connection connection, String topic, KeyRange range) {
+        this.connection = connection;
+        this.partition = new TopicPartition(topic, 0);
+        this.range = range;
+        this.table = new StateTable(range);
+        this.describing = connection.describing(topic);
+        this.retaining = connection.question(admin -> DeleteRetention.ask(admin, topic));
+        this.bounding = connection.question(admin -> TopicBounds.ask(admin, List.of(partition)));
+        connection.assign(List.of(partition));
+        begin();
+    }
+
+    private void begin() {
+        table = new StateTable(range);
+        begunNanos = System.nanoTime();
+        end = -1;
+        passed = false;
+        offset = 0;
+        connection.seek(partition, 0);
+    }
+
+    /** Reads on. Returns the state at its revision, or null if more time is needed. */
+    @Nullable StateTable read(Duration timeout) throws FeedEndedException, InterruptedException {
+        Duration retention = retention(timeout);
+        if (retention == null || (end < 0 && !findEnd(timeout))) {
+            return null;
+        }
+        boolean heard = (offset < end || passed) && readRecords(timeout);
+        if (offset < end) {
+            return null;
+        }
+        if (!passed || !table.isUnbroken()) {
+            // What is missing so far was written anew before now.
+            passed = true;
+            end = -1;
+            table.beginVerified();
+            return null;
+        }
+        if (!table.isAtMark()) {
+            if (!heard) {
+                waits();
+            }
+            return null;
+        }
+        if (System.nanoTime() - begunNanos > retention.toNanos()) {
+            LOG.warn(
+                    "state is read anew, topic={} cause=\"reading took longer than its delete.retention.ms, {} ms, for"
+                            + " which it keeps what tells of deleted keys\"",
+                    partition.topic(),
+                    retention.toMillis());
+            begin();
+            return null;
+        }
+        return table;
+    }
+
+    /** How long the topic tells of deleted keys; null if that is not known yet. */
+    private @Nullable Duration retention(Duration timeout) throws Unexplained, InterruptedException {
+        if (!described) {
+            TopicDescription found = describing.answer(timeout);
+            if (found == null) {
+                return null;
+            }
+            if (found.partitions().size() != 1) {
+                throw new Unexplained("the topic " + partition.topic() + " has "
+                        + found.partitions().size() + " partitions; a mirror's state topic has one");
+            }
+            described = true;
+        }
+        Duration known = deleteRetention;
+        if (known == null) {
+            try {
+                known = retaining.answer(timeout);
+            } catch (AuthorizationException e) {
+                known = DeleteRetention.DEFAULT;
+            }
+            deleteRetention = known;
+            begunNanos = System.nanoTime();
+        }
+        return known;
+    }
+
+    private boolean findEnd(Duration timeout) throws Unexplained, InterruptedException {
+        Map<TopicPartition, TopicBounds> bounds = bounding.answer(timeout);
+        TopicBounds found = bounds == null ? null : bounds.get(partition);
+        if (found == null) {
+            return false;
+        }
+        if (found.beginning() > 0) {
+            throw new Unexplained("the topic " + partition.topic() + " begins at offset " + found.beginning()
+                    + ": part of the state was deleted from it. It must have cleanup.policy=compact alone; let the"
+                    + " mirror write it anew, into topics of another name");
+        }
+        end = found.end();
+        return true;
+    }
+
+    private boolean readRecords(Duration timeout) throws FeedEndedException, InterruptedException {
+        boolean enough = offset >= end && table.isAtMark();
+        List<ConsumerRecord<byte[], byte[]>> records = connection.poll(partition, enough ? Duration.ZERO : timeout);
+        for (ConsumerRecord<byte[], byte[]> record : records) {
+            try {
+                TopicRecord told = RecordFormat.read(record);
+                ClusterId cluster = table.cluster();
+                if (cluster != null && !cluster.equals(told.cluster())) {
+                    throw new FeedEndedException.AnotherCluster(
+                            "offset " + record.offset() + " of " + partition, cluster, told.cluster());
+                }
+                table.accept(told);
+            } catch (MalformedRecordException e) {
+                throw new Unexplained(e.getMessage(), e);
+            }
+        }
+        offset = connection.position(partition, timeout);
+        return !records.isEmpty();
+    }
+
+    private void waits() {
+        if (!waiting) {
+            waiting = true;
+            LOG.info(
+                    "snapshot waits, topic={} offset={} revision={} cause=\"{}\"",
+                    partition.topic(),
+                    offset,
+                    table.revision(),
+                    offset == 0
+                            ? "the mirror has not written to it yet"
+                            : "the mirror has not written the state to its end yet, or MirrorMaker has not copied it");
+        }
+    }
+}

@@ -1,0 +1,189 @@
+package io.understudy.feed.kafka;
+
+import com.google.protobuf.ByteString;
+import io.understudy.kafka.KafkaClients;
+import io.understudy.kafka.KafkaSettings;
+import io.understudy.vocabulary.Change;
+import io.understudy.vocabulary.ClusterId;
+import io.understudy.vocabulary.Commit;
+import io.understudy.vocabulary.KeyValue;
+import io.understudy.vocabulary.Revision;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.Future;
+import org.apache.kafka.clients.admin.Admin;
+import org.apache.kafka.clients.admin.NewTopic;
+import org.apache.kafka.clients.producer.Producer;
+
+/** Writes a mirror's topics the way a mirror does. */
+final class MirrorStub implements AutoCloseable {
+
+    static final ClusterId CLUSTER = new ClusterId(0xCAFEL);
+
+    private final KafkaClients clients;
+    private final Admin admin;
+    private final Producer<byte[], byte[]> producer;
+    private final String topic;
+    private final int partitions;
+    private Revision complete = Revision.ZERO;
+
+    MirrorStub(String bootstrapServers, String topic, int partitions, Map<String, String> stateConfig) {
+        this.clients = new KafkaClients(KafkaSettings.of(bootstrapServers), "stub");
+        this.topic = topic;
+        this.partitions = partitions;
+        this.admin = clients.admin();
+        create(stateConfig);
+        this.producer = clients.producer("stub." + topic);
+        producer.initTransactions();
+    }
+
+    private void create(Map<String, String> stateConfig) {
+        Map<String, String> compact = new HashMap<>(stateConfig);
+        compact.put("cleanup.policy", "compact");
+        try {
+            admin.createTopics(List.of(
+                            new NewTopic(topic, partitions, (short) 1),
+                            new NewTopic(stateTopic(), Optional.of(1), Optional.empty()).configs(compact)))
+                    .all()
+                    .get();
+        } catch (InterruptedException | ExecutionException e) {
+            throw new IllegalStateException(e);
+        }
+    }
+
+    String stateTopic() {
+        return KafkaFeedOptions.stateTopicOf(topic);
+    }
+
+    Admin admin() {
+        return admin;
+    }
+
+    Revision complete() {
+        return complete;
+    }
+
+    /** The whole state, in one transaction. */
+    void snapshot(Revision revision, List<KeyValue> entries, List<ByteString> gone) {
+        producer.beginTransaction();
+        beginSnapshot(revision);
+        long[] records = new long[partitions];
+        entries.forEach(entry -> records[send(new TopicRecord.Found(CLUSTER, entry), entry.key())]++);
+        gone.forEach(key -> records[send(new TopicRecord.Gone(CLUSTER, revision, key), key)]++);
+        endSnapshot(revision, records, entries.size() + (long) gone.size());
+        producer.commitTransaction();
+    }
+
+    /** Transactions of a snapshot that is never over. */
+    void beginUnendingSnapshot(Revision revision) {
+        producer.beginTransaction();
+        beginSnapshot(revision);
+        producer.commitTransaction();
+    }
+
+    void endUnendingSnapshot(Revision revision) {
+        producer.beginTransaction();
+        endSnapshot(revision, new long[partitions], 0);
+        producer.commitTransaction();
+    }
+
+    private void beginSnapshot(Revision revision) {
+        for (int partition = 0; partition < partitions; partition++) {
+            tell(topic, partition, new TopicRecord.SnapshotBegin(CLUSTER, revision));
+        }
+        tell(stateTopic(), 0, new TopicRecord.SnapshotBegin(CLUSTER, revision));
+    }
+
+    private void endSnapshot(Revision revision, long[] records, long all) {
+        for (int partition = 0; partition < partitions; partition++) {
+            tell(topic, partition, new TopicRecord.SnapshotEnd(CLUSTER, revision, records[partition]));
+        }
+        tell(stateTopic(), 0, new TopicRecord.SnapshotEnd(CLUSTER, revision, all));
+        complete = revision;
+    }
+
+    /** Commits in one transaction. */
+    void write(List<Commit> commits) {
+        producer.beginTransaction();
+        long[] records = send(commits);
+        mark(commits.get(commits.size() - 1).revision(), records, null);
+        producer.commitTransaction();
+    }
+
+    /** As {@link #write}, each commit in a transaction of its own. */
+    void writeEach(List<Commit> commits) {
+        commits.forEach(commit -> write(List.of(commit)));
+    }
+
+    /** Commits in a transaction that fails. */
+    void abort(List<Commit> commits) {
+        producer.beginTransaction();
+        send(commits);
+        producer.flush();
+        producer.abortTransaction();
+    }
+
+    /** Commits whose marks claim more than there is. */
+    void writeWithHole(List<Commit> commits) {
+        producer.beginTransaction();
+        long[] records = send(commits);
+        records[0]++;
+        mark(commits.get(commits.size() - 1).revision(), records, null);
+        producer.commitTransaction();
+    }
+
+    void heartbeat(Instant asOf) {
+        heartbeat(complete, asOf);
+    }
+
+    void heartbeat(Revision revision, Instant asOf) {
+        producer.beginTransaction();
+        mark(revision, new long[partitions], asOf);
+        producer.commitTransaction();
+    }
+
+    private long[] send(List<Commit> commits) {
+        long[] records = new long[partitions];
+        for (Commit commit : commits) {
+            int size = commit.changes().size();
+            for (int i = 0; i < size; i++) {
+                Change change = commit.changes().get(i);
+                records[send(new TopicRecord.Changed(CLUSTER, commit.revision(), i, size, change), change.key())]++;
+            }
+        }
+        return records;
+    }
+
+    private void tell(String to, int partition, TopicRecord told) {
+        // What fails shows when the transaction is committed.
+        Future<?> unused = producer.send(RecordFormat.write(to, partition, told));
+    }
+
+    private int send(TopicRecord told, ByteString key) {
+        int partition = Math.floorMod(key.hashCode(), partitions);
+        tell(topic, partition, told);
+        tell(stateTopic(), 0, told);
+        return partition;
+    }
+
+    private void mark(Revision revision, long[] records, Instant asOf) {
+        long all = 0;
+        for (int partition = 0; partition < partitions; partition++) {
+            tell(topic, partition, new TopicRecord.Complete(CLUSTER, revision, complete, records[partition], asOf));
+            all += records[partition];
+        }
+        tell(stateTopic(), 0, new TopicRecord.Complete(CLUSTER, revision, complete, all, asOf));
+        complete = revision;
+    }
+
+    @Override
+    public void close() {
+        producer.close(Duration.ofSeconds(5));
+        admin.close();
+    }
+}
