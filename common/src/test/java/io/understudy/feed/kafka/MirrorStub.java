@@ -38,7 +38,7 @@ final class MirrorStub implements AutoCloseable {
         this.partitions = partitions;
         this.admin = clients.admin();
         create(stateConfig);
-        this.producer = clients.producer("stub." + topic);
+        this.producer = clients.producer("stub." + topic, Duration.ofSeconds(10), KafkaClients.MAX_MESSAGE_BYTES);
         producer.initTransactions();
     }
 
