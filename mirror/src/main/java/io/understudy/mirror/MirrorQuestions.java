@@ -1,40 +1,86 @@
 package io.understudy.mirror;
 
+import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import io.understudy.etcd.EtcdCluster;
+import io.understudy.feed.etcd.EtcdFeedOptions;
+import io.understudy.feed.kafka.KafkaFeedOptions;
+import io.understudy.feed.kafka.KafkaFeedSource;
 import io.understudy.mirror.etcd.ForeignKeys;
+import io.understudy.mirror.kafka.KafkaSinkOptions;
 import io.understudy.mirror.lease.LeaseMode;
 import io.understudy.mirror.revisions.CheckpointHistory;
 import io.understudy.mirror.revisions.RevisionMap;
 import io.understudy.mirror.revisions.TargetUnreadableException;
 import io.understudy.mirror.revisions.Translation;
 import io.understudy.mirror.verify.Sides;
+import io.understudy.mirror.verify.TopicVerification;
 import io.understudy.mirror.verify.Verification;
 import io.understudy.mirror.verify.VerifyResult;
 import io.understudy.vocabulary.Revision;
 import java.util.function.LongConsumer;
 
-/** Questions about a mirror to etcd that are answered from its clusters, whether its process runs or not. */
+/** Questions about a mirror that are answered from its source and target, whether its process runs or not. */
 public final class MirrorQuestions {
 
     private MirrorQuestions() {}
 
     /**
-     * Whether the target is the source, as {@link Verification#run} finds out.
+     * Whether the target is the source, as {@link Verification#run} or {@link TopicVerification} finds out.
      *
      * @param progress told how many keys were compared
-     * @throws IllegalArgumentException the mirror's source or target is not etcd
      */
     public static VerifyResult verify(MirrorSettings.Mirror mirror, LongConsumer progress) throws InterruptedException {
-        MirrorSettings.Target.Etcd etcd = etcd(mirror);
-        if (!(mirror.source() instanceof MirrorSettings.Source.Etcd from)) {
-            throw new IllegalArgumentException(
-                    "mirror " + mirror.name() + " reads from Kafka; only mirrors from etcd into etcd can be compared");
-        }
         SimpleMeterRegistry meters = new SimpleMeterRegistry();
-        try (EtcdCluster source = EtcdCluster.connect(from.cluster().withName(mirror.name() + "-source"), meters);
-                EtcdCluster target = EtcdCluster.connect(etcd.cluster().withName(mirror.name() + "-target"), meters)) {
+        if (mirror.source() instanceof MirrorSettings.Source.Kafka kafka) {
+            return verifyFromKafka(mirror, kafka, etcd(mirror), meters, progress);
+        }
+        MirrorSettings.Source.Etcd from = (MirrorSettings.Source.Etcd) mirror.source();
+        try (EtcdCluster source = EtcdCluster.connect(from.cluster().withName(mirror.name() + "-source"), meters)) {
+            return mirror.target() instanceof MirrorSettings.Target.Etcd etcd
+                    ? verifyEtcd(mirror, from, etcd, source, meters, progress)
+                    : verifyIntoKafka(mirror, from, source, meters, progress);
+        }
+    }
+
+    private static VerifyResult verifyEtcd(
+            MirrorSettings.Mirror mirror,
+            MirrorSettings.Source.Etcd from,
+            MirrorSettings.Target.Etcd etcd,
+            EtcdCluster source,
+            MeterRegistry meters,
+            LongConsumer progress)
+            throws InterruptedException {
+        try (EtcdCluster target = EtcdCluster.connect(etcd.cluster().withName(mirror.name() + "-target"), meters)) {
             return Verification.run(sides(mirror, from, etcd, source, target), progress);
+        }
+    }
+
+    private static VerifyResult verifyIntoKafka(
+            MirrorSettings.Mirror mirror,
+            MirrorSettings.Source.Etcd from,
+            EtcdCluster source,
+            MeterRegistry meters,
+            LongConsumer progress)
+            throws InterruptedException {
+        KafkaSinkOptions options = ((MirrorSettings.Target.Kafka) mirror.target()).options();
+        KafkaFeedSource topic = new KafkaFeedSource(
+                mirror.name() + "-target", options.kafka(), KafkaFeedOptions.of(options.topic()), meters);
+        return new TopicVerification(mirror.name(), mirror.scope(), topic, source, from.feed(), progress).ofTarget();
+    }
+
+    private static VerifyResult verifyFromKafka(
+            MirrorSettings.Mirror mirror,
+            MirrorSettings.Source.Kafka kafka,
+            MirrorSettings.Target.Etcd etcd,
+            MeterRegistry meters,
+            LongConsumer progress)
+            throws InterruptedException {
+        KafkaFeedSource topic = new KafkaFeedSource(mirror.name() + "-source", kafka.kafka(), kafka.options(), meters);
+        try (EtcdCluster target = EtcdCluster.connect(etcd.cluster().withName(mirror.name() + "-target"), meters)) {
+            return new TopicVerification(
+                            mirror.name(), mirror.scope(), topic, target, EtcdFeedOptions.DEFAULTS, progress)
+                    .ofSource(etcd.options().onForeignKeys() == ForeignKeys.KEEP);
         }
     }
 
@@ -72,6 +118,6 @@ public final class MirrorQuestions {
             return etcd;
         }
         throw new IllegalArgumentException(
-                "mirror " + mirror.name() + " goes to Kafka; only a target in etcd can be compared, and has revisions");
+                "mirror " + mirror.name() + " goes to Kafka; only a target in etcd has revisions");
     }
 }

@@ -1,18 +1,12 @@
 package io.understudy.mirror.verify;
 
 import io.understudy.mirror.checkpoint.Checkpoint;
-import io.understudy.mirror.checkpoint.CheckpointState;
-import io.understudy.mirror.revisions.CheckpointHistory;
 import io.understudy.mirror.revisions.Moment;
-import io.understudy.mirror.revisions.TargetUnreadableException;
-import io.understudy.mirror.verify.NotComparable.Why;
 import io.understudy.vocabulary.ClusterId;
 import io.understudy.vocabulary.KeyRange;
 import io.understudy.vocabulary.KeyValue;
 import io.understudy.vocabulary.Revision;
-import java.time.Duration;
 import java.util.List;
-import java.util.concurrent.TimeUnit;
 import java.util.function.UnaryOperator;
 
 /**
@@ -30,55 +24,18 @@ record ConsistentPair(
         Revision written,
         Revision keptBefore) {
 
-    /** Parts of one commit follow each other at once, unless the mirror is gone. */
-    private static final Duration TORN_PATIENCE = Duration.ofSeconds(2);
-
-    private static final long PAUSE_MILLIS = 50;
-
     /** The present one. */
     static ConsistentPair now(Sides sides) throws IncomparableException, InterruptedException {
-        CheckpointHistory history = new CheckpointHistory(sides.mirror(), sides.target());
-        long giveUpAt = System.nanoTime() + TORN_PATIENCE.toNanos();
-        while (true) {
-            Moment moment;
-            try {
-                moment = history.now();
-            } catch (TargetUnreadableException e) {
-                throw new IncomparableException(Why.UNAVAILABLE, String.valueOf(e.getMessage()));
-            }
-            Checkpoint checkpoint = moment.checkpoint();
-            if (checkpoint == null) {
-                throw new IncomparableException(
-                        Why.NO_CHECKPOINT, "the target has no checkpoint of mirror " + sides.mirror());
-            }
-            if (!checkpoint.scope().equals(sides.scope())) {
-                throw new IncomparableException(
-                        Why.ANOTHER_SCOPE,
-                        "the target's checkpoint is of " + checkpoint.scope().shown() + "; asked for is "
-                                + sides.scope().shown());
-            }
-            if (checkpoint.state() == CheckpointState.SYNCED) {
-                return new ConsistentPair(
-                        sides,
-                        checkpoint.source(),
-                        checkpoint.revision(),
-                        moment.target(),
-                        moment.revision(),
-                        moment.written(),
-                        sides.keepsForeign() ? moment.created() : Revision.ZERO);
-            }
-            if (checkpoint.state() == CheckpointState.SYNCING) {
-                throw new IncomparableException(
-                        Why.SYNCING, "the target is being synchronised: it is none of the" + " source's states now");
-            }
-            if (System.nanoTime() - giveUpAt >= 0) {
-                throw new IncomparableException(
-                        Why.TORN,
-                        "the target holds a part of the commit after revision " + checkpoint.revision()
-                                + ", which is too large for one transaction");
-            }
-            TimeUnit.MILLISECONDS.sleep(PAUSE_MILLIS);
-        }
+        Moment moment = SyncedMoment.now(sides.mirror(), sides.scope(), sides.target());
+        Checkpoint checkpoint = SyncedMoment.checkpoint(moment);
+        return new ConsistentPair(
+                sides,
+                checkpoint.source(),
+                checkpoint.revision(),
+                moment.target(),
+                moment.revision(),
+                moment.written(),
+                sides.keepsForeign() ? moment.created() : Revision.ZERO);
     }
 
     /** What the source has in {@code ranges}, given as the target calls them. */

@@ -1,0 +1,176 @@
+package io.understudy.mirror.verify;
+
+import com.google.protobuf.ByteString;
+import io.understudy.feed.Feed;
+import io.understudy.feed.FeedConsumer;
+import io.understudy.feed.FeedEndedException;
+import io.understudy.feed.FeedKind;
+import io.understudy.feed.FeedSource;
+import io.understudy.mirror.scope.MirrorScope;
+import io.understudy.mirror.verify.NotComparable.Why;
+import io.understudy.vocabulary.Change;
+import io.understudy.vocabulary.ClusterId;
+import io.understudy.vocabulary.Commit;
+import io.understudy.vocabulary.KeyRange;
+import io.understudy.vocabulary.KeyValue;
+import io.understudy.vocabulary.Position;
+import io.understudy.vocabulary.Revision;
+import java.time.Duration;
+import java.util.Iterator;
+import java.util.List;
+import java.util.TreeMap;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The state that a feed tells, as the target calls its keys: that of the feed's snapshot, then of any later revision. For
+ * what can't be read at a revision. Holds all of it in memory. One thread.
+ */
+final class FedState implements AutoCloseable {
+
+    private static final Duration POLL = Duration.ofMillis(200);
+
+    /** For a topic's state to be read before anything is told. */
+    private static final Duration PATIENCE = Duration.ofMinutes(2);
+
+    private final String side;
+    private final MirrorScope scope;
+    private final Feed feed;
+    private final TreeMap<ByteString, KeyValue> entries = new TreeMap<>(KeyRange.KEY_ORDER);
+    private @Nullable Position position;
+    /** Was given, and is not part of the state yet. */
+    private @Nullable Commit next;
+
+    private FedState(String side, MirrorScope scope, FeedSource source) {
+        this.side = side;
+        this.scope = scope;
+        this.feed = source.open(scope.feedRange(false), FeedKind.STATE, null);
+    }
+
+    /**
+     * Reads the snapshot.
+     *
+     * @param side in words, for errors
+     */
+    static FedState open(String side, MirrorScope scope, FeedSource source)
+            throws IncomparableException, InterruptedException {
+        FedState state = new FedState(side, scope, source);
+        try {
+            while (state.position == null) {
+                state.poll();
+            }
+            return state;
+        } catch (IncomparableException | InterruptedException | RuntimeException e) {
+            state.close();
+            throw e;
+        }
+    }
+
+    ClusterId cluster() {
+        return position().cluster();
+    }
+
+    Revision revision() {
+        return position().revision();
+    }
+
+    /** Goes on until the state is that of the source at that revision, or the snapshot's if that is later. */
+    void advanceTo(Revision revision) throws IncomparableException, InterruptedException {
+        while (revision().isBefore(revision)) {
+            Commit waiting = next;
+            if (waiting == null) {
+                poll();
+            } else if (waiting.revision().isAfter(revision)) {
+                return;
+            } else {
+                apply(waiting);
+                next = null;
+            }
+        }
+    }
+
+    /** Everything, in key order. */
+    Entries entries() {
+        Iterator<KeyValue> each = entries.values().iterator();
+        return () -> each.hasNext() ? each.next() : null;
+    }
+
+    @Override
+    public void close() {
+        feed.close();
+    }
+
+    private Position position() {
+        Position current = position;
+        if (current == null) {
+            throw new IllegalStateException("the snapshot isn't complete");
+        }
+        return current;
+    }
+
+    private void poll() throws IncomparableException, InterruptedException {
+        long giveUpAt = System.nanoTime() + PATIENCE.toNanos();
+        try {
+            while (!feed.poll(POLL, new Reading())) {
+                if (System.nanoTime() - giveUpAt >= 0) {
+                    throw new IncomparableException(
+                            Why.UNAVAILABLE,
+                            "the " + side + " has told nothing for " + PATIENCE.toSeconds()
+                                    + " s: it is away, or its snapshot is not complete");
+                }
+            }
+        } catch (FeedEndedException.AnotherCluster e) {
+            throw new IncomparableException(Why.ANOTHER_CLUSTER, side + ": " + e.getMessage());
+        } catch (FeedEndedException e) {
+            throw new IncomparableException(Why.UNAVAILABLE, side + ": " + e.getMessage());
+        }
+    }
+
+    private void apply(Commit commit) {
+        for (Change change : commit.changes()) {
+            if (!scope.contains(change.key())) {
+                continue;
+            }
+            if (change instanceof Change.Put put) {
+                add(put.keyValue());
+            } else {
+                entries.remove(scope.inTarget(change.key()));
+            }
+        }
+        position = new Position(cluster(), commit.revision(), null);
+    }
+
+    private void add(KeyValue entry) {
+        KeyValue named = scope.inTarget(entry);
+        entries.put(named.key(), named);
+    }
+
+    private final class Reading implements FeedConsumer {
+
+        @Override
+        public void snapshotStarted(ClusterId cluster, Revision revision) {
+            entries.clear();
+            position = null;
+            next = null;
+        }
+
+        @Override
+        public void snapshotPage(KeyRange covered, List<KeyValue> page) {
+            page.stream().filter(entry -> scope.contains(entry.key())).forEach(FedState.this::add);
+        }
+
+        @Override
+        public void snapshotCompleted(Position reached) {
+            position = reached;
+        }
+
+        @Override
+        public void commit(Commit commit, Position reached) {
+            next = commit;
+        }
+
+        @Override
+        public void progress(Position reached) {
+            position = reached;
+        }
+    }
+}

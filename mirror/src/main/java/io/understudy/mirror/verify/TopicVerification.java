@@ -1,0 +1,159 @@
+package io.understudy.mirror.verify;
+
+import io.understudy.etcd.EtcdCluster;
+import io.understudy.feed.FeedSource;
+import io.understudy.feed.etcd.EtcdFeedOptions;
+import io.understudy.feed.etcd.SnapshotReader.CompactedException;
+import io.understudy.mirror.checkpoint.Checkpoint;
+import io.understudy.mirror.revisions.Moment;
+import io.understudy.mirror.scope.MirrorScope;
+import io.understudy.mirror.verify.NotComparable.Why;
+import io.understudy.vocabulary.KeyRange;
+import io.understudy.vocabulary.Revision;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.function.LongConsumer;
+import java.util.function.UnaryOperator;
+
+/**
+ * Compares a mirror's topics with the cluster on their other side, at one revision of the source. Topics tell one state, the
+ * last; it is held in memory. Writes may go on.
+ */
+public final class TopicVerification {
+
+    private static final int ATTEMPTS = 5;
+    private static final long PAUSE_MILLIS = 200;
+    /** For a mirror that runs to write what the topic has. */
+    private static final Duration LAG_PATIENCE = Duration.ofSeconds(30);
+
+    private final String mirror;
+    private final MirrorScope scope;
+    private final FeedSource topic;
+    private final EtcdCluster cluster;
+    private final EtcdFeedOptions reading;
+    private final LongConsumer progress;
+
+    /**
+     * A comparison, not begun.
+     *
+     * @param topic feeds of the mirror's topics
+     * @param cluster stays the caller's to close
+     * @param reading deadlines and page sizes at the cluster
+     * @param progress told now and then how many keys have been compared; it begins again at 0 when the cluster was
+     *     compacted
+     */
+    public TopicVerification(
+            String mirror,
+            MirrorScope scope,
+            FeedSource topic,
+            EtcdCluster cluster,
+            EtcdFeedOptions reading,
+            LongConsumer progress) {
+        this.mirror = mirror;
+        this.scope = scope;
+        this.topic = topic;
+        this.cluster = cluster;
+        this.reading = reading;
+        this.progress = progress;
+    }
+
+    private interface Attempt {
+        VerifyReport run() throws CompactedException, IncomparableException, InterruptedException;
+    }
+
+    /**
+     * The cluster is the source, the topics are the target.
+     *
+     * @throws InterruptedException the thread was interrupted; nothing is left under way
+     */
+    public VerifyResult ofTarget() throws InterruptedException {
+        return repeated(this::compareWithSource);
+    }
+
+    /**
+     * The topics are the source, the cluster is the target.
+     *
+     * @param keepsForeign as in {@link Sides}
+     * @throws InterruptedException the thread was interrupted; nothing is left under way
+     */
+    public VerifyResult ofSource(boolean keepsForeign) throws InterruptedException {
+        return repeated(() -> compareWithTarget(keepsForeign));
+    }
+
+    private VerifyResult repeated(Attempt attempt) throws InterruptedException {
+        try {
+            for (int i = 0; i < ATTEMPTS; i++) {
+                try {
+                    return attempt.run();
+                } catch (CompactedException e) {
+                    progress.accept(0);
+                    TimeUnit.MILLISECONDS.sleep(PAUSE_MILLIS);
+                }
+            }
+        } catch (IncomparableException e) {
+            return e.result();
+        }
+        return new NotComparable(
+                Why.COMPACTED,
+                "the cluster was compacted past the revision of the state to compare with, " + ATTEMPTS
+                        + " times in a row: the mirror is behind, or doesn't run");
+    }
+
+    private VerifyReport compareWithSource() throws CompactedException, IncomparableException, InterruptedException {
+        try (FedState target = FedState.open("topic", scope, topic);
+                SideReader source = new SideReader(
+                        "source",
+                        cluster,
+                        target.cluster(),
+                        target.revision(),
+                        reading,
+                        scope.sourceRanges(),
+                        UnaryOperator.identity())) {
+            // In topics a key keeps the number of its lease, so having one counts.
+            return new Comparison(scope, new Equality(true, Revision.ZERO), progress)
+                    .run(target.revision(), source, target.revision(), target.entries());
+        }
+    }
+
+    private VerifyReport compareWithTarget(boolean keepsForeign)
+            throws CompactedException, IncomparableException, InterruptedException {
+        try (FedState source = FedState.open("topic", scope, topic)) {
+            Moment moment = notBefore(source.revision());
+            Checkpoint checkpoint = SyncedMoment.checkpoint(moment);
+            if (!checkpoint.source().equals(source.cluster())) {
+                throw new IncomparableException(
+                        Why.ANOTHER_CLUSTER,
+                        "the topic is of cluster " + source.cluster() + ", the target's checkpoint of "
+                                + checkpoint.source());
+            }
+            source.advanceTo(checkpoint.revision());
+            Revision keptBefore = keepsForeign ? moment.created() : Revision.ZERO;
+            List<KeyRange> ranges = scope.targetRanges();
+            try (SideReader target = new SideReader(
+                    "target", cluster, moment.target(), moment.revision(), reading, ranges, UnaryOperator.identity())) {
+                return new Comparison(scope, new Equality(false, keptBefore), progress)
+                        .run(checkpoint.revision(), source.entries(), moment.revision(), target);
+            }
+        }
+    }
+
+    /** The target, once it has what the topic's state has: there is no earlier one to compare it with. */
+    private Moment notBefore(Revision revision) throws IncomparableException, InterruptedException {
+        long giveUpAt = System.nanoTime() + LAG_PATIENCE.toNanos();
+        while (true) {
+            Moment moment = SyncedMoment.now(mirror, scope, cluster);
+            Revision reached = SyncedMoment.checkpoint(moment).revision();
+            if (!reached.isBefore(revision)) {
+                return moment;
+            }
+            if (System.nanoTime() - giveUpAt >= 0) {
+                throw new IncomparableException(
+                        Why.BEHIND,
+                        "the target is at revision " + reached + ", the topic tells the state at " + revision
+                                + " and no earlier one: the mirror is behind, or doesn't run");
+            }
+            TimeUnit.MILLISECONDS.sleep(PAUSE_MILLIS);
+        }
+    }
+}
