@@ -52,7 +52,7 @@ final class ImportRulesTest {
             .local.container    .local.process .local.kafka com.github.dockerjava org.testcontainers org.slf4j
             .local.junit        .local org.junit.jupiter org.opentest4j org.slf4j
 
-            .gateway            .vocabulary .feed .etcd .config .metrics .tls com.google.protobuf io.etcd.jetcd.api
+            .gateway            .vocabulary .feed .kafka .etcd .config .metrics .tls com.google.protobuf io.etcd.jetcd.api
             .gateway            io.grpc io.micrometer io.vertx org.slf4j
             .gateway.server     .gateway.api .gateway.caller .gateway.health .gateway.read .config com.google.protobuf
             .gateway.server     io.grpc io.netty io.vertx javax.naming javax.net javax.security org.slf4j

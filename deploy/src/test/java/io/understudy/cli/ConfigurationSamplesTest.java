@@ -20,25 +20,32 @@ final class ConfigurationSamplesTest {
 
     @Test
     void theGatewaysSampleIsCurrentAndValid() throws Exception {
-        Path sample = current("gateway.yaml", GatewaySettings.ROWS, "gateway-2");
+        Path sample = current(
+                "gateway.yaml",
+                withGiven(GatewaySettings.ROWS, Map.of("source.endpoints", "http://127.0.0.1:2379")),
+                "gateway-2");
         assertThat(GatewaySettings.load(sample, Map.of(), Map.of()).listen().port())
                 .isEqualTo(2379);
     }
 
     @Test
     void theMirrorsSampleIsCurrentAndValid() throws Exception {
-        Path sample = current("mirror.yaml", fromEtcdToEtcd(), "dr");
+        Path sample = current(
+                "mirror.yaml",
+                withGiven(
+                        MirrorConfiguration.ROWS,
+                        Map.of(
+                                "mirrors.*.source.endpoints", "http://127.0.0.1:2379",
+                                "mirrors.*.target.etcd.endpoints", "http://127.0.0.1:12379")),
+                "dr");
         assertThat(MirrorConfiguration.load(sample, Map.of(), Map.of()).mirrors())
                 .hasSize(1);
     }
 
-    /** A mirror has a source and a target of several kinds; the sample shows these. */
-    private static List<Setting<?>> fromEtcdToEtcd() {
-        Map<String, String> shown = Map.of(
-                "mirrors.*.source.endpoints", "http://127.0.0.1:2379",
-                "mirrors.*.target.etcd.endpoints", "http://127.0.0.1:12379");
-        return MirrorConfiguration.ROWS.stream()
-                .<Setting<?>>map(row -> shown.containsKey(row.key()) ? required(row, shown.get(row.key())) : row)
+    /** Sources and targets are of several kinds; the samples show these. */
+    private static List<Setting<?>> withGiven(Collection<Setting<?>> rows, Map<String, String> given) {
+        return rows.stream()
+                .<Setting<?>>map(row -> given.containsKey(row.key()) ? required(row, given.get(row.key())) : row)
                 .toList();
     }
 

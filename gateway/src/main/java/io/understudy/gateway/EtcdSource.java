@@ -9,6 +9,7 @@ import io.understudy.feed.FeedSource;
 import io.understudy.feed.etcd.EtcdFeedSource;
 import io.understudy.gateway.forward.ForwardMetrics;
 import io.understudy.gateway.forward.Forwarding;
+import io.understudy.gateway.forward.SourceForwarding;
 import io.understudy.gateway.health.HealthCheck;
 import io.understudy.gateway.history.SourceEntries;
 import io.understudy.gateway.history.SourceHistory;
@@ -16,6 +17,7 @@ import io.understudy.gateway.hub.CommitHistory;
 import io.understudy.gateway.hub.PreviousEntries;
 import io.understudy.gateway.json.JsonForm;
 import io.understudy.gateway.json.SourceForm;
+import io.understudy.gateway.member.MembersShown;
 import io.understudy.gateway.metrics.GatewayMetrics;
 import io.understudy.gateway.read.ReadPath;
 import io.understudy.gateway.read.ReadSource;
@@ -72,7 +74,7 @@ final class EtcdSource implements GatewaySource {
         this.verifier = new Verifier(replica, cluster, settings.feed(), settings.verify(), verified(metrics));
         this.jsonForm = new SourceForm(cluster);
         this.previousEntries = new SourceEntries(cluster, settings.feed());
-        this.forwarding = new Forwarding(cluster, settings.forward(), new ForwardMetrics(registry));
+        this.forwarding = new SourceForwarding(cluster, settings.forward(), new ForwardMetrics(registry));
     }
 
     @Override
@@ -83,6 +85,11 @@ final class EtcdSource implements GatewaySource {
     @Override
     public ReadSource reads() {
         return new ReadSource.Cluster(cluster, cluster::readIndexRound);
+    }
+
+    @Override
+    public boolean answersReads() {
+        return true;
     }
 
     @Override
@@ -103,6 +110,11 @@ final class EtcdSource implements GatewaySource {
     @Override
     public Supplier<JsonForm> jsonForm() {
         return jsonForm;
+    }
+
+    @Override
+    public MembersShown membersShown() {
+        return settings.members().shown();
     }
 
     @Override

@@ -31,6 +31,7 @@ import io.vertx.core.VertxOptions;
 import io.vertx.core.json.JsonObject;
 import java.io.IOException;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
@@ -46,7 +47,7 @@ import org.slf4j.LoggerFactory;
  * A running gateway: a replica of a source cluster behind a port that speaks the etcd v3 API.
  *
  * <p>It listens at once; {@code /readyz} is green, and the replica answers, from the first complete snapshot on: until then
- * reads are passed through. When the source's history can't be followed any more, {@link #failure} fails and {@code /readyz} turns red; the last good state
+ * reads are passed through, if the source can be asked. When the source's history can't be followed any more, {@link #failure} fails and {@code /readyz} turns red; the last good state
  * is still served, until the owner closes the gateway, which it should.
  */
 public final class Gateway implements AutoCloseable {
@@ -87,7 +88,7 @@ public final class Gateway implements AutoCloseable {
         this.id = MemberIds.of(settings.name());
         GatewayMetrics metrics = new GatewayMetrics(registry);
         this.replica = new Replica(settings.range(), settings.replica(), replicaListener(metrics));
-        this.source = new EtcdSource(settings.source(), settings, replica, metrics, registry);
+        this.source = source(settings, replica, metrics, registry);
         this.writer =
                 new ReplicaWriter(replica, feeds.apply(source.feeds()), metrics::applied, metrics::resynchronised);
         this.vertx =
@@ -112,8 +113,14 @@ public final class Gateway implements AutoCloseable {
                 new Watches.Source(source::cluster, reads::unconfirmed, writer::requestProgress),
                 settings.limits().maxRequestBytes(),
                 registry);
-        GatewayChecks checks =
-                new GatewayChecks(closing::get, replica, writer, reads, source.checks(reads), settings.maxSilence());
+        GatewayChecks checks = new GatewayChecks(
+                closing::get,
+                replica,
+                writer,
+                reads,
+                source.answersReads(),
+                source.checks(reads),
+                settings.maxSilence());
         ApiMethods methods = new ApiMethods(
                 reads,
                 watches,
@@ -127,7 +134,7 @@ public final class Gateway implements AutoCloseable {
                         source::leader,
                         headers,
                         MemberIds::of),
-                settings.members().shown());
+                source.membersShown());
         RequestListener listener = method -> metrics.requestsOf(method)::answered;
         this.server = new ApiServer(
                 vertx,
@@ -251,6 +258,13 @@ public final class Gateway implements AutoCloseable {
         LOG.info("gateway closed name={}", settings.name());
     }
 
+    private static GatewaySource source(
+            GatewaySettings settings, Replica replica, GatewayMetrics metrics, MeterRegistry registry) {
+        return settings.source() instanceof SourceSettings.Etcd etcd
+                ? new EtcdSource(etcd.cluster(), settings, replica, metrics, registry)
+                : new KafkaSource((SourceSettings.Kafka) settings.source(), replica, registry);
+    }
+
     private void listen(int loops) throws IOException, InterruptedException {
         HostPort at = settings.listen();
         apiPort = listening(server.listen(loops), at, "listen");
@@ -300,6 +314,11 @@ public final class Gateway implements AutoCloseable {
             @Override
             public void advanced(Revision revision) {
                 hub.moved();
+            }
+
+            @Override
+            public void asOf(Revision revision, Instant time) {
+                reads.asOf(revision, time);
             }
 
             @Override

@@ -19,10 +19,12 @@ final class GatewayChecks {
     private final Replica replica;
     private final ReplicaWriter writer;
     private final ReadPath reads;
+    private final boolean passesThrough;
     private final List<HealthCheck> ofSource;
     private final Duration maxSilence;
 
     /**
+     * @param passesThrough whether the source answers reads while there is no replica
      * @param ofSource what else readiness depends on
      * @param maxSilence how long the feed may tell nothing, and how old the replica may be, before readiness is red
      */
@@ -31,12 +33,14 @@ final class GatewayChecks {
             Replica replica,
             ReplicaWriter writer,
             ReadPath reads,
+            boolean passesThrough,
             List<HealthCheck> ofSource,
             Duration maxSilence) {
         this.closing = closing;
         this.replica = replica;
         this.writer = writer;
         this.reads = reads;
+        this.passesThrough = passesThrough;
         this.ofSource = ofSource;
         this.maxSilence = maxSilence;
     }
@@ -57,15 +61,18 @@ final class GatewayChecks {
     }
 
     private Optional<String> replicaDropped() {
-        return replica.condition() instanceof Condition.Dropped dropped
+        return passesThrough && replica.condition() instanceof Condition.Dropped dropped
                 ? Optional.of("dropped, reads are passed through: " + dropped.reason())
                 : Optional.empty();
     }
 
-    /** Not one that was dropped: then reads are passed through. */
+    /** Not one that was dropped, where reads are passed through then. */
     private Optional<String> replicaMissing() {
-        return replica.condition() instanceof Condition.Loading
-                ? Optional.of("the first snapshot is not complete")
+        if (replica.condition() instanceof Condition.Loading) {
+            return Optional.of("the first snapshot is not complete");
+        }
+        return !passesThrough && replica.condition() instanceof Condition.Dropped dropped
+                ? Optional.of("dropped, reads are refused: " + dropped.reason())
                 : Optional.empty();
     }
 

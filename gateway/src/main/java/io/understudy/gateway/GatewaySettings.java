@@ -8,6 +8,7 @@ import io.understudy.config.Setting;
 import io.understudy.etcd.EtcdSettings;
 import io.understudy.feed.etcd.EtcdFeedOptions;
 import io.understudy.gateway.forward.ForwardSettings;
+import io.understudy.gateway.forward.Writes;
 import io.understudy.gateway.hub.HubSettings;
 import io.understudy.gateway.member.MemberSettings;
 import io.understudy.gateway.read.ReadSettings;
@@ -30,7 +31,7 @@ import java.util.stream.Stream;
  *
  * @param name what this gateway is called, unique among the gateways of a source: its member id is made of it
  * @param listen of the etcd v3 API and the pages beside it; port 0 for a free one
- * @param source the cluster to follow
+ * @param source what to follow
  * @param rest where REST is served, if it is
  * @param range the part of the key space to hold
  * @param reads how long reads wait, and for what
@@ -46,7 +47,7 @@ public record GatewaySettings(
         String name,
         HostPort listen,
         RestSettings rest,
-        EtcdSettings source,
+        SourceSettings source,
         KeyRange range,
         EtcdFeedOptions feed,
         ServerLimits limits,
@@ -59,7 +60,6 @@ public record GatewaySettings(
         Duration maxSilence,
         Duration closeTimeout) {
 
-    private static final String SOURCE = "source";
     private static final String FEED = "feed";
 
     private static final Setting<String> NAME = Setting.text(
@@ -88,7 +88,7 @@ public record GatewaySettings(
     public static final Collection<Setting<?>> ROWS = Stream.of(
                     List.of(NAME, LISTEN, MAX_SILENCE, CLOSE_TIMEOUT),
                     RestSettings.ROWS,
-                    Setting.under(SOURCE, EtcdSettings.ROWS),
+                    Setting.under(SourceConfiguration.NAME, SourceConfiguration.ROWS),
                     List.of(PREFIX),
                     Setting.under(FEED, EtcdFeedOptions.ROWS),
                     ServerLimits.ROWS,
@@ -104,6 +104,10 @@ public record GatewaySettings(
     public GatewaySettings {
         if (name.isBlank()) {
             throw new IllegalArgumentException("a gateway without a name");
+        }
+        if (source instanceof SourceSettings.Kafka && forward.writes() == Writes.FORWARD) {
+            throw new IllegalArgumentException(
+                    "writes is forward, but the source is source.kafka: from there nobody can be reached who takes writes");
         }
     }
 
@@ -128,7 +132,7 @@ public record GatewaySettings(
                 configuration.find(NAME).orElseGet(() -> hostName() + ":" + listen.port()),
                 listen,
                 RestSettings.from(configuration),
-                EtcdSettings.from(SOURCE, configuration.at(SOURCE)),
+                SourceConfiguration.from(configuration.at(SourceConfiguration.NAME)),
                 configuration
                         .find(PREFIX)
                         .map(prefix -> KeyRange.prefix(ByteString.copyFromUtf8(prefix)))
@@ -150,6 +154,11 @@ public record GatewaySettings(
      * everything else.
      */
     public static GatewaySettings of(String name, HostPort listen, EtcdSettings source) {
+        return of(name, listen, new SourceSettings.Etcd(source));
+    }
+
+    /** Likewise, of a source of any kind. */
+    public static GatewaySettings of(String name, HostPort listen, SourceSettings source) {
         return new GatewaySettings(
                 name,
                 listen,

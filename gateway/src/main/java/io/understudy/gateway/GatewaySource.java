@@ -6,6 +6,7 @@ import io.understudy.gateway.health.HealthCheck;
 import io.understudy.gateway.hub.CommitHistory;
 import io.understudy.gateway.hub.PreviousEntries;
 import io.understudy.gateway.json.JsonForm;
+import io.understudy.gateway.member.MembersShown;
 import io.understudy.gateway.read.ReadPath;
 import io.understudy.gateway.read.ReadSource;
 import io.understudy.vocabulary.ClusterId;
@@ -15,13 +16,16 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /** Where a gateway's replica comes from, and who is asked for what the replica doesn't know. For any thread. */
-sealed interface GatewaySource permits EtcdSource {
+sealed interface GatewaySource permits EtcdSource, KafkaSource {
 
     /** What the replica follows. */
     FeedSource feeds();
 
     /** What reads beyond the replica come to. */
     ReadSource reads();
+
+    /** Whether it is asked for what the replica doesn't hold, or for everything while there is none. */
+    boolean answersReads();
 
     /** Commits from before the replica's window. */
     CommitHistory history();
@@ -34,6 +38,9 @@ sealed interface GatewaySource permits EtcdSource {
 
     /** How JSON is answered. */
     Supplier<JsonForm> jsonForm();
+
+    /** Whom clients see as members. */
+    MembersShown membersShown();
 
     /** Null while it hasn't told. */
     @Nullable ClusterId cluster();

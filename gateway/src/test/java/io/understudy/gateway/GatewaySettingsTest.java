@@ -7,11 +7,13 @@ import com.google.protobuf.ByteString;
 import io.understudy.config.ConfigurationException;
 import io.understudy.config.HostPort;
 import io.understudy.config.SettingsText;
+import io.understudy.feed.kafka.KafkaFeedOptions;
 import io.understudy.gateway.forward.ForwardSettings;
 import io.understudy.gateway.forward.Writes;
 import io.understudy.gateway.member.MemberSettings;
 import io.understudy.gateway.member.MembersShown;
 import io.understudy.gateway.server.ServerLimits;
+import io.understudy.kafka.KafkaSettings;
 import io.understudy.vocabulary.KeyRange;
 import java.io.IOException;
 import java.net.URI;
@@ -31,7 +33,9 @@ final class GatewaySettingsTest {
     @Test
     void onlyTheSourceIsRequired() throws IOException {
         GatewaySettings settings = load("source: {endpoints: ['http://127.0.0.1:23791']}");
-        assertThat(settings.source().endpoints()).containsExactly(URI.create("http://127.0.0.1:23791"));
+        assertThat(settings.source()).isInstanceOfSatisfying(SourceSettings.Etcd.class, etcd -> assertThat(
+                        etcd.cluster().endpoints())
+                .containsExactly(URI.create("http://127.0.0.1:23791")));
         assertThat(settings.listen()).isEqualTo(new HostPort("127.0.0.1", 2379));
         assertThat(settings.name()).endsWith(":2379");
         assertThat(settings.range()).isEqualTo(KeyRange.all());
@@ -56,7 +60,9 @@ final class GatewaySettingsTest {
                          maxUnreadBytes: 128KiB, maxConnections: 50, stallTimeout: 5s}
                 """);
         assertThat(settings.name()).isEqualTo("edge-1");
-        assertThat(settings.source().probeInterval()).isEqualTo(Duration.ofSeconds(2));
+        assertThat(settings.source()).isInstanceOfSatisfying(SourceSettings.Etcd.class, etcd -> assertThat(
+                        etcd.cluster().probeInterval())
+                .isEqualTo(Duration.ofSeconds(2)));
         assertThat(settings.range()).isEqualTo(KeyRange.prefix(ByteString.copyFromUtf8("/registry/")));
         assertThat(settings.maxSilence()).isEqualTo(Duration.ofSeconds(20));
         assertThat(settings.forward()).isEqualTo(new ForwardSettings(Writes.FORWARD, Duration.ofMinutes(2)));
@@ -96,6 +102,44 @@ final class GatewaySettingsTest {
                         members: gateways
                         """))
                 .withMessageContaining("advertise");
+    }
+
+    @Test
+    void theSourceMayBeInKafka() throws IOException {
+        assertThat(load("source: {kafka: {bootstrapServers: 'k:9092', topic: t}}")
+                        .source())
+                .isEqualTo(SourceSettings.Kafka.of("k:9092", "t"));
+        assertThat(load("""
+                        source: {kafka: {bootstrapServers: 'k:9092', topic: core.t, stateTopic: core.t.state,
+                                         propertiesFile: /k.properties, timeout: 5s, maxCommitBytes: 8MiB,
+                                         maxClockSkew: 50ms}}
+                        """).source())
+                .isEqualTo(new SourceSettings.Kafka(
+                        new KafkaSettings("k:9092", Path.of("/k.properties"), Duration.ofSeconds(5)),
+                        new KafkaFeedOptions("core.t", "core.t.state", 8 << 20),
+                        Duration.ofMillis(50)));
+    }
+
+    @Test
+    void thereIsOneSource() {
+        assertRefused("{}", "source.endpoints is needed", "source.kafka.bootstrapServers and source.kafka.topic");
+        assertRefused(
+                "source: {endpoints: 'http://127.0.0.1:1', kafka: {bootstrapServers: 'k:9092', topic: t}}",
+                "both given",
+                "source.endpoints",
+                "source.kafka.bootstrapServers");
+        assertRefused(
+                "source: {kafka: {topic: t}}", "source.kafka.bootstrapServers and source.kafka.topic go together");
+        assertRefused("""
+                source: {kafka: {bootstrapServers: 'k:9092', topic: t}}
+                writes: forward
+                """, "writes is forward", "source.kafka");
+    }
+
+    private void assertRefused(String yaml, String... told) {
+        assertThatExceptionOfType(ConfigurationException.class)
+                .isThrownBy(() -> load(yaml))
+                .satisfies(why -> assertThat(why).message().contains(told));
     }
 
     @Test

@@ -86,6 +86,31 @@ public final class ApiException extends Exception {
                 Status.Code.UNAVAILABLE, "etcdserver: request timed out, waiting for the applied index took too long");
     }
 
+    /**
+     * What needs a voter, of a gateway that reaches none and never will: so not {@code UNAVAILABLE}, upon which clients try
+     * again, and never stop.
+     */
+    public static ApiException noVoters() {
+        return new ApiException(
+                Status.Code.FAILED_PRECONDITION,
+                "understudy: this gateway is fed by Kafka and can't reach the voters; it serves serializable reads and"
+                        + " watches");
+    }
+
+    /** Nor can anybody be asked for other keys. */
+    public static ApiException outsideOfRange() {
+        return new ApiException(
+                Status.Code.FAILED_PRECONDITION,
+                "understudy: keys outside of range.prefix, of a gateway that is fed by Kafka and has nobody to ask");
+    }
+
+    /** Nor for anything, while the replica takes more memory than it may. Another gateway may have more. */
+    public static ApiException replicaDropped() {
+        return new ApiException(
+                Status.Code.UNAVAILABLE,
+                "understudy: the replica was dropped for its size, and this gateway is fed by Kafka and has nobody to ask");
+    }
+
     /** What this gateway doesn't do, or doesn't do yet. */
     public static ApiException unimplemented(String what) {
         return new ApiException(Status.Code.UNIMPLEMENTED, "understudy: " + what);

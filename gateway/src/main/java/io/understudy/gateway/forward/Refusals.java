@@ -1,12 +1,22 @@
 package io.understudy.gateway.forward;
 
+import io.grpc.Metadata;
+import io.grpc.ServerCall;
 import io.grpc.Status;
 import io.understudy.gateway.api.ApiException;
 
 /** How calls end that no member has answered, in etcd's words: clients compare them. */
 final class Refusals {
 
+    private static final ServerCall.Listener<byte[]> OVER = new ServerCall.Listener<>() {};
+
     private Refusals() {}
+
+    /** Ends a call; returns who takes no interest in what the client does yet. */
+    static ServerCall.Listener<byte[]> end(ServerCall<byte[], byte[]> client, ApiException why) {
+        client.close(status(why), new Metadata());
+        return OVER;
+    }
 
     /** The connection broke after the request was sent; whether it was carried out is unknown. */
     static ApiException connectionLost() {

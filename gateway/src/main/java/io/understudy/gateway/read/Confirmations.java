@@ -1,6 +1,8 @@
 package io.understudy.gateway.read;
 
+import io.understudy.gateway.api.ApiException;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.Optional;
 
 /** Who tells how current the replica is, and has the {@link AsOfClock} know. For any thread. */
@@ -33,6 +35,19 @@ interface Confirmations {
 
     /** A rider that joined, and was not told {@link Rider#sent}, has one more read. */
     void joined();
+
+    /**
+     * For linearizable reads: whether what is confirmed after a read came may have been so by a quorum after it came.
+     *
+     * @throws ApiException that it can't
+     */
+    default void requireLinearizable() throws ApiException {}
+
+    /**
+     * The feed tells by itself that the source had nothing beyond the revision, when it was {@code time} somewhere. Of no
+     * interest to whoever asks the source. For the thread that polls the feed.
+     */
+    default void asOf(long revision, Instant time) {}
 
     /** How long nothing was confirmed that should have been; zero if all is well. */
     Duration unconfirmed();

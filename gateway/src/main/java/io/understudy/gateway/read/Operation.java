@@ -45,16 +45,17 @@ sealed interface Operation<R extends OpResult> permits RangeOperation, TxnOperat
     /**
      * What an answer of the source has to be.
      *
+     * @param missing what the replica lacks for it
      * @param revision that its state includes
      * @param behindNanos by {@link System#nanoTime}, when members that have yet to reach the revision were waited for long
      *     enough
      * @param refusal what the client is told then
      * @param deadlineNanos by {@link System#nanoTime}
      */
-    record Need(long revision, long behindNanos, ApiException refusal, long deadlineNanos) {
+    record Need(Missing missing, long revision, long behindNanos, ApiException refusal, long deadlineNanos) {
 
         Need pinnedAt(long pin) {
-            return new Need(pin, behindNanos, refusal, deadlineNanos);
+            return new Need(missing, pin, behindNanos, refusal, deadlineNanos);
         }
     }
 }

@@ -66,6 +66,9 @@ final class PendingRead<R extends OpResult> implements LoopWaits.Waiting {
     private void awaitRound() {
         roundAwaited = true;
         try {
+            if (isLinearizable()) {
+                path.requireLinearizable();
+            }
             path.waits().here().forRound(isLinearizable() ? deadlineNanos : freshnessDeadlineNanos, this);
         } catch (ApiException e) {
             fail(e);
@@ -75,8 +78,10 @@ final class PendingRead<R extends OpResult> implements LoopWaits.Waiting {
     /** With what is known to be needed: from the replica, now or later, or from the source. */
     private void goOn() {
         ReplicaState state = path.state();
-        if (state == null || !operation.isWithin(state.range())) {
-            passThrough();
+        if (state == null) {
+            passThrough(Missing.STATE);
+        } else if (!operation.isWithin(state.range())) {
+            passThrough(Missing.KEYS);
         } else if (state.revision().value() >= least) {
             answer(state);
         } else if (System.nanoTime() - replicaDeadline() >= 0) {
@@ -145,7 +150,7 @@ final class PendingRead<R extends OpResult> implements LoopWaits.Waiting {
         }
         // The replica is late with what the session has seen, or a quorum confirmed, or was dropped; a member may have
         // it.
-        passThrough();
+        passThrough(state == null ? Missing.STATE : Missing.PRESENT);
     }
 
     @Override
@@ -187,7 +192,7 @@ final class PendingRead<R extends OpResult> implements LoopWaits.Waiting {
             return;
         }
         if (answer == null) {
-            passThrough();
+            passThrough(Missing.PAST);
         } else {
             complete(answer);
         }
@@ -218,7 +223,7 @@ final class PendingRead<R extends OpResult> implements LoopWaits.Waiting {
         if (evaluated.failed()) {
             fail(evaluated.cause());
         } else if (evaluated.result().isEmpty()) {
-            passThrough();
+            passThrough(Missing.PAST);
         } else if (state.revision().value() < caller.session().lastRevision()) {
             again();
         } else {
@@ -311,15 +316,15 @@ final class PendingRead<R extends OpResult> implements LoopWaits.Waiting {
         });
     }
 
-    private void passThrough() {
+    private void passThrough(Missing missing) {
         path.heldOfSource()
                 .take(caller.session(), operation.mostBytes(), deadlineNanos)
-                .onSuccess(hold -> guarded(hold, () -> askSource(hold)))
+                .onSuccess(hold -> guarded(hold, () -> askSource(hold, missing)))
                 .onFailure(this::fail);
     }
 
-    private void askSource(ByteBudget.Hold hold) {
-        operation.from(path.source(), need()).onComplete(fetched -> guarded(hold, () -> fetched(hold, fetched)));
+    private void askSource(ByteBudget.Hold hold, Missing missing) {
+        operation.from(path.source(), need(missing)).onComplete(fetched -> guarded(hold, () -> fetched(hold, fetched)));
     }
 
     /** What is held is given back before more is asked for: it might wait for what it holds itself. */
@@ -346,9 +351,9 @@ final class PendingRead<R extends OpResult> implements LoopWaits.Waiting {
         }
     }
 
-    private Operation.Need need() {
+    private Operation.Need need(Missing missing) {
         long fair = System.nanoTime() + path.settings().freshnessTimeout().toNanos();
-        return new Operation.Need(least, fair, tooOld(), deadlineNanos);
+        return new Operation.Need(missing, least, fair, tooOld(), deadlineNanos);
     }
 
     /** What the client is told when nobody has what the answer has to include. */

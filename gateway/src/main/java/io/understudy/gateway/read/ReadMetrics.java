@@ -24,6 +24,8 @@ import java.util.function.Supplier;
  *       at many entries
  *   <li>{@code understudy.gateway.reads.evaluation.waiting} (gauge): answers that wait for that
  *   <li>{@code understudy.gateway.readindex.rounds} (timer; {@code outcome}): read-index rounds
+ *   <li>{@code understudy.gateway.heartbeats} (counter; {@code outcome}): heartbeats of a mirror, {@code believed}, or not
+ *       since they came from the {@code future}
  *   <li>{@code understudy.gateway.staleness} (gauge, seconds): of the replica; no number while nobody knows
  *   <li>{@code understudy.gateway.passedthrough} (gauge, bytes): held of the source's answers, or kept free for them
  * </ul>
@@ -83,6 +85,14 @@ final class ReadMetrics {
 
     void round(Duration took, boolean wasConfirmed) {
         (wasConfirmed ? confirmed : failed).record(took);
+    }
+
+    void heartbeat(boolean isBelieved) {
+        Counter.builder(PREFIX + "heartbeats")
+                .description("Heartbeats of a mirror")
+                .tag("outcome", isBelieved ? "believed" : "future")
+                .register(registry)
+                .increment();
     }
 
     void observeStaleness(Supplier<Number> seconds) {

@@ -17,10 +17,12 @@ import io.understudy.gateway.caller.ReadPermissions;
 import io.understudy.gateway.replica.Replica;
 import io.understudy.gateway.replica.ReplicaState;
 import io.understudy.vocabulary.KeyRange;
+import io.understudy.vocabulary.Revision;
 import io.vertx.core.Future;
 import io.vertx.core.Promise;
 import io.vertx.core.Vertx;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
@@ -77,12 +79,17 @@ public final class ReadPath implements Reads {
         this.requestProgress = requestProgress;
         this.metrics = new ReadMetrics(registry);
         this.clock = new AsOfClock(() -> revisionOr(Long.MAX_VALUE));
-        ReadSource.Cluster asked = (ReadSource.Cluster) source;
-        this.confirmations = new ReadIndexRounds(
-                asked.readIndexes(), asked.cluster().thread(), settings, clock, metrics, () -> revisionOr(0));
-        this.waits = new Waits(vertx, confirmations, () -> revisionOr(-1), this::askProgress, settings.maxWaiting());
         this.evaluations = new Evaluations(vertx, metrics);
-        this.source = new SourceReads(vertx, asked.cluster(), headers, settings, evaluations);
+        if (source instanceof ReadSource.Cluster asked) {
+            this.confirmations = new ReadIndexRounds(
+                    asked.readIndexes(), asked.cluster().thread(), settings, clock, metrics, () -> revisionOr(0));
+            this.source = new SourceReads(vertx, asked.cluster(), headers, settings, evaluations);
+        } else {
+            ReadSource.Heartbeats told = (ReadSource.Heartbeats) source;
+            this.confirmations = new Heartbeats(told.maxClockSkew(), told.clock(), clock, metrics);
+            this.source = new NoUpstream(replica);
+        }
+        this.waits = new Waits(vertx, confirmations, () -> revisionOr(-1), this::askProgress, settings.maxWaiting());
         this.heldOfSource = new ByteBudget(vertx, settings.maxPassedThroughBytes(), settings.maxWaiting());
         metrics.observePassedThrough(heldOfSource::held);
         metrics.observeStaleness(() -> {
@@ -110,6 +117,11 @@ public final class ReadPath implements Reads {
     /** The replica has no state any more: who waits for one is answered by the source. For the thread that dropped it. */
     public void dropped() {
         waits.dropped();
+    }
+
+    /** The source had nothing beyond the revision, when it was {@code time} by a clock elsewhere. For the thread that polls. */
+    public void asOf(Revision revision, Instant time) {
+        confirmations.asOf(revision.value(), time);
     }
 
     /** How long ago the replica's state is known to have been current; null while nobody knows, or there is none. */
@@ -246,6 +258,10 @@ public final class ReadPath implements Reads {
         caller.session().answered(revision);
         metrics.answered(consistency, origin);
         return new Answer<>(result, revision, staleness(revision));
+    }
+
+    void requireLinearizable() throws ApiException {
+        confirmations.requireLinearizable();
     }
 
     ReadSettings settings() {

@@ -1,6 +1,8 @@
 package io.understudy.gateway.read;
 
 import io.understudy.etcd.EtcdCluster;
+import java.time.Duration;
+import java.time.InstantSource;
 
 /** Who stands behind the replica: what reads beyond it come to. */
 public sealed interface ReadSource {
@@ -11,4 +13,12 @@ public sealed interface ReadSource {
      * @param readIndexes who confirms; on the cluster's thread, best of all
      */
     record Cluster(EtcdCluster cluster, ReadIndexSource readIndexes) implements ReadSource {}
+
+    /**
+     * Nobody: how current the replica is its feed tells, and what it doesn't hold is refused.
+     *
+     * @param maxClockSkew how far the clocks of here and of whoever asked the source may be apart
+     * @param clock of here
+     */
+    record Heartbeats(Duration maxClockSkew, InstantSource clock) implements ReadSource {}
 }

@@ -8,6 +8,7 @@ import io.understudy.vocabulary.KeyValue;
 import io.understudy.vocabulary.Position;
 import io.understudy.vocabulary.Revision;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.List;
 
 /** Passes everything on, and notes when something came and how long commits took. */
@@ -66,6 +67,12 @@ final class MeteredConsumer implements FeedConsumer {
     public void progress(Position position) {
         lastEventNanos = System.nanoTime();
         next.progress(position);
+    }
+
+    @Override
+    public void asOf(Instant time) {
+        lastEventNanos = System.nanoTime();
+        next.asOf(time);
     }
 
     /** Once a state is published, a snapshot under way leaves readers with an ever older one: that is silence to them. */

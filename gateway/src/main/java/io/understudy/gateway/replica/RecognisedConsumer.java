@@ -12,6 +12,7 @@ import io.understudy.vocabulary.KeyValue;
 import io.understudy.vocabulary.Position;
 import io.understudy.vocabulary.Revision;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.List;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -67,6 +68,11 @@ final class RecognisedConsumer implements FeedConsumer {
     @Override
     public void progress(Position position) {
         replica.progress(position);
+    }
+
+    @Override
+    public void asOf(Instant time) {
+        replica.asOf(time);
     }
 
     /** Follows the history from {@code known} on, as far as the first event: a feed gives none of another history. */

@@ -10,6 +10,7 @@ import io.understudy.vocabulary.KeyRange;
 import io.understudy.vocabulary.KeyValue;
 import io.understudy.vocabulary.Position;
 import io.understudy.vocabulary.Revision;
+import java.time.Instant;
 import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.atomic.AtomicLong;
@@ -48,7 +49,7 @@ public final class Replica implements FeedConsumer {
 
     private @Nullable SnapshotMerge merge;
     private @Nullable Replay replay;
-    private @Nullable ClusterId cluster;
+    private volatile @Nullable ClusterId cluster;
     /** When it was dropped, or last tried to be built anew. */
     private long droppedNanos;
     /** Null while there is no state. */
@@ -77,6 +78,9 @@ public final class Replica implements FeedConsumer {
 
         /** The feed has come to that revision while there is no state. */
         default void advanced(Revision revision) {}
+
+        /** The source had nothing beyond the revision, which the feed has come to, when it was {@code time} elsewhere. */
+        default void asOf(Revision revision, Instant time) {}
 
         /** There is no state any more. */
         default void dropped(Condition.Dropped why) {}
@@ -126,6 +130,11 @@ public final class Replica implements FeedConsumer {
     /** How far the feed has come, with a state or without; null before the first snapshot is complete. */
     public @Nullable Revision revision() {
         return revision;
+    }
+
+    /** That it is a copy of; null before the first snapshot. */
+    public @Nullable ClusterId cluster() {
+        return cluster;
     }
 
     /** Why there is a state, or none. */
@@ -271,6 +280,15 @@ public final class Replica implements FeedConsumer {
                 throw new IllegalStateException("a commit where there was none: " + none.revision());
             }
             replayed(position);
+        }
+    }
+
+    @Override
+    public void asOf(Instant time) {
+        Replay coming = replay;
+        Revision reached = coming == null ? revision : coming.reached();
+        if (reached != null && merge == null) {
+            listener.asOf(reached, time);
         }
     }
 
@@ -440,9 +458,10 @@ public final class Replica implements FeedConsumer {
     }
 
     private void requireSameCluster(ClusterId found) {
-        if (cluster != null && !cluster.equals(found)) {
+        ClusterId known = cluster;
+        if (known != null && !known.equals(found)) {
             throw new ReplicaDivergedException(
-                    "the feed now reads cluster " + found + ", the replica holds cluster " + cluster);
+                    "the feed now reads cluster " + found + ", the replica holds cluster " + known);
         }
     }
 

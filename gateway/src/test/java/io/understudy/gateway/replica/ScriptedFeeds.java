@@ -17,11 +17,11 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 
 /** A source whose feeds do what a test tells them: those that resume a history, and the others. */
-final class ScriptedFeeds implements FeedSource {
+public final class ScriptedFeeds implements FeedSource {
 
     /** One event, or the end. */
     @FunctionalInterface
-    interface Event {
+    public interface Event {
         void give(FeedConsumer consumer) throws FeedEndedException;
     }
 
@@ -33,7 +33,7 @@ final class ScriptedFeeds implements FeedSource {
     final AtomicInteger progressRequests = new AtomicInteger();
     final AtomicInteger closed = new AtomicInteger();
 
-    void next(Event event) {
+    public void next(Event event) {
         events.add(event);
     }
 

@@ -1,0 +1,132 @@
+package io.understudy.gateway;
+
+import io.micrometer.core.instrument.MeterRegistry;
+import io.understudy.feed.FeedSource;
+import io.understudy.feed.kafka.KafkaFeedSource;
+import io.understudy.gateway.api.ApiException;
+import io.understudy.gateway.forward.Forwarding;
+import io.understudy.gateway.forward.RefusedCalls;
+import io.understudy.gateway.health.HealthCheck;
+import io.understudy.gateway.history.NoHistory;
+import io.understudy.gateway.hub.CommitHistory;
+import io.understudy.gateway.hub.PreviousEntries;
+import io.understudy.gateway.json.JsonForm;
+import io.understudy.gateway.member.MembersShown;
+import io.understudy.gateway.read.ReadPath;
+import io.understudy.gateway.read.ReadSource;
+import io.understudy.gateway.replica.Replica;
+import io.understudy.vocabulary.ClusterId;
+import io.understudy.vocabulary.MemberId;
+import java.time.InstantSource;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What a mirror writes to Kafka: it feeds the replica, and tells by heartbeats how current that is. Nobody can be asked
+ * for more, so what the replica doesn't know is refused, or stands for what was compacted.
+ */
+final class KafkaSource implements GatewaySource {
+
+    private final SourceSettings.Kafka settings;
+    private final Replica replica;
+    private final KafkaFeedSource feeds;
+
+    /**
+     * Connects to nothing yet.
+     *
+     * @param replica that follows it
+     */
+    KafkaSource(SourceSettings.Kafka settings, Replica replica, MeterRegistry registry) {
+        this.settings = settings;
+        this.replica = replica;
+        this.feeds = new KafkaFeedSource(SourceConfiguration.NAME, settings.kafka(), settings.feed(), registry);
+    }
+
+    @Override
+    public FeedSource feeds() {
+        return feeds;
+    }
+
+    @Override
+    public ReadSource reads() {
+        return new ReadSource.Heartbeats(settings.maxClockSkew(), InstantSource.system());
+    }
+
+    @Override
+    public boolean answersReads() {
+        return false;
+    }
+
+    @Override
+    public CommitHistory history() {
+        return new NoHistory(replica.log());
+    }
+
+    /** As etcd tells of what it has compacted: nothing. */
+    @Override
+    public PreviousEntries previousEntries() {
+        return commit -> {
+            commit.learnPrevious(Map.of());
+            return CompletableFuture.completedFuture(null);
+        };
+    }
+
+    @Override
+    public Forwarding forwarding() {
+        return new RefusedCalls(ApiException.noVoters());
+    }
+
+    @Override
+    public Supplier<JsonForm> jsonForm() {
+        return () -> JsonForm.GRPC_GATEWAY_1;
+    }
+
+    /** Nobody can be asked for the others. */
+    @Override
+    public MembersShown membersShown() {
+        return MembersShown.GATEWAYS;
+    }
+
+    @Override
+    public @Nullable ClusterId cluster() {
+        return replica.cluster();
+    }
+
+    @Override
+    public @Nullable MemberId leader() {
+        return null;
+    }
+
+    @Override
+    public long raftTerm() {
+        return 0;
+    }
+
+    @Override
+    public long revision() {
+        return 0;
+    }
+
+    @Override
+    public List<HealthCheck> checks(ReadPath reads) {
+        return List.of(new HealthCheck("heartbeats", reads::confirmationProblem));
+    }
+
+    @Override
+    public void start() {
+        // There is nothing to compare the replica with.
+    }
+
+    @Override
+    public void replicaReady() {
+        // Nor is there anybody to ask anything.
+    }
+
+    @Override
+    public void close(Closing steps) {
+        // Each feed closes its own connections.
+    }
+}

@@ -1,0 +1,75 @@
+package io.understudy.gateway;
+
+import io.understudy.config.Configuration;
+import io.understudy.config.Setting;
+import io.understudy.etcd.EtcdSettings;
+import io.understudy.feed.kafka.KafkaFeedOptions;
+import io.understudy.kafka.KafkaSettings;
+import java.time.Duration;
+import java.util.List;
+import java.util.stream.Stream;
+
+/** How a source is configured, whatever kind it is of. */
+final class SourceConfiguration {
+
+    /** The group, and what logs and metrics call the source. */
+    static final String NAME = "source";
+
+    private static final String KAFKA = "kafka";
+
+    private static final Setting<?> ENDPOINTS = EtcdSettings.ROWS.stream()
+            .filter(row -> row.key().equals("endpoints"))
+            .findFirst()
+            .orElseThrow();
+
+    private static final Setting<Duration> MAX_CLOCK_SKEW = Setting.duration(
+                    "maxClockSkew",
+                    "How far the clocks of the mirror's host and of this one may be apart; what is served counts as older"
+                            + " by that, in case it is.")
+            .defaultsTo(SourceSettings.Kafka.DEFAULT_MAX_CLOCK_SKEW)
+            .between(Duration.ZERO, Duration.ofHours(1));
+
+    /** Of both kinds, relative to the group; one of them is used. */
+    static final List<Setting<?>> ROWS = Stream.of(
+                    EtcdSettings.ROWS,
+                    Setting.under(KAFKA, KafkaSettings.ROWS),
+                    Setting.under(KAFKA, KafkaFeedOptions.ROWS),
+                    Setting.under(KAFKA, List.<Setting<?>>of(MAX_CLOCK_SKEW)))
+            .flatMap(List::stream)
+            .<Setting<?>>map(Setting::optionally)
+            .toList();
+
+    private SourceConfiguration() {}
+
+    /**
+     * What {@link #ROWS} say.
+     *
+     * @throws IllegalArgumentException neither kind is given, or both are, or one by half
+     */
+    static SourceSettings from(Configuration group) {
+        Configuration kafka = group.at(KAFKA);
+        boolean hasEtcd = group.has(ENDPOINTS);
+        boolean hasBrokers = kafka.has(KafkaSettings.BOOTSTRAP_SERVERS);
+        boolean hasTopic = kafka.has(KafkaFeedOptions.TOPIC);
+        if (hasEtcd && (hasBrokers || hasTopic)) {
+            throw new IllegalArgumentException("source.endpoints and source.kafka are both given; a gateway has one"
+                    + " source, etcd by source.endpoints or Kafka by source.kafka.bootstrapServers and"
+                    + " source.kafka.topic");
+        }
+        if (hasEtcd) {
+            return new SourceSettings.Etcd(EtcdSettings.from(NAME, group));
+        }
+        if (!hasBrokers && !hasTopic) {
+            throw new IllegalArgumentException("no source is given: source.endpoints is needed, for etcd or another"
+                    + " gateway, or else source.kafka.bootstrapServers and source.kafka.topic, for what a mirror writes"
+                    + " to Kafka");
+        }
+        if (!hasBrokers || !hasTopic) {
+            throw new IllegalArgumentException(
+                    "source.kafka.bootstrapServers and source.kafka.topic go together; one is"
+                            + " given without the other");
+        }
+        return new SourceSettings.Kafka(
+                KafkaSettings.from(kafka), KafkaFeedOptions.from(kafka), kafka.get(MAX_CLOCK_SKEW));
+    }
+}

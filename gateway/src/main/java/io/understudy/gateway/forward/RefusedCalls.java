@@ -1,0 +1,34 @@
+package io.understudy.gateway.forward;
+
+import io.grpc.Metadata;
+import io.grpc.ServerCall;
+import io.understudy.gateway.api.ApiException;
+import io.understudy.gateway.caller.Caller;
+import java.util.concurrent.Executor;
+
+/**
+ * Passes nothing on: there is nobody who could be.
+ *
+ * @param why what every client is told
+ */
+public record RefusedCalls(ApiException why) implements Forwarding {
+
+    @Override
+    public ServerCall.Listener<byte[]> start(
+            EtcdMethod method, ServerCall<byte[], byte[]> client, Metadata headers, Caller caller, Executor loop) {
+        return method.oneRequest()
+                ? new OneRequest(client, request -> Refusals.end(client, why))
+                : Refusals.end(client, why);
+    }
+
+    @Override
+    public ServerCall.Listener<byte[]> start(
+            EtcdMethod method,
+            ServerCall<byte[], byte[]> client,
+            Metadata headers,
+            Caller caller,
+            Executor loop,
+            byte[] request) {
+        return Refusals.end(client, why);
+    }
+}

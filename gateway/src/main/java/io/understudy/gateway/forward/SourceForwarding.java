@@ -1,0 +1,76 @@
+package io.understudy.gateway.forward;
+
+import com.google.protobuf.InvalidProtocolBufferException;
+import io.etcd.jetcd.api.AlarmRequest;
+import io.grpc.Metadata;
+import io.grpc.ServerCall;
+import io.understudy.etcd.EtcdCluster;
+import io.understudy.gateway.api.ApiException;
+import io.understudy.gateway.caller.Caller;
+import java.util.concurrent.Executor;
+
+/** Passes calls on to the source, or refuses them as a learner would. */
+public final class SourceForwarding implements Forwarding {
+
+    private final EtcdCluster source;
+    private final ForwardSettings settings;
+    private final ForwardMetrics metrics;
+
+    public SourceForwarding(EtcdCluster source, ForwardSettings settings, ForwardMetrics metrics) {
+        this.source = source;
+        this.settings = settings;
+        this.metrics = metrics;
+    }
+
+    @Override
+    public ServerCall.Listener<byte[]> start(
+            EtcdMethod method, ServerCall<byte[], byte[]> client, Metadata headers, Caller caller, Executor loop) {
+        if (method.oneRequest()) {
+            return new OneRequest(client, request -> start(method, client, headers, caller, loop, request));
+        }
+        if (refuses(method)) {
+            return Refusals.end(client, ApiException.notSupportedForLearner());
+        }
+        ForwardedCall call =
+                new ForwardedCall(method, client, headers, caller, loop, source, metrics, null, settings.timeout());
+        call.start();
+        return call;
+    }
+
+    @Override
+    public ServerCall.Listener<byte[]> start(
+            EtcdMethod method,
+            ServerCall<byte[], byte[]> client,
+            Metadata headers,
+            Caller caller,
+            Executor loop,
+            byte[] request) {
+        if (refuses(method) && !listsAlarms(method, request)) {
+            return Refusals.end(client, ApiException.notSupportedForLearner());
+        }
+        ForwardedCall call =
+                new ForwardedCall(method, client, headers, caller, loop, source, metrics, request, settings.timeout());
+        call.start();
+        return call;
+    }
+
+    private boolean refuses(EtcdMethod method) {
+        return switch (method.treatment()) {
+            case READ -> false;
+            case WRITE -> settings.writes() == Writes.REFUSE;
+            case REFUSED -> true;
+        };
+    }
+
+    /** The one method that reads or writes, as its request says. {@code etcdctl endpoint health} reads by it. */
+    private static boolean listsAlarms(EtcdMethod method, byte[] request) {
+        if (!method.fullName().equals(EtcdMethod.ALARM)) {
+            return false;
+        }
+        try {
+            return AlarmRequest.parseFrom(request).getAction() == AlarmRequest.AlarmAction.GET;
+        } catch (InvalidProtocolBufferException e) {
+            return false;
+        }
+    }
+}

@@ -1,0 +1,34 @@
+package io.understudy.gateway.history;
+
+import io.understudy.gateway.hub.CommitHistory;
+import io.understudy.gateway.replica.CommitLog;
+import java.time.Duration;
+
+/** Where nobody can be asked for the past: what the replica's log has forgotten is gone. For any thread. */
+public final class NoHistory implements CommitHistory {
+
+    private final CommitLog log;
+
+    /** @param log of the replica */
+    public NoHistory(CommitLog log) {
+        this.log = log;
+    }
+
+    @Override
+    public Reading open(long from, boolean previous) {
+        return new Forgotten(log);
+    }
+
+    private record Forgotten(CommitLog log) implements Reading {
+
+        @Override
+        public Step next(Duration timeout) throws CompactedException {
+            throw new CompactedException(log.from() + 1);
+        }
+
+        @Override
+        public void close() {
+            // Nothing was opened.
+        }
+    }
+}

@@ -1,0 +1,118 @@
+package io.understudy.gateway.read;
+
+import io.understudy.gateway.api.ApiException;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.InstantSource;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Moments at which the source had nothing beyond what the replica has been given, by the clock of whoever asked it. That
+ * clock and ours are no further apart than they may be; so much is added to every age, which is thus never told too small.
+ *
+ * <p>A moment that lies further in our future shows that they are: nothing of it is believed. Staleness goes on from what
+ * was told before, and grows.
+ */
+final class Heartbeats implements Confirmations {
+
+    private static final Logger LOG = LoggerFactory.getLogger(Heartbeats.class);
+
+    private final Duration maxClockSkew;
+    private final InstantSource wall;
+    private final AsOfClock clock;
+    private final ReadMetrics metrics;
+    private volatile long confirmedNanos = System.nanoTime();
+    /** By how much the last moment was in our future, if that was too much. */
+    private volatile @Nullable Duration ahead;
+    /** Under this object's lock. */
+    private List<Rider> riders = new ArrayList<>();
+
+    Heartbeats(Duration maxClockSkew, InstantSource wall, AsOfClock clock, ReadMetrics metrics) {
+        this.maxClockSkew = maxClockSkew;
+        this.wall = wall;
+        this.clock = clock;
+        this.metrics = metrics;
+    }
+
+    @Override
+    public void asOf(long revision, Instant time) {
+        long now = System.nanoTime();
+        Duration age = Duration.between(time, wall.instant());
+        Duration atMost = age.plus(maxClockSkew);
+        boolean isBelieved = !atMost.isNegative();
+        metrics.heartbeat(isBelieved);
+        if (!isBelieved) {
+            disbelieved(age.negated());
+            return;
+        }
+        if (ahead != null) {
+            ahead = null;
+            LOG.info("heartbeats are believed again staleness_ms={}", atMost.toMillis());
+        }
+        long asOfNanos = now - atMost.toNanos();
+        clock.confirmed(revision, asOfNanos);
+        confirmedNanos = now;
+        for (Rider rider : departing()) {
+            rider.sent();
+            rider.confirmed(revision, asOfNanos);
+        }
+    }
+
+    /** They come by themselves. */
+    @Override
+    public void start() {}
+
+    @Override
+    public void close() {}
+
+    @Override
+    public synchronized void join(Rider rider) {
+        riders.add(rider);
+    }
+
+    @Override
+    public void joined() {}
+
+    @Override
+    public void requireLinearizable() throws ApiException {
+        throw ApiException.noVoters();
+    }
+
+    @Override
+    public Duration unconfirmed() {
+        return Duration.ofNanos(System.nanoTime() - confirmedNanos);
+    }
+
+    @Override
+    public Optional<String> problem() {
+        Duration last = ahead;
+        return last == null
+                ? Optional.empty()
+                : Optional.of("they come from " + last.toMillis() + " ms in the future, allowed are "
+                        + maxClockSkew.toMillis() + " ms: set this host's clock right, or the mirror's, or else"
+                        + " source.kafka.maxClockSkew");
+    }
+
+    private void disbelieved(Duration by) {
+        if (ahead == null) {
+            LOG.warn(
+                    "heartbeats are not believed, staleness grows: they come from the future ahead_ms={} max_clock_skew_ms={}",
+                    by.toMillis(),
+                    maxClockSkew.toMillis());
+        }
+        ahead = by;
+    }
+
+    private synchronized List<Rider> departing() {
+        List<Rider> all = riders;
+        if (!all.isEmpty()) {
+            riders = new ArrayList<>();
+        }
+        return all;
+    }
+}

@@ -1,0 +1,120 @@
+package io.understudy.gateway.read;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+import io.grpc.Status;
+import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
+import io.understudy.gateway.api.ApiException;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+/** Moments by another clock: what they say of staleness is never too little, as far as that clock may be off. */
+final class HeartbeatsTest {
+
+    private static final Instant NOW = Instant.parse("2026-01-01T00:00:00Z");
+    private static final Duration SKEW = Duration.ofSeconds(1);
+
+    private final AsOfClock clock = new AsOfClock(() -> 7);
+    private final SimpleMeterRegistry registry = new SimpleMeterRegistry();
+    private Instant wall = NOW;
+    private final Heartbeats heartbeats = new Heartbeats(SKEW, () -> wall, clock, new ReadMetrics(registry));
+
+    @Test
+    void staleIsWhatPassedSinceByThatClockAndAllItMayBeOff() {
+        heartbeats.asOf(7, NOW.minusMillis(300));
+        assertStaleness(Duration.ofMillis(1_300));
+    }
+
+    @Test
+    void aMomentInTheFutureAsFarAsClocksMayBeApartIsBelieved() {
+        heartbeats.asOf(7, NOW.plusMillis(400));
+        assertStaleness(Duration.ofMillis(600));
+        heartbeats.asOf(7, NOW.plus(SKEW));
+        assertStaleness(Duration.ZERO);
+        assertThat(heartbeats.problem()).isEmpty();
+        assertThat(count("believed")).isEqualTo(2);
+    }
+
+    @Test
+    void aMomentFurtherInTheFutureIsAProblemAndTellsNothing() {
+        heartbeats.asOf(7, NOW.plusMillis(1_001));
+        assertThat(clock.stalenessNanos(7, System.nanoTime())).isEqualTo(AsOfClock.UNKNOWN);
+        assertThat(heartbeats.problem()).hasValueSatisfying(why -> assertThat(why)
+                .isEqualTo("they come from 1001 ms in the future, allowed are 1000 ms: set this host's clock right, or"
+                        + " the mirror's, or else source.kafka.maxClockSkew"));
+        assertThat(count("future")).isEqualTo(1);
+    }
+
+    @Test
+    void whatWasToldBeforeStandsWhileTheFutureIsNotBelieved() {
+        heartbeats.asOf(7, NOW);
+        heartbeats.asOf(7, NOW.plusSeconds(100));
+        assertStaleness(SKEW);
+        wall = NOW.plusSeconds(100);
+        heartbeats.asOf(7, NOW.plusSeconds(100));
+        assertStaleness(SKEW);
+        assertThat(heartbeats.problem()).isEmpty();
+    }
+
+    @Test
+    void aClockThatIsSetForwardMakesNothingYounger() {
+        heartbeats.asOf(7, NOW);
+        wall = NOW.plusSeconds(60);
+        heartbeats.asOf(7, NOW.plusMillis(10));
+        // What the first one told was true, so it still is.
+        assertStaleness(SKEW);
+    }
+
+    @Test
+    void whoWaitsIsToldByTheNextOneThatIsBelievedOnce() {
+        List<String> told = new ArrayList<>();
+        heartbeats.join(new Rider(told));
+        heartbeats.asOf(7, NOW.plusSeconds(5));
+        assertThat(told).isEmpty();
+        heartbeats.asOf(8, NOW);
+        heartbeats.asOf(9, NOW);
+        assertThat(told).containsExactly("sent", "8");
+    }
+
+    @Test
+    void nothingIsLinearizable() {
+        assertThatExceptionOfType(ApiException.class)
+                .isThrownBy(heartbeats::requireLinearizable)
+                .satisfies(why -> assertThat(why.code()).isEqualTo(Status.Code.FAILED_PRECONDITION));
+    }
+
+    private void assertStaleness(Duration expected) {
+        // Time goes on while the test runs.
+        assertThat(Duration.ofNanos(clock.stalenessNanos(7, System.nanoTime())))
+                .isBetween(expected, expected.plusMillis(150));
+    }
+
+    private double count(String outcome) {
+        return registry.get("understudy.gateway.heartbeats")
+                .tag("outcome", outcome)
+                .counter()
+                .count();
+    }
+
+    private record Rider(List<String> told) implements Confirmations.Rider {
+
+        @Override
+        public void sent() {
+            told.add("sent");
+        }
+
+        @Override
+        public void confirmed(long revision, long asOfNanos) {
+            told.add(Long.toString(revision));
+        }
+
+        @Override
+        public void failed() {
+            told.add("failed");
+        }
+    }
+}
