@@ -65,6 +65,7 @@ final class EtcdMirror {
                 source.shown(),
                 source.feeds(),
                 source.head(),
+                source.cluster() != null,
                 () -> source.count().apply(source.range()),
                 MirrorSource.shown(etcd.cluster()),
                 role,

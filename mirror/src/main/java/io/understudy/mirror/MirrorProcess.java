@@ -152,6 +152,7 @@ public final class MirrorProcess implements AutoCloseable {
                 source.shown(),
                 source.feeds(),
                 source.head(),
+                source.cluster() != null,
                 () -> source.count().apply(source.range()),
                 "kafka " + options.kafka().bootstrapServers() + " topic " + options.topic(),
                 ActiveRole.ALWAYS,

@@ -17,6 +17,7 @@ import java.util.function.Supplier;
  * @param mirror its name
  * @param source where the feed comes from; {@code sourceName} calls it in words
  * @param head asks the source for its revision, with a deadline of its own
+ * @param isCurrent whether that is a read index: the source has nothing beyond it when it is asked
  * @param count asks the source how many keys the range has, with a deadline of its own
  * @param role whether this process may write; closed when the mirror ends
  * @param sinks makes a sink for {@code targetName}; called anew when the last one had become unavailable
@@ -28,6 +29,7 @@ public record MirrorPlan(
         String sourceName,
         FeedSource source,
         Supplier<CompletableFuture<Revision>> head,
+        boolean isCurrent,
         Supplier<CompletableFuture<Long>> count,
         String targetName,
         ActiveRole role,

@@ -53,6 +53,7 @@ public final class Pipeline implements AutoCloseable {
     private final CountDownLatch stopping = new CountDownLatch(1);
     private final CompletableFuture<MirrorFailedException> failure = new CompletableFuture<>();
     private final AtomicBoolean asking = new AtomicBoolean();
+    private final Currency currency = new Currency();
     private int failures;
 
     private Pipeline(MirrorPlan plan, MeterRegistry meters) {
@@ -93,6 +94,9 @@ public final class Pipeline implements AutoCloseable {
         CompletableFuture<Void> unused = head.handle((revision, failed) -> {
             asking.set(false);
             status.sampled(sentAt, revision);
+            if (revision != null && plan.isCurrent()) {
+                currency.answered(sentAt, revision);
+            }
             return null;
         });
     }
@@ -193,9 +197,11 @@ public final class Pipeline implements AutoCloseable {
      */
     private @Nullable Position follow(Sink sink, @Nullable Position from)
             throws FeedEndedException, InterruptedException {
+        currency.forget();
         try (Feed open = plan.source().open(plan.range(), plan.kind(), from)) {
-            FeedConsumer consumer = new Progressing(sink);
+            Progressing consumer = new Progressing(sink, from == null ? Revision.ZERO : from.revision());
             while (mayWrite()) {
+                consumer.tellCurrency();
                 if (open.poll(Duration.ZERO, consumer)) {
                     continue;
                 }
@@ -244,9 +250,12 @@ public final class Pipeline implements AutoCloseable {
     /** Passes everything on to the sink, and tells by it how the mirror stands. */
     private final class Progressing implements FeedConsumer {
         private final Sink sink;
+        /** Up to where the sink was given everything. */
+        private Revision given;
 
-        Progressing(Sink sink) {
+        Progressing(Sink sink, Revision given) {
             this.sink = sink;
+            this.given = given;
         }
 
         @Override
@@ -281,8 +290,23 @@ public final class Pipeline implements AutoCloseable {
             synced(position);
         }
 
+        /** Feeds of Kafka tell it themselves. */
+        @Override
+        public void asOf(Instant time) {
+            sink.asOf(time);
+        }
+
+        /** Tells the sink when the source had nothing beyond what it was given. */
+        void tellCurrency() {
+            Instant covered = currency.coveredBy(given);
+            if (covered != null) {
+                sink.asOf(covered);
+            }
+        }
+
         private void synced(Position position) {
             failures = 0;
+            given = position.revision();
             status.synced(position.revision());
         }
     }

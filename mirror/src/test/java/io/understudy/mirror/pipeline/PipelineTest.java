@@ -59,6 +59,7 @@ final class PipelineTest {
                     throw new IllegalStateException("no sink was opened");
                 },
                 CompletableFuture::new,
+                true,
                 CompletableFuture::new,
                 "target",
                 new Role(),
