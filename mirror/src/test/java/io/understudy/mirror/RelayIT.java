@@ -1,0 +1,296 @@
+package io.understudy.mirror;
+
+import static io.understudy.mirror.fixture.Mirrors.PATIENCE;
+import static io.understudy.mirror.fixture.Mirrors.awaitCaughtUp;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
+
+import com.google.protobuf.ByteString;
+import io.etcd.jetcd.api.Event;
+import io.understudy.feed.kafka.KafkaFeedOptions;
+import io.understudy.feed.kafka.RecordFormat;
+import io.understudy.feed.kafka.TopicRecord;
+import io.understudy.local.junit.EtcdExtension;
+import io.understudy.local.junit.KafkaExtension;
+import io.understudy.mirror.checkpoint.Checkpoint;
+import io.understudy.mirror.checkpoint.CheckpointCodec;
+import io.understudy.mirror.checkpoint.CheckpointState;
+import io.understudy.mirror.fixture.MirrorJvm;
+import io.understudy.mirror.fixture.Mirrors;
+import io.understudy.mirror.fixture.RecordedHistory;
+import io.understudy.mirror.fixture.Schedule;
+import io.understudy.mirror.fixture.TestClient;
+import io.understudy.mirror.fixture.Topic;
+import io.understudy.mirror.fixture.Workload;
+import io.understudy.mirror.kafka.KafkaSinkOptions;
+import io.understudy.mirror.scope.MirrorScope;
+import io.understudy.mirror.scope.ReservedKeys;
+import io.understudy.mirror.takeover.MirrorParties;
+import io.understudy.mirror.takeover.TakeOverException;
+import io.understudy.mirror.verify.Difference;
+import io.understudy.mirror.verify.NotComparable;
+import io.understudy.mirror.verify.VerifyReport;
+import io.understudy.mirror.verify.VerifyResult;
+import io.understudy.vocabulary.ClusterId;
+import io.understudy.vocabulary.KeyValue;
+import io.understudy.vocabulary.Revision;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+import java.util.Random;
+import java.util.stream.IntStream;
+import org.apache.kafka.clients.consumer.ConsumerRecord;
+import org.apache.kafka.clients.producer.KafkaProducer;
+import org.apache.kafka.clients.producer.ProducerRecord;
+import org.apache.kafka.common.serialization.ByteArraySerializer;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestInfo;
+import org.junit.jupiter.api.extension.RegisterExtension;
+import org.junit.jupiter.api.io.TempDir;
+
+/** From etcd to Kafka, and from Kafka to another etcd: all three tell the same, in order, nothing twice. */
+final class RelayIT {
+
+    private static final int ROUNDS = Schedule.isLong() ? 50 : 2;
+
+    @RegisterExtension
+    static final EtcdExtension SOURCE = EtcdExtension.voters(1).named("source");
+
+    @RegisterExtension
+    static final EtcdExtension TARGET = EtcdExtension.voters(1).named("target");
+
+    @RegisterExtension
+    static final KafkaExtension KAFKA = KafkaExtension.broker();
+
+    private TestClient source;
+    private TestClient target;
+    private String topic;
+
+    @BeforeEach
+    void beginEmpty(TestInfo test) {
+        source = TestClient.of(SOURCE.cluster().leader());
+        target = TestClient.of(TARGET.cluster().leader());
+        source.deleteAll();
+        target.deleteAll();
+        topic = test.getTestMethod().orElseThrow().getName();
+    }
+
+    @AfterEach
+    void disconnect() {
+        source.close();
+        target.close();
+    }
+
+    @Test
+    void sourceTopicAndTargetAreEqualAfterKillsOfEveryPart(@TempDir Path folder) throws Exception {
+        long seed = System.nanoTime();
+        System.out.println("seed " + seed);
+        Random random = new Random(seed);
+        RecordedHistory sourceHistory = new RecordedHistory(source.revision());
+        RecordedHistory targetHistory = new RecordedHistory(target.revision());
+        Workload workload = new Workload(source, seed);
+        workload.steps(100);
+        Path into = Files.createDirectory(folder.resolve("into"));
+        Path from = Files.createDirectory(folder.resolve("from"));
+        try (MirrorJvm intoKafka = MirrorJvm.kafka(into, SOURCE.cluster(), KAFKA.bootstrapServers(), topic);
+                MirrorJvm fromKafka = MirrorJvm.fromKafka(from, KAFKA.bootstrapServers(), topic, TARGET.cluster())) {
+            intoKafka.start();
+            fromKafka.start();
+            awaitProgress(workload, random);
+            List<Runnable> kills =
+                    List.of(() -> restart(intoKafka, workload), () -> restart(fromKafka, workload), () -> {
+                        KAFKA.kafka().kill();
+                        workload.steps(20);
+                        KAFKA.kafka().start();
+                    });
+            for (int round = 0; round < ROUNDS; round++) {
+                for (Runnable kill : kills) {
+                    kill.run();
+                    awaitProgress(workload, random);
+                }
+            }
+        }
+        try (MirrorProcess intoKafka = Mirrors.kafka(SOURCE.cluster(), KAFKA.bootstrapServers(), topic);
+                MirrorProcess fromKafka = fromKafka()) {
+            awaitCaughtUp(intoKafka, source);
+            awaitCaughtUp(fromKafka, source);
+        }
+        sourceHistory.record(source);
+        targetHistory.record(target);
+        assertThat(target.contents()).as("seed %d", seed).isEqualTo(source.contents());
+        assertThat(Topic.state(records(KafkaFeedOptions.stateTopicOf(topic))))
+                .as("seed %d", seed)
+                .isEqualTo(source.contents());
+        assertThat(commits(records(topic))).as("seed %d", seed).isEqualTo(commits(sourceHistory));
+        assertStates(sourceHistory, targetHistory, seed);
+    }
+
+    @Test
+    void aDifferenceInTheTopicIsFound() throws Exception {
+        IntStream.range(0, 20).forEach(i -> source.put("/k/" + i, "1"));
+        MirrorSettings.Mirror settings = new MirrorSettings.Mirror(
+                "log",
+                MirrorSettings.Source.Etcd.of(Mirrors.settings(SOURCE.cluster())),
+                MirrorScope.all(),
+                new MirrorSettings.Target.Kafka(KafkaSinkOptions.of(KAFKA.bootstrapServers(), topic)));
+        try (MirrorProcess mirror = Mirrors.start(settings)) {
+            awaitCaughtUp(mirror, source);
+            assertThat(report(verify(settings)).isEqual()).isTrue();
+
+            writeByHand(KafkaFeedOptions.stateTopicOf(topic), "/k/3", "9");
+            writeByHand(KafkaFeedOptions.stateTopicOf(topic), "/never", "1");
+            source.put("/k/20", "1");
+            awaitCaughtUp(mirror, source);
+        }
+        VerifyReport report = report(verify(settings));
+        assertThat(report.differences())
+                .extracting(Difference::shown)
+                .containsExactly("value \"/k/3\"", "extra \"/never\"");
+        assertThat(report.keys()).isEqualTo(22);
+    }
+
+    @Test
+    void aTargetFedFromKafkaIsComparedWithTheTopic_whileWritesGoOn() throws Exception {
+        MirrorScope renamed = new MirrorScope(List.of(bytes("/w/")), List.of(), bytes("/w/"), bytes("/from-kafka/"));
+        MirrorSettings.Mirror settings =
+                Mirrors.fromKafka(KAFKA.bootstrapServers(), topic, renamed, Mirrors.settings(TARGET.cluster()));
+        Workload workload = new Workload(source, 1);
+        workload.steps(200);
+        source.put("/other", "1");
+        try (MirrorProcess intoKafka = Mirrors.kafka(SOURCE.cluster(), KAFKA.bootstrapServers(), topic);
+                MirrorProcess fromKafka = Mirrors.start(settings)) {
+            awaitCaughtUp(intoKafka, source);
+            awaitCaughtUp(fromKafka, source);
+            workload.steps(200);
+            VerifyReport report = report(verify(settings));
+            assertThat(report.isEqual()).as(report.toString()).isTrue();
+            awaitCaughtUp(fromKafka, source);
+            target.put("/from-kafka/foreign", "1");
+            assertThat(report(verify(settings)).differences())
+                    .containsExactly(
+                            new Difference(Difference.Kind.EXTRA, bytes("/w/foreign"), bytes("/from-kafka/foreign")));
+        }
+    }
+
+    @Test
+    void aMirrorThatIsBehindTheTopicCantBeCompared_andNoHomeIsMoved() throws Exception {
+        MirrorSettings.Mirror settings = Mirrors.fromKafka(
+                KAFKA.bootstrapServers(), topic, MirrorScope.all(), Mirrors.settings(TARGET.cluster()));
+        try (MirrorProcess mirror = Mirrors.kafka(SOURCE.cluster(), KAFKA.bootstrapServers(), topic)) {
+            awaitCaughtUp(mirror, source);
+        }
+        assertThat(verify(settings)).isInstanceOfSatisfying(NotComparable.class, not -> assertThat(not.why())
+                .isEqualTo(NotComparable.Why.NO_CHECKPOINT));
+        assertThatThrownBy(() -> new MirrorParties(settings, null, null, PATIENCE))
+                .isInstanceOf(TakeOverException.class)
+                .hasMessageContaining("mirror remote reads from Kafka")
+                .hasMessageContaining("stop this mirror first");
+    }
+
+    private MirrorProcess fromKafka() {
+        return Mirrors.fromKafka(KAFKA.bootstrapServers(), topic, Mirrors.settings(TARGET.cluster()));
+    }
+
+    private static void restart(MirrorJvm mirror, Workload workload) {
+        mirror.kill();
+        workload.steps(20);
+        mirror.start();
+    }
+
+    /** Until something that was written now has come to the target, and a little more was written. */
+    private void awaitProgress(Workload workload, Random random) {
+        long head = source.revision();
+        await().atMost(PATIENCE).ignoreExceptions().until(() -> {
+            workload.steps(random.nextInt(1, 10));
+            return checkpoint().revision().value() > head;
+        });
+    }
+
+    private Checkpoint checkpoint() throws Exception {
+        ByteString key = ReservedKeys.checkpoint("remote");
+        return CheckpointCodec.decode("test", target.get(key).getKvs(0).getValue());
+    }
+
+    /** Each of the target's states is what the source was at the checkpoint that stands beside it. */
+    private static void assertStates(RecordedHistory source, RecordedHistory target, long seed) throws Exception {
+        RecordedHistory.Walk atSource = source.walk();
+        RecordedHistory.Walk atTarget = target.walk();
+        int compared = 0;
+        for (Event event : target.events()) {
+            if (event.getKv().getKey().equals(ReservedKeys.checkpoint("remote"))) {
+                Checkpoint stored = CheckpointCodec.decode("test", event.getKv().getValue());
+                if (stored.state() == CheckpointState.SYNCED) {
+                    compared++;
+                    assertThat(atTarget.to(event.getKv().getModRevision()))
+                            .as("seed %d, revision %s", seed, stored.revision())
+                            .isEqualTo(atSource.to(stored.revision().value()));
+                }
+            }
+        }
+        assertThat(compared).isGreaterThan(10);
+    }
+
+    /** What the change topic tells of commits, which is all after its snapshot. */
+    private static List<String> commits(List<ConsumerRecord<byte[], byte[]>> records) {
+        return records.stream()
+                .filter(record -> Topic.headers(record).get("understudy.kind").equals("commit"))
+                .map(record -> shown(
+                        Long.parseLong(Topic.headers(record).get("understudy.revision")),
+                        ByteString.copyFrom(record.key()),
+                        record.value() == null))
+                .toList();
+    }
+
+    private List<String> commits(RecordedHistory history) {
+        long snapshot = records(topic).stream()
+                .map(Topic::headers)
+                .filter(headers -> headers.get("understudy.kind").equals("snapshot-end"))
+                .mapToLong(headers -> Long.parseLong(headers.get("understudy.revision")))
+                .findFirst()
+                .orElseThrow();
+        return history.events().stream()
+                .filter(event -> event.getKv().getModRevision() > snapshot)
+                .map(event -> shown(
+                        event.getKv().getModRevision(),
+                        event.getKv().getKey(),
+                        event.getType() == Event.EventType.DELETE))
+                .toList();
+    }
+
+    private static String shown(long revision, ByteString key, boolean isDelete) {
+        return revision + (isDelete ? " delete " : " put ") + key.toStringUtf8();
+    }
+
+    private List<ConsumerRecord<byte[], byte[]>> records(String name) {
+        return Topic.records(KAFKA.bootstrapServers(), name);
+    }
+
+    private void writeByHand(String name, String key, String value) throws Exception {
+        ClusterId cluster = new ClusterId(source.get(bytes("any")).getHeader().getClusterId());
+        KeyValue entry = new KeyValue(bytes(key), bytes(value), new Revision(2), new Revision(2), 1, 0);
+        ProducerRecord<byte[], byte[]> record = RecordFormat.write(name, 0, new TopicRecord.Found(cluster, entry));
+        try (KafkaProducer<byte[], byte[]> producer = new KafkaProducer<>(
+                Map.of("bootstrap.servers", KAFKA.bootstrapServers()),
+                new ByteArraySerializer(),
+                new ByteArraySerializer())) {
+            var unused = producer.send(record).get();
+        }
+    }
+
+    private static VerifyResult verify(MirrorSettings.Mirror mirror) throws InterruptedException {
+        return MirrorQuestions.verify(mirror, keys -> {});
+    }
+
+    private static VerifyReport report(VerifyResult result) {
+        assertThat(result).isInstanceOf(VerifyReport.class);
+        return (VerifyReport) result;
+    }
+
+    private static ByteString bytes(String text) {
+        return ByteString.copyFromUtf8(text);
+    }
+}
