@@ -1,0 +1,145 @@
+package io.understudy.feed.kafka;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import com.google.protobuf.ByteString;
+import io.understudy.vocabulary.Change;
+import io.understudy.vocabulary.ClusterId;
+import io.understudy.vocabulary.KeyValue;
+import io.understudy.vocabulary.Revision;
+import java.nio.charset.StandardCharsets;
+import java.time.Instant;
+import java.util.Optional;
+import java.util.Random;
+import net.jqwik.api.ForAll;
+import net.jqwik.api.Property;
+import org.apache.kafka.clients.consumer.ConsumerRecord;
+import org.apache.kafka.clients.producer.ProducerRecord;
+import org.apache.kafka.common.header.internals.RecordHeaders;
+import org.apache.kafka.common.record.TimestampType;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+class RecordFormatTest {
+
+    private static final ClusterId CLUSTER = new ClusterId(0x8000_0000_0000_00abL);
+    private static final TopicRecord.Changed DELETED =
+            new TopicRecord.Changed(CLUSTER, new Revision(9), 1, 2, new Change.Delete(ByteString.copyFromUtf8("key")));
+
+    /** Of any kind, with any bytes in key and value. */
+    @Property
+    void whatIsWrittenIsRead(@ForAll long seed) throws Exception {
+        TopicRecord told = any(new Random(seed));
+        assertThat(RecordFormat.read(received(RecordFormat.write("t", 3, told))))
+                .isEqualTo(told);
+    }
+
+    @Test
+    void anEmptyValueIsNotADelete() {
+        KeyValue entry =
+                new KeyValue(ByteString.copyFromUtf8("key"), ByteString.EMPTY, new Revision(3), new Revision(4), 2, 0);
+        assertThat(RecordFormat.write("t", 0, new TopicRecord.Found(CLUSTER, entry))
+                        .value())
+                .isEmpty();
+        assertThat(RecordFormat.write("t", 0, DELETED).value()).isNull();
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "understudy.format, 1",
+        "understudy.format,",
+        "understudy.kind, complete",
+        "understudy.kind, other",
+        "understudy.revision, -1",
+        "understudy.revision, nine",
+        "understudy.index, 2",
+        "understudy.size,",
+        "understudy.cluster, xyz"
+    })
+    void whatIsNoMirrorsIsToldWithItsPlace(String header, String value) {
+        ProducerRecord<byte[], byte[]> written = RecordFormat.write("t", 3, DELETED);
+        written.headers().remove(header);
+        if (value != null) {
+            written.headers().add(header, value.getBytes(StandardCharsets.US_ASCII));
+        }
+        assertThatThrownBy(() -> RecordFormat.read(received(written)))
+                .isInstanceOf(MalformedRecordException.class)
+                .hasMessageContaining("offset 17 of partition t-3");
+    }
+
+    @Test
+    void aRecordWithoutAKeyIsNoMirrors() {
+        ProducerRecord<byte[], byte[]> written = RecordFormat.write("t", 3, DELETED);
+        byte[] none = null;
+        ProducerRecord<byte[], byte[]> keyless = new ProducerRecord<>("t", 3, none, none, written.headers());
+        assertThatThrownBy(() -> RecordFormat.read(received(keyless)))
+                .isInstanceOf(MalformedRecordException.class)
+                .hasMessageContaining("no key");
+    }
+
+    private static TopicRecord any(Random random) {
+        ClusterId cluster = new ClusterId(random.nextLong());
+        Revision revision = revision(random);
+        return switch (random.nextInt(6)) {
+            case 0 -> changed(cluster, revision, random);
+            case 1 -> new TopicRecord.Found(cluster, entry(revision, random));
+            case 2 -> new TopicRecord.Gone(cluster, revision, key(random));
+            case 3 -> new TopicRecord.SnapshotBegin(cluster, revision);
+            case 4 -> new TopicRecord.SnapshotEnd(cluster, revision, random.nextInt(1 << 20));
+            default ->
+                new TopicRecord.Complete(
+                        cluster,
+                        revision,
+                        revision(random),
+                        random.nextInt(1 << 20),
+                        random.nextBoolean() ? Instant.ofEpochMilli(random.nextLong() >>> 20) : null);
+        };
+    }
+
+    private static TopicRecord changed(ClusterId cluster, Revision revision, Random random) {
+        int index = random.nextInt(1 << 20);
+        Change change = random.nextBoolean() ? new Change.Delete(key(random)) : new Change.Put(entry(revision, random));
+        return new TopicRecord.Changed(cluster, revision, index, index + 1 + random.nextInt(9), change);
+    }
+
+    private static KeyValue entry(Revision revision, Random random) {
+        return new KeyValue(
+                key(random),
+                bytes(random, random.nextInt(40)),
+                revision(random),
+                revision,
+                1 + random.nextInt(1 << 20),
+                random.nextLong());
+    }
+
+    private static ByteString key(Random random) {
+        return bytes(random, 1 + random.nextInt(40));
+    }
+
+    private static ByteString bytes(Random random, int size) {
+        byte[] bytes = new byte[size];
+        random.nextBytes(bytes);
+        return ByteString.copyFrom(bytes);
+    }
+
+    private static Revision revision(Random random) {
+        return new Revision(random.nextLong() >>> 1);
+    }
+
+    private static ConsumerRecord<byte[], byte[]> received(ProducerRecord<byte[], byte[]> sent) {
+        return new ConsumerRecord<>(
+                sent.topic(),
+                sent.partition(),
+                17,
+                1_000,
+                TimestampType.CREATE_TIME,
+                0,
+                0,
+                sent.key(),
+                sent.value(),
+                new RecordHeaders(sent.headers()),
+                Optional.empty());
+    }
+}
