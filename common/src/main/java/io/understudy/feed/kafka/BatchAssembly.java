@@ -90,6 +90,11 @@ final class BatchAssembly {
         return taken;
     }
 
+    /** How many changes were told again, so far. */
+    long repeats() {
+        return lanes.stream().mapToLong(Lane::repeats).sum();
+    }
+
     /** The next batch, or null if it isn't all there yet. */
     @Nullable Batch next() throws HoleException {
         for (Lane lane : lanes) {

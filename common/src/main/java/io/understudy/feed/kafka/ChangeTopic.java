@@ -31,7 +31,9 @@ final class ChangeTopic {
     private Position position;
 
     private @Nullable ChangeTopicStart start;
+    private @Nullable TopicWatch watch;
     private List<TopicPartition> partitions = List.of();
+    private long repeats;
     private @Nullable BatchAssembly assembly;
     private @Nullable Recognition recognition;
     /** What ends the feed, once what is ready was given. */
@@ -67,6 +69,7 @@ final class ChangeTopic {
                 return false;
             }
             begin(looking.partitions(), found);
+            watch = looking.watch();
             start = null;
             return true;
         } catch (HoleException e) {
@@ -95,7 +98,9 @@ final class ChangeTopic {
         }
         if (ready.isEmpty() && end == null) {
             try {
-                read(open, connection.poll(timeout));
+                ConsumerRecords<byte[], byte[]> records = connection.poll(timeout);
+                read(open, records);
+                listen(records.isEmpty());
             } catch (FeedEndedException e) {
                 end = e;
             } catch (HoleException e) {
@@ -108,6 +113,21 @@ final class ChangeTopic {
             throw end;
         }
         return ready.poll();
+    }
+
+    private void listen(boolean silent) throws Gap, InterruptedException {
+        TopicWatch watching = watch;
+        if (watching == null) {
+            return;
+        }
+        if (!silent) {
+            watching.heard();
+        } else if (watching.isReplaced()) {
+            throw new Gap(
+                    position,
+                    Revision.ZERO,
+                    "the topic " + options.topic() + " was deleted, and made anew under the same name");
+        }
     }
 
     private void read(BatchAssembly open, ConsumerRecords<byte[], byte[]> records)
@@ -129,6 +149,8 @@ final class ChangeTopic {
         }
         if (!records.isEmpty()) {
             metrics.read(records.count(), System.currentTimeMillis() - newest);
+            metrics.repeated(open.repeats() - repeats);
+            repeats = open.repeats();
         }
         if (partitions.size() > 1 && !records.isEmpty()) {
             letOthersCatchUp(open);

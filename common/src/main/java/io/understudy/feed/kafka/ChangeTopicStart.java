@@ -23,6 +23,7 @@ final class ChangeTopicStart {
     private Connection.@Nullable Question<Map<TopicPartition, TopicBounds>> bounding;
     private @Nullable Map<TopicPartition, TopicBounds> bounds;
 
+    private @Nullable TopicWatch watch;
     private List<TopicPartition> partitions = List.of();
     private final List<LaneStart> found = new ArrayList<>();
     private Revision target;
@@ -41,6 +42,11 @@ final class ChangeTopicStart {
     /** In the order of their numbers, once found. */
     List<TopicPartition> partitions() {
         return partitions;
+    }
+
+    /** Over the topic that was found. */
+    @Nullable TopicWatch watch() {
+        return watch;
     }
 
     /** Goes on looking. Returns null if more time is needed. */
@@ -105,6 +111,7 @@ final class ChangeTopicStart {
         if (description == null) {
             return false;
         }
+        watch = new TopicWatch(connection, description);
         partitions = description.partitions().stream()
                 .map(partition -> new TopicPartition(description.name(), partition.partition()))
                 .sorted((one, other) -> Integer.compare(one.partition(), other.partition()))

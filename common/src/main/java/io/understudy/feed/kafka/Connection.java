@@ -31,14 +31,23 @@ import org.jspecify.annotations.Nullable;
 final class Connection implements AutoCloseable {
 
     private static final Duration CLOSING = Duration.ofMillis(500);
+    /** It is known, unless the partition's leader has just changed. */
+    private static final Duration POSITION = Duration.ofSeconds(1);
 
     private final Consumer<byte[], byte[]> consumer;
     private final Admin admin;
+    private final Runnable answered;
     private volatile @Nullable KafkaFuture<?> waiting;
     private volatile boolean woken;
 
-    /** @throws KafkaException the settings are refused, or no broker's name resolves */
-    Connection(KafkaClients clients) {
+    /**
+     * Connects to nothing yet.
+     *
+     * @param answered called whenever Kafka has answered something
+     * @throws KafkaException the settings are refused, or no broker's name resolves
+     */
+    Connection(KafkaClients clients, Runnable answered) {
+        this.answered = answered;
         consumer = clients.consumer();
         try {
             admin = clients.admin();
@@ -68,7 +77,11 @@ final class Connection implements AutoCloseable {
     /** The next records, none if none came in time. */
     ConsumerRecords<byte[], byte[]> poll(Duration timeout) throws InterruptedException {
         try {
-            return consumer.poll(timeout);
+            ConsumerRecords<byte[], byte[]> records = consumer.poll(timeout);
+            if (!records.isEmpty()) {
+                answered.run();
+            }
+            return records;
         } catch (WakeupException e) {
             return ConsumerRecords.empty();
         } catch (InterruptException e) {
@@ -82,9 +95,9 @@ final class Connection implements AutoCloseable {
     }
 
     /** Offset of what is read next; beyond records that were not given because they were aborted, or are Kafka's own. */
-    long position(TopicPartition partition, Duration timeout) throws InterruptedException {
+    long position(TopicPartition partition) throws InterruptedException {
         try {
-            return consumer.position(partition, timeout);
+            return consumer.position(partition, POSITION);
         } catch (InterruptException e) {
             throw interrupted(e);
         }
@@ -153,6 +166,7 @@ final class Connection implements AutoCloseable {
                 }
                 T answer = future.get(timeout.toNanos(), TimeUnit.NANOSECONDS);
                 asked = null;
+                answered.run();
                 return answer;
             } catch (TimeoutException | CancellationException e) {
                 return null;

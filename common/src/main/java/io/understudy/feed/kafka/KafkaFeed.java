@@ -60,7 +60,10 @@ final class KafkaFeed implements Feed {
         this.range = range;
         this.position = resumeAt;
         this.metrics = metrics;
-        this.outages = new Outages(clients.settings().timeout(), metrics);
+        this.outages = new Outages(
+                options.topic() + " and " + options.stateTopic(),
+                clients.settings().timeout(),
+                metrics);
     }
 
     @Override
@@ -143,12 +146,10 @@ final class KafkaFeed implements Feed {
                 changes = changesAfterBootstrap(open, remaining(deadline));
             }
             if (changes == null || !changes.open(remaining(deadline))) {
-                outages.answered();
                 return false;
             }
             if (pages == null) {
                 event = changes.next(remaining(deadline));
-                outages.answered();
             }
         } catch (OffsetOutOfRangeException e) {
             outOfRange(e);
@@ -171,7 +172,7 @@ final class KafkaFeed implements Feed {
     private Connection connected() {
         Connection open = connection;
         if (open == null) {
-            open = new Connection(clients);
+            open = new Connection(clients, outages::over);
             connection = open;
         }
         return open;

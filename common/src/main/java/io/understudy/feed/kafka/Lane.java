@@ -80,6 +80,8 @@ final class Lane {
     /** When the last mark was written, by its writer's clock. */
     private long markMillis;
 
+    private long repeats;
+
     Lane(KeyRange range, LaneStart start) {
         this.range = range;
         this.open = new Part(start.complete());
@@ -95,6 +97,8 @@ final class Lane {
         if (told instanceof TopicRecord.Changed change) {
             if (change.revision().isAfter(open.previous) && !open.has(change)) {
                 open.add(change, range);
+            } else {
+                repeats++;
             }
         } else if (told instanceof TopicRecord.Complete mark) {
             return mark(mark, writtenMillis);
@@ -141,6 +145,11 @@ final class Lane {
 
     void take() {
         closed.removeFirst();
+    }
+
+    /** How many changes were told again. */
+    long repeats() {
+        return repeats;
     }
 
     /** Bytes of what is held of the next part, be it closed or not. */

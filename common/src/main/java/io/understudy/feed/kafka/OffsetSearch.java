@@ -30,6 +30,8 @@ final class OffsetSearch {
     private long high;
 
     private boolean reading;
+    /** After the last mark read on the way. */
+    private @Nullable LaneStart last;
 
     OffsetSearch(Connection connection, TopicPartition partition, TopicBounds bounds, Revision target) {
         this.connection = connection;
@@ -44,6 +46,7 @@ final class OffsetSearch {
         low = -1;
         high = end;
         reading = false;
+        last = null;
         lookAt(bounds.beginning());
     }
 
@@ -75,7 +78,7 @@ final class OffsetSearch {
         if (reading) {
             return readOn(records);
         }
-        if (records.isEmpty() && connection.position(partition, timeout) < high) {
+        if (records.isEmpty() && connection.position(partition) < high) {
             return null;
         }
         ConsumerRecord<byte[], byte[]> first = records.isEmpty() ? null : records.get(0);
@@ -99,26 +102,29 @@ final class OffsetSearch {
         return null;
     }
 
+    /** Reads on to the first record of a later revision, or the end: the last mark before it is the one to begin after. */
     private @Nullable Found readOn(List<ConsumerRecord<byte[], byte[]>> records)
-            throws HoleException, MalformedRecordException {
+            throws HoleException, MalformedRecordException, InterruptedException {
         for (ConsumerRecord<byte[], byte[]> record : records) {
             TopicRecord told = RecordFormat.read(record);
             boolean later = told.revision().isAfter(target);
-            if (told instanceof TopicRecord.Complete mark && later) {
+            if (later && last != null) {
+                return new Found.Mark(last);
+            }
+            if (later && told instanceof TopicRecord.Complete mark) {
                 // What is looked for lies within what was written together: its beginning is needed.
                 target = mark.previous();
                 begin(low + 1);
                 return null;
-            } else if (told instanceof TopicRecord.SnapshotBegin || told instanceof TopicRecord.SnapshotEnd) {
-                if (later) {
-                    throw new HoleException("the mirror has written the whole state anew, as of revision "
-                            + told.revision() + ", and no mark from before is left");
-                }
+            }
+            if (later && !(told instanceof TopicRecord.Changed)) {
+                throw new HoleException("the mirror has written the whole state anew, as of revision " + told.revision()
+                        + ", and no mark from before is left");
             }
             if (told instanceof TopicRecord.Complete || told instanceof TopicRecord.SnapshotEnd) {
-                return new Found.Mark(new LaneStart(record.offset() + 1, told.revision(), record.timestamp()));
+                last = new LaneStart(record.offset() + 1, told.revision(), record.timestamp());
             }
         }
-        return null;
+        return last != null && connection.position(partition) >= bounds.end() ? new Found.Mark(last) : null;
     }
 }

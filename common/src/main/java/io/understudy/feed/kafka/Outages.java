@@ -17,14 +17,22 @@ final class Outages {
     private static final Logger LOG = LoggerFactory.getLogger(KafkaFeed.class);
     private static final long PAUSE_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
 
+    private final String topics;
     private final Duration patience;
     private final KafkaFeedMetrics metrics;
     private boolean away;
-    private long sinceNanos;
+    /** Since when it says that there is no such topic; 0 if it doesn't. */
+    private long missingNanos;
+
     private long pausedUntilNanos = System.nanoTime();
 
-    /** @param patience with a topic that is not there */
-    Outages(Duration patience, KafkaFeedMetrics metrics) {
+    /**
+     * So far all is well.
+     *
+     * @param patience with a topic that is not there
+     */
+    Outages(String topics, Duration patience, KafkaFeedMetrics metrics) {
+        this.topics = topics;
         this.patience = patience;
         this.metrics = metrics;
     }
@@ -38,10 +46,12 @@ final class Outages {
         return System.nanoTime() - pausedUntilNanos >= 0;
     }
 
-    void answered() {
+    /** Kafka answers. */
+    void over() {
+        missingNanos = 0;
         if (away) {
             away = false;
-            LOG.info("Kafka answers again");
+            LOG.info("Kafka answers again, topics=\"{}\"", topics);
         }
     }
 
@@ -56,19 +66,22 @@ final class Outages {
         }
         boolean passes = failure instanceof RetriableException || isNameUnknown(failure);
         if (!passes) {
-            throw new Unexplained("Kafka refuses: " + told(failure), failure);
+            throw new Unexplained("Kafka refuses to give topics " + topics + ": " + told(failure), failure);
+        }
+        if (!(failure instanceof UnknownTopicOrPartitionException)) {
+            missingNanos = 0;
+        } else if (missingNanos == 0) {
+            missingNanos = System.nanoTime();
+        } else if (System.nanoTime() - missingNanos > patience.toNanos()) {
+            throw new Unexplained(
+                    "Kafka does not have both topics " + topics + ", which a mirror writes, or MirrorMaker copies: "
+                            + told(failure),
+                    failure);
         }
         if (!away) {
             away = true;
-            sinceNanos = System.nanoTime();
             metrics.away();
-            LOG.info("Kafka does not answer as it should, cause=\"{}\"", told(failure));
-        } else if (failure instanceof UnknownTopicOrPartitionException
-                && System.nanoTime() - sinceNanos > patience.toNanos()) {
-            throw new Unexplained(
-                    "Kafka has no such topic: " + told(failure)
-                            + ". It must be one that a mirror writes, or MirrorMaker copies",
-                    failure);
+            LOG.info("Kafka does not answer as it should, topics=\"{}\" cause=\"{}\"", topics, told(failure));
         }
         pausedUntilNanos = System.nanoTime() + PAUSE_NANOS;
     }

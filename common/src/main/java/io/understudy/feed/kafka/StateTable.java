@@ -14,9 +14,10 @@ import org.jspecify.annotations.Nullable;
  * The keys inside a range as the state topic's records leave them, and how far that can be trusted.
  *
  * <p>Compaction may take a record away before it is read, once a later one of its key is written. So a pass over the topic
- * ends with keys as they are at its last mark, but for those that were written after it. Those are found by reading on
+ * leaves keys as they are at its last mark, but for some that were written again after it. Those are found by reading on
  * to an end that was asked for after the pass, if nothing was taken from there, of which marks tell: each names the one
- * before it, and how many records are between. Then everything is as of the last mark.
+ * before it, and how many records are between. Then everything is as of the last mark; else another such pass is needed,
+ * which is shorter.
  *
  * <p>Behind MirrorMaker records may come again, from any earlier one on. Until all have, some keys are as of an earlier
  * revision than others; so the last mark must also be of the latest revision met.
@@ -118,20 +119,21 @@ final class StateTable {
     }
 
     private void mark(TopicRecord told) {
+        boolean ofSnapshot = inSnapshot;
         atMark = true;
         lastMark = told.revision();
         inSnapshot = told instanceof TopicRecord.SnapshotBegin;
         if (inSnapshot) {
-            inThisSnapshot = 0;
-            return;
-        }
-        if (told instanceof TopicRecord.SnapshotEnd end) {
-            unbroken &= inThisSnapshot >= end.records();
+            // It does not name the mark before it.
+            unbroken = false;
+        } else if (told instanceof TopicRecord.SnapshotEnd end) {
+            unbroken &= ofSnapshot && inThisSnapshot == end.records();
         } else if (told instanceof TopicRecord.Complete complete
                 && told.revision().isAfter(chained)) {
             unbroken &= complete.previous().equals(chained) && complete.records() == sinceMark;
         }
-        if (told.revision().isAfter(chained)) {
+        inThisSnapshot = 0;
+        if (!inSnapshot && told.revision().isAfter(chained)) {
             chained = told.revision();
             sinceMark = 0;
         }

@@ -20,6 +20,8 @@ final class StateTopic {
 
     private static final Logger LOG = LoggerFactory.getLogger(KafkaFeed.class);
 
+    private static final int MAX_ATTEMPTS = 3;
+
     private final Connection connection;
     private final TopicPartition partition;
     private final KeyRange range;
@@ -28,7 +30,8 @@ final class StateTopic {
     private final Connection.Question<Map<TopicPartition, TopicBounds>> bounding;
 
     private StateTable table;
-    private boolean described;
+    private int attempts;
+    private @Nullable TopicWatch watch;
     private @Nullable Duration deleteRetention;
     private long begunNanos = System.nanoTime();
     /** Where this pass ends; -1 until that is known. */
@@ -84,12 +87,7 @@ final class StateTopic {
             return null;
         }
         if (System.nanoTime() - begunNanos > retention.toNanos()) {
-            LOG.warn(
-                    "state is read anew, topic={} cause=\"reading took longer than its delete.retention.ms, {} ms, for"
-                            + " which it keeps what tells of deleted keys\"",
-                    partition.topic(),
-                    retention.toMillis());
-            begin();
+            beginAnew(retention);
             return null;
         }
         return table;
@@ -97,7 +95,7 @@ final class StateTopic {
 
     /** How long the topic tells of deleted keys; null if that is not known yet. */
     private @Nullable Duration retention(Duration timeout) throws Unexplained, InterruptedException {
-        if (!described) {
+        if (watch == null) {
             TopicDescription found = describing.answer(timeout);
             if (found == null) {
                 return null;
@@ -106,7 +104,7 @@ final class StateTopic {
                 throw new Unexplained("the topic " + partition.topic() + " has "
                         + found.partitions().size() + " partitions; a mirror's state topic has one");
             }
-            described = true;
+            watch = new TopicWatch(connection, found);
         }
         Duration known = deleteRetention;
         if (known == null) {
@@ -119,6 +117,16 @@ final class StateTopic {
             begunNanos = System.nanoTime();
         }
         return known;
+    }
+
+    private void beginAnew(Duration retention) throws Unexplained {
+        String why = "reading the topic " + partition.topic() + " takes longer than its delete.retention.ms, "
+                + retention.toMillis() + " ms, for which it keeps what tells of deleted keys";
+        if (++attempts == MAX_ATTEMPTS) {
+            throw new Unexplained(why + "; let it keep that for longer");
+        }
+        LOG.warn("state is read anew, cause=\"{}\"", why);
+        begin();
     }
 
     private boolean findEnd(Duration timeout) throws Unexplained, InterruptedException {
@@ -152,8 +160,21 @@ final class StateTopic {
                 throw new Unexplained(e.getMessage(), e);
             }
         }
-        offset = connection.position(partition, timeout);
+        offset = connection.position(partition);
+        listen(records.isEmpty());
         return !records.isEmpty();
+    }
+
+    private void listen(boolean silent) throws Unexplained, InterruptedException {
+        TopicWatch watching = watch;
+        if (watching == null) {
+            return;
+        }
+        if (!silent) {
+            watching.heard();
+        } else if (watching.isReplaced()) {
+            throw new Unexplained("the topic " + partition.topic() + " was deleted, and made anew under the same name");
+        }
     }
 
     private void waits() {

@@ -5,21 +5,33 @@ import io.understudy.vocabulary.Revision;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.ArrayBlockingQueue;
+import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.common.TopicPartition;
 import org.jspecify.annotations.Nullable;
 
-/** Reads the last mark of the change topic, on a thread of its own while it is asked. Thread-safe. */
+/**
+ * Reads the last mark of the change topic. It has clients and a thread of its own, which are let go of when nobody has
+ * asked for a while. Thread-safe.
+ */
 final class TopicHead {
+
+    private static final long IDLE_SECONDS = 30;
 
     /** How far before the end to look first; further and further when there is no mark. */
     private static final long FIRST_LOOK = 16;
 
+    private static final int FURTHER = 16;
+
     private final KafkaClients clients;
     private final TopicPartition partition;
+    private final BlockingQueue<CompletableFuture<Revision>> questions = new ArrayBlockingQueue<>(1);
     private @Nullable CompletableFuture<Revision> underWay;
+    private boolean running;
 
     TopicHead(KafkaClients clients, String topic) {
         this.clients = clients;
@@ -27,25 +39,73 @@ final class TopicHead {
         this.partition = new TopicPartition(topic, 0);
     }
 
+    /** The answer to the question under way, or to a new one. */
     synchronized CompletableFuture<Revision> ask() {
         CompletableFuture<Revision> asked = underWay;
         if (asked == null || asked.isDone()) {
-            CompletableFuture<Revision> answer = new CompletableFuture<>();
-            underWay = answer;
-            asked = answer;
-            Thread thread = new Thread(() -> answer(answer), "kafka-head");
-            thread.setDaemon(true);
-            thread.start();
+            asked = new CompletableFuture<>();
+            underWay = asked;
+            questions.add(asked);
+            if (!running) {
+                running = true;
+                Thread thread = new Thread(this::answerAll, "kafka-head");
+                thread.setDaemon(true);
+                thread.start();
+            }
         }
-        return asked;
+        return asked.copy();
     }
 
-    private void answer(CompletableFuture<Revision> answer) {
-        long deadline = System.nanoTime() + clients.settings().timeout().toNanos();
-        try (Connection connection = new Connection(clients)) {
-            answer.complete(read(connection, deadline));
-        } catch (Throwable e) {
-            answer.completeExceptionally(e);
+    private void answerAll() {
+        Connection connection = null;
+        while (true) {
+            CompletableFuture<Revision> question = nextQuestion();
+            if (question == null) {
+                close(connection);
+                return;
+            }
+            Revision head = null;
+            Throwable failure = null;
+            try {
+                if (connection == null) {
+                    connection = new Connection(clients, () -> {});
+                }
+                head = read(
+                        connection,
+                        System.nanoTime() + clients.settings().timeout().toNanos());
+            } catch (Throwable e) {
+                failure = e;
+                close(connection);
+                connection = null;
+            }
+            if (failure == null) {
+                question.complete(head);
+            } else {
+                question.completeExceptionally(failure);
+            }
+        }
+    }
+
+    /** Null if none came for long: then no more are taken on this thread. */
+    private @Nullable CompletableFuture<Revision> nextQuestion() {
+        try {
+            CompletableFuture<Revision> question = questions.poll(IDLE_SECONDS, TimeUnit.SECONDS);
+            if (question != null) {
+                return question;
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+        synchronized (this) {
+            CompletableFuture<Revision> question = questions.poll();
+            running = question != null;
+            return question;
+        }
+    }
+
+    private static void close(@Nullable Connection connection) {
+        if (connection != null) {
+            connection.close();
         }
     }
 
@@ -61,11 +121,11 @@ final class TopicHead {
         connection.assign(List.of(partition));
         Revision head = Revision.ZERO;
         long from = bounds.end();
-        for (long look = FIRST_LOOK; head.value() == 0 && from > bounds.beginning(); look *= look) {
+        for (long look = FIRST_LOOK; head.value() == 0 && from > bounds.beginning(); look *= FURTHER) {
             long to = from;
             from = Math.max(bounds.beginning(), to - look);
             connection.seek(partition, from);
-            for (long at = from; at < to; at = connection.position(partition, remaining(deadline))) {
+            for (long at = from; at < to; at = connection.position(partition)) {
                 for (ConsumerRecord<byte[], byte[]> record : connection.poll(partition, remaining(deadline))) {
                     TopicRecord told = RecordFormat.read(record);
                     if (told instanceof TopicRecord.Complete || told instanceof TopicRecord.SnapshotEnd) {

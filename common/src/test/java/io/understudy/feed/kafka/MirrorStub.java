@@ -1,5 +1,7 @@
 package io.understudy.feed.kafka;
 
+import static org.awaitility.Awaitility.await;
+
 import com.google.protobuf.ByteString;
 import io.understudy.kafka.KafkaClients;
 import io.understudy.kafka.KafkaSettings;
@@ -17,8 +19,14 @@ import java.util.Optional;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Future;
 import org.apache.kafka.clients.admin.Admin;
+import org.apache.kafka.clients.admin.AlterConfigOp;
+import org.apache.kafka.clients.admin.ConfigEntry;
 import org.apache.kafka.clients.admin.NewTopic;
+import org.apache.kafka.clients.admin.OffsetSpec;
+import org.apache.kafka.clients.admin.RecordsToDelete;
 import org.apache.kafka.clients.producer.Producer;
+import org.apache.kafka.common.TopicPartition;
+import org.apache.kafka.common.config.ConfigResource;
 
 /** Writes a mirror's topics the way a mirror does. */
 final class MirrorStub implements AutoCloseable {
@@ -58,10 +66,6 @@ final class MirrorStub implements AutoCloseable {
 
     String stateTopic() {
         return KafkaFeedOptions.stateTopicOf(topic);
-    }
-
-    Admin admin() {
-        return admin;
     }
 
     Revision complete() {
@@ -145,6 +149,42 @@ final class MirrorStub implements AutoCloseable {
         producer.beginTransaction();
         mark(revision, new long[partitions], asOf);
         producer.commitTransaction();
+    }
+
+    /** Of the first partition of changes. */
+    long endOffset() throws InterruptedException, ExecutionException {
+        TopicPartition first = new TopicPartition(topic, 0);
+        return admin.listOffsets(Map.of(first, OffsetSpec.latest()))
+                .partitionResult(first)
+                .get()
+                .offset();
+    }
+
+    /** As retention does, in the first partition of changes. */
+    void deleteBefore(long offset) throws InterruptedException, ExecutionException {
+        admin.deleteRecords(Map.of(new TopicPartition(topic, 0), RecordsToDelete.beforeOffset(offset)))
+                .all()
+                .get();
+    }
+
+    /** Has the broker compact what is to be compacted at once. */
+    void cleanOften() throws InterruptedException, ExecutionException {
+        admin.incrementalAlterConfigs(Map.of(
+                        new ConfigResource(ConfigResource.Type.BROKER, ""),
+                        List.of(new AlterConfigOp(
+                                new ConfigEntry("log.cleaner.backoff.ms", "50"), AlterConfigOp.OpType.SET))))
+                .all()
+                .get();
+    }
+
+    /** Deletes the change topic and creates it again. */
+    void makeChangeTopicAnew() throws InterruptedException, ExecutionException {
+        admin.deleteTopics(List.of(topic)).all().get();
+        await().ignoreExceptions()
+                .until(() -> admin.createTopics(List.of(new NewTopic(topic, partitions, (short) 1)))
+                                .all()
+                                .get()
+                        == null);
     }
 
     private long[] send(List<Commit> commits) {
