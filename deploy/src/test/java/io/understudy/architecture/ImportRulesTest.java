@@ -114,8 +114,11 @@ final class ImportRulesTest {
             .lab.check          org.apache.kafka.clients org.apache.kafka.common org.slf4j
             .bench              .lab.part .lab.progress .report .local com.fasterxml.jackson com.google.protobuf
             .bench              io.etcd.jetcd.api io.grpc io.netty
-            .bench.mirror       .bench .lab.part .lab.progress .report .local com.fasterxml.jackson com.google.protobuf
-            .bench.mirror       io.etcd.jetcd.api io.grpc
+            .bench.relay        .bench .lab.part .lab.progress .report .local.process com.fasterxml.jackson
+            .bench.relay        com.google.protobuf io.etcd.jetcd.api io.grpc
+            .bench.mirror       .bench .bench.relay .lab.part .lab.progress .local
+            .bench.kafka        .bench .bench.relay .lab.part .lab.progress .local .vocabulary .kafka .feed.kafka
+            .bench.kafka        com.google.protobuf org.apache.kafka.clients org.apache.kafka.common
             .seed               .mirror.takeover .mirror.scope .vocabulary .etcd .local com.google.protobuf
             .seed               io.etcd.jetcd.api io.micrometer
             .cli                .lab .bench .gateway .mirror .config .report .vocabulary .local.binary .local.process

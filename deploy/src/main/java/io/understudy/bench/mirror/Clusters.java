@@ -59,6 +59,17 @@ final class Clusters implements AutoCloseable {
         return source.clientUrls();
     }
 
+    /** As a mirror's configuration names them. */
+    String sides() {
+        return """
+                source:
+                  endpoints: %s
+                target:
+                  etcd:
+                    endpoints: [%s]
+                """.formatted(sourceUrls(), targetUrl());
+    }
+
     /** As relays reach the target. */
     URI targetUrl() {
         return target.leader().clientUrl();

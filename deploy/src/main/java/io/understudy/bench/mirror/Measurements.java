@@ -4,12 +4,21 @@ import io.understudy.bench.BenchException;
 import io.understudy.bench.Latencies;
 import io.understudy.bench.ProcessCpu;
 import io.understudy.bench.ProcessMemory;
+import io.understudy.bench.relay.Relay;
+import io.understudy.bench.relay.RelayFigure;
+import io.understudy.bench.relay.RelayProcess;
+import io.understudy.bench.relay.SourceLoad;
+import io.understudy.bench.relay.TargetView;
 import io.understudy.lab.progress.Progress;
 import io.understudy.local.binary.EtcdBinaries;
+import io.understudy.local.process.Folders;
+import io.understudy.local.process.ServerCommand;
 import io.understudy.local.process.Waiting;
+import java.net.URI;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.EnumMap;
+import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
@@ -17,6 +26,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentMap;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /** One run of a work, on clusters of its own. */
@@ -40,7 +50,7 @@ final class Measurements {
     }
 
     /** @throws io.understudy.bench.BenchException something did not come to the target */
-    Map<MirrorFigure, Double> run(MirrorWork work, Relay relay, int number) throws InterruptedException {
+    Map<RelayFigure, Double> run(MirrorWork work, Relay relay, int number) throws InterruptedException {
         Path ours = folder.resolve(work + "-" + relay.name().toLowerCase(Locale.ROOT) + "-" + number);
         try (Clusters clusters = Clusters.start(binaries, ours, settings);
                 SourceLoad load = new SourceLoad(clusters.writersUrl());
@@ -57,27 +67,42 @@ final class Measurements {
 
     private @Nullable RelayProcess process(Relay relay, Clusters clusters, Path place) {
         return switch (relay) {
-            case MIRROR -> RelayProcess.mirror(clusters, place, progress);
-            case MAKE_MIRROR -> RelayProcess.makeMirror(binaries, clusters, place);
-            case WATCH, NOBODY -> null;
+            case MIRROR -> RelayProcess.mirror(place, clusters.sides(), progress);
+            case MAKE_MIRROR -> makeMirror(clusters, place);
+            case CHAIN, WATCH, NOBODY -> null;
         };
     }
 
-    private Map<MirrorFigure, Double> firstSync(Relay relay, SourceLoad load, TargetView target, Copying copying)
+    /** {@code etcdctl make-mirror}, of everything. */
+    private RelayProcess makeMirror(Clusters clusters, Path place) {
+        String sources = clusters.sourceUrls().stream()
+                .map(each -> each.getHost() + ":" + each.getPort())
+                .collect(Collectors.joining(","));
+        URI target = clusters.targetUrl();
+        return RelayProcess.of(new ServerCommand(
+                "make-mirror",
+                binaries.etcdctl(),
+                List.of("--endpoints=" + sources, "make-mirror", target.getHost() + ":" + target.getPort()),
+                Map.of("ETCDCTL_API", "3"),
+                Folders.create(place),
+                place.resolve("make-mirror.log")));
+    }
+
+    private Map<RelayFigure, Double> firstSync(Relay relay, SourceLoad load, TargetView target, Copying copying)
             throws InterruptedException {
         int keys = relay == Relay.MIRROR ? settings.keys() : settings.peerKeys();
         load.bulk(keys);
         long began = System.nanoTime();
         copying.start();
         target.awaitKeys(keys, PATIENCE);
-        Map<MirrorFigure, Double> figures = new EnumMap<>(MirrorFigure.class);
-        figures.put(MirrorFigure.KEYS_PER_SECOND, keys / secondsSince(began));
-        figures.put(MirrorFigure.CPU_MICROS, copying.cpuMicros() / keys);
-        figures.put(MirrorFigure.RESIDENT_MEGABYTES, copying.residentMegabytes());
+        Map<RelayFigure, Double> figures = new EnumMap<>(RelayFigure.class);
+        figures.put(RelayFigure.KEYS_PER_SECOND, keys / secondsSince(began));
+        figures.put(RelayFigure.CPU_MICROS, copying.cpuMicros() / keys);
+        figures.put(RelayFigure.RESIDENT_MEGABYTES, copying.residentMegabytes());
         return figures;
     }
 
-    private Map<MirrorFigure, Double> backlog(SourceLoad load, TargetView target, Copying copying)
+    private Map<RelayFigure, Double> backlog(SourceLoad load, TargetView target, Copying copying)
             throws InterruptedException {
         load.bulk(1_000);
         copying.start();
@@ -90,14 +115,14 @@ final class Measurements {
         long began = System.nanoTime();
         copying.start();
         target.awaitKeys(load.count(), PATIENCE);
-        Map<MirrorFigure, Double> figures = new EnumMap<>(MirrorFigure.class);
-        figures.put(MirrorFigure.KEYS_PER_SECOND, settings.backlog() / secondsSince(began));
-        figures.put(MirrorFigure.CPU_MICROS, copying.cpuMicros() / settings.backlog());
+        Map<RelayFigure, Double> figures = new EnumMap<>(RelayFigure.class);
+        figures.put(RelayFigure.KEYS_PER_SECOND, settings.backlog() / secondsSince(began));
+        figures.put(RelayFigure.CPU_MICROS, copying.cpuMicros() / settings.backlog());
         return figures;
     }
 
     /** The same history told to a client that only counts it. */
-    private Map<MirrorFigure, Double> replay(Clusters clusters, SourceLoad load) throws InterruptedException {
+    private Map<RelayFigure, Double> replay(Clusters clusters, SourceLoad load) throws InterruptedException {
         load.bulk(1_000);
         try (TargetView follower = new TargetView(clusters.followerUrl())) {
             long from = follower.revision() + 1;
@@ -108,32 +133,32 @@ final class Measurements {
             if (!missing.await(PATIENCE.toMillis(), TimeUnit.MILLISECONDS)) {
                 throw new BenchException("a watch did not tell all history");
             }
-            return new EnumMap<>(Map.of(MirrorFigure.KEYS_PER_SECOND, settings.backlog() / secondsSince(began)));
+            return new EnumMap<>(Map.of(RelayFigure.KEYS_PER_SECOND, settings.backlog() / secondsSince(began)));
         }
     }
 
-    private Map<MirrorFigure, Double> live(Relay relay, SourceLoad load, TargetView target, Copying copying)
+    private Map<RelayFigure, Double> live(Relay relay, SourceLoad load, TargetView target, Copying copying)
             throws InterruptedException {
         warmUp(relay, load, target, copying);
         int before = load.count();
         double cpuBefore = copying.cpuMicros();
         long began = System.nanoTime();
         load.writers(settings.writers(), settings.duration());
-        Map<MirrorFigure, Double> figures = new EnumMap<>(MirrorFigure.class);
+        Map<RelayFigure, Double> figures = new EnumMap<>(RelayFigure.class);
         int puts = load.count() - before;
-        figures.put(MirrorFigure.PUTS_PER_SECOND, puts / secondsSince(began));
+        figures.put(RelayFigure.PUTS_PER_SECOND, puts / secondsSince(began));
         if (relay != Relay.NOBODY) {
             long last = System.nanoTime();
             target.awaitKey(load.count() - 1, DRAIN_PATIENCE);
-            figures.put(MirrorFigure.DRAIN_MILLIS, secondsSince(last) * 1e3);
+            figures.put(RelayFigure.DRAIN_MILLIS, secondsSince(last) * 1e3);
             target.awaitKeys(load.count(), DRAIN_PATIENCE);
-            figures.put(MirrorFigure.CPU_MICROS, (copying.cpuMicros() - cpuBefore) / puts);
-            figures.put(MirrorFigure.RESIDENT_MEGABYTES, copying.residentMegabytes());
+            figures.put(RelayFigure.CPU_MICROS, (copying.cpuMicros() - cpuBefore) / puts);
+            figures.put(RelayFigure.RESIDENT_MEGABYTES, copying.residentMegabytes());
         }
         return figures;
     }
 
-    private Map<MirrorFigure, Double> paced(SourceLoad load, TargetView target, Copying copying)
+    private Map<RelayFigure, Double> paced(SourceLoad load, TargetView target, Copying copying)
             throws InterruptedException {
         warmUp(Relay.MIRROR, load, target, copying);
         load.paced(settings.putsPerSecond(), settings.warmUp(), number -> {});
@@ -153,13 +178,13 @@ final class Measurements {
         long[] micros = acknowledged.entrySet().stream()
                 .mapToLong(put -> Math.max(0, (seen.getOrDefault(put.getKey(), 0L) - put.getValue()) / 1_000))
                 .toArray();
-        Map<MirrorFigure, Double> figures = latencies(micros);
-        figures.put(MirrorFigure.CPU_MICROS, (copying.cpuMicros() - cpuBefore) / (load.count() - before));
+        Map<RelayFigure, Double> figures = latencies(micros);
+        figures.put(RelayFigure.CPU_MICROS, (copying.cpuMicros() - cpuBefore) / (load.count() - before));
         return figures;
     }
 
     /** How long a put at the target itself takes. */
-    private Map<MirrorFigure, Double> direct(Clusters clusters) throws InterruptedException {
+    private Map<RelayFigure, Double> direct(Clusters clusters) throws InterruptedException {
         try (SourceLoad load = new SourceLoad(clusters.readersUrl())) {
             ConcurrentMap<Long, Long> took = new ConcurrentHashMap<>();
             load.paced(settings.putsPerSecond(), settings.warmUp(), number -> {});
@@ -189,11 +214,11 @@ final class Measurements {
         }
     }
 
-    private static Map<MirrorFigure, Double> latencies(long[] micros) {
+    private static Map<RelayFigure, Double> latencies(long[] micros) {
         Latencies all = Latencies.of(micros);
-        Map<MirrorFigure, Double> figures = new EnumMap<>(MirrorFigure.class);
-        figures.put(MirrorFigure.P50_MILLIS, all.millis(0.5));
-        figures.put(MirrorFigure.P99_MILLIS, all.millis(0.99));
+        Map<RelayFigure, Double> figures = new EnumMap<>(RelayFigure.class);
+        figures.put(RelayFigure.P50_MILLIS, all.millis(0.5));
+        figures.put(RelayFigure.P99_MILLIS, all.millis(0.99));
         return figures;
     }
 

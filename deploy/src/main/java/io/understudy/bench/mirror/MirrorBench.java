@@ -2,16 +2,17 @@ package io.understudy.bench.mirror;
 
 import io.understudy.bench.Bench;
 import io.understudy.bench.BenchReport;
+import io.understudy.bench.relay.RelayReport;
+import io.understudy.bench.relay.RelayRuns;
+import io.understudy.bench.relay.SourceLoad;
 import io.understudy.lab.part.EtcdPrograms;
 import io.understudy.lab.progress.Progress;
-import java.lang.management.ManagementFactory;
 import java.nio.file.Path;
 import java.util.ArrayList;
-import java.util.EnumMap;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
-import java.util.stream.Collectors;
 
 /** Measures the mirror beside make-mirror, in turn, so that whatever else the machine does meets both. */
 public final class MirrorBench implements Bench {
@@ -36,38 +37,45 @@ public final class MirrorBench implements Bench {
 
     @Override
     public BenchReport run() throws InterruptedException {
-        double load = ManagementFactory.getOperatingSystemMXBean().getSystemLoadAverage();
+        double load = RelayRuns.loadAverage();
         programs.find();
-        String surroundings = String.format(
-                Locale.ROOT,
-                "%d cores, load average before %.1f, etcd %s, Java %s",
-                Runtime.getRuntime().availableProcessors(),
-                load,
-                programs.found().version(),
-                System.getProperty("java.version"));
+        String surroundings =
+                RelayRuns.surroundings(load, programs.found().version().toString());
         Measurements measurements = new Measurements(programs.found(), folder, settings, progress);
-        List<MirrorReport.Result> results = new ArrayList<>();
-        for (MirrorWork work : settings.works()) {
-            results.add(new MirrorReport.Result(work, runs(work, measurements)));
-        }
-        return new MirrorReport(settings, surroundings, results);
+        List<RelayReport.Result> results =
+                RelayRuns.all(settings.works(), settings.runs(), measurements::run, progress);
+        return new RelayReport(heading(surroundings), json(surroundings), results);
     }
 
-    private Map<Relay, List<Map<MirrorFigure, Double>>> runs(MirrorWork work, Measurements measurements)
-            throws InterruptedException {
-        Map<Relay, List<Map<MirrorFigure, Double>>> runs = new EnumMap<>(Relay.class);
-        for (int number = 1; number <= settings.runs(); number++) {
-            for (Relay relay : work.relays()) {
-                Map<MirrorFigure, Double> figures = measurements.run(work, relay, number);
-                runs.computeIfAbsent(relay, each -> new ArrayList<>()).add(figures);
-                progress.note(work + ", " + relay + ", run " + number + ": "
-                        + figures.entrySet().stream()
-                                .map(each -> each.getKey().title() + " "
-                                        + each.getKey().format(each.getValue()))
-                                .collect(Collectors.joining(", ")));
-            }
+    private List<String> heading(String surroundings) {
+        List<String> lines = new ArrayList<>();
+        lines.add(surroundings);
+        lines.add("Source of three voters and a learner, target of one member, all new in each run; values of "
+                + SourceLoad.VALUE_BYTES + " B; CPU: user and system time of the relay's process.");
+        if (!settings.roundTrip().isZero()) {
+            lines.add("The " + settings.far().name().toLowerCase(Locale.ROOT) + " is "
+                    + settings.roundTrip().toMillis() + " ms (round trip) away from the relay.");
         }
-        return runs;
+        settings.works().forEach(work -> lines.add(work + ": " + demand(work)));
+        return lines;
+    }
+
+    private String demand(MirrorWork work) {
+        return switch (work) {
+            case FIRST_SYNC -> settings.keys() + " keys, " + settings.peerKeys() + " for make-mirror";
+            case BACKLOG -> settings.backlog() + " commits";
+            case LIVE -> settings.writers() + " writers";
+            case PACED -> settings.putsPerSecond() + " puts/s";
+        };
+    }
+
+    private Map<String, Object> json(String surroundings) {
+        Map<String, Object> all = new LinkedHashMap<>();
+        all.put("surroundings", surroundings);
+        all.put("durationMillis", settings.duration().toMillis());
+        all.put("roundTripMillis", settings.roundTrip().toMillis());
+        all.put("far", settings.far().name().toLowerCase(Locale.ROOT));
+        return all;
     }
 
     /** Each run stops its own servers; those of one that is interrupted end with this JVM. */

@@ -1,16 +1,19 @@
 package io.understudy.bench.mirror;
 
-import static io.understudy.bench.mirror.MirrorFigure.CPU_MICROS;
-import static io.understudy.bench.mirror.MirrorFigure.DRAIN_MILLIS;
-import static io.understudy.bench.mirror.MirrorFigure.KEYS_PER_SECOND;
-import static io.understudy.bench.mirror.MirrorFigure.P50_MILLIS;
-import static io.understudy.bench.mirror.MirrorFigure.P99_MILLIS;
+import static io.understudy.bench.relay.RelayFigure.CPU_MICROS;
+import static io.understudy.bench.relay.RelayFigure.DRAIN_MILLIS;
+import static io.understudy.bench.relay.RelayFigure.KEYS_PER_SECOND;
+import static io.understudy.bench.relay.RelayFigure.P50_MILLIS;
+import static io.understudy.bench.relay.RelayFigure.P99_MILLIS;
 
+import io.understudy.bench.relay.Relay;
+import io.understudy.bench.relay.RelayAim;
+import io.understudy.bench.relay.RelayWork;
 import java.util.List;
 import java.util.Locale;
 
 /** What is measured. */
-public enum MirrorWork {
+public enum MirrorWork implements RelayWork {
     FIRST_SYNC("from starting it, with an empty target, until the target holds all keys"),
     BACKLOG("single-put commits made while it was stopped: from starting it until the target has the last"),
     LIVE("puts as fast as the writers can; drained: from the last acknowledged until the target has it"),
@@ -23,12 +26,13 @@ public enum MirrorWork {
         this.description = description;
     }
 
-    String description() {
+    @Override
+    public String description() {
         return description;
     }
 
-    /** Measured in turn, in this order. */
-    List<Relay> relays() {
+    @Override
+    public List<Relay> relays() {
         return switch (this) {
             case FIRST_SYNC -> List.of(Relay.MIRROR, Relay.MAKE_MIRROR);
             case BACKLOG -> List.of(Relay.MIRROR, Relay.WATCH);
@@ -36,18 +40,18 @@ public enum MirrorWork {
         };
     }
 
-    /** What the mirror is to reach. */
-    List<MirrorAim> aims() {
+    @Override
+    public List<RelayAim> aims() {
         return switch (this) {
-            case FIRST_SYNC -> List.of(MirrorAim.atLeast(KEYS_PER_SECOND, Relay.MAKE_MIRROR, 20));
-            case BACKLOG -> List.of(MirrorAim.atLeast(KEYS_PER_SECOND, Relay.WATCH, 0.8));
+            case FIRST_SYNC -> List.of(RelayAim.atLeast(KEYS_PER_SECOND, Relay.MAKE_MIRROR, 20));
+            case BACKLOG -> List.of(RelayAim.atLeast(KEYS_PER_SECOND, Relay.WATCH, 0.8));
             case LIVE ->
-                List.of(MirrorAim.own(DRAIN_MILLIS, 1_000), MirrorAim.atMost(CPU_MICROS, Relay.MAKE_MIRROR, 0.25));
+                List.of(RelayAim.atMost(DRAIN_MILLIS, 1_000), RelayAim.atMost(CPU_MICROS, Relay.MAKE_MIRROR, 0.25));
             case PACED ->
                 List.of(
-                        MirrorAim.atMost(P99_MILLIS, Relay.MAKE_MIRROR, 1),
-                        MirrorAim.within(P50_MILLIS, Relay.NOBODY, 2),
-                        MirrorAim.atMost(CPU_MICROS, Relay.MAKE_MIRROR, 0.25));
+                        RelayAim.atMost(P99_MILLIS, Relay.MAKE_MIRROR, 1),
+                        RelayAim.within(P50_MILLIS, Relay.NOBODY, 2),
+                        RelayAim.atMost(CPU_MICROS, Relay.MAKE_MIRROR, 0.25));
         };
     }
 

@@ -1,8 +1,7 @@
 /**
  * The mirror beside etcd's {@code make-mirror}, all real and on one machine. In reading order:
  * {@link io.understudy.bench.mirror.MirrorWork} says what is measured and what is to be reached, {@code Clusters} are source and
- * target, a {@code RelayProcess} copies from one to the other, {@code SourceLoad} writes, {@code TargetView} looks,
- * {@code Measurements} take the figures, {@link io.understudy.bench.mirror.MirrorBench} puts them in order.
+ * target, {@code Measurements} take the figures, {@link io.understudy.bench.mirror.MirrorBench} puts them in order.
  */
 @NullMarked
 package io.understudy.bench.mirror;

@@ -1,9 +1,11 @@
-package io.understudy.bench.mirror;
+package io.understudy.bench.relay;
 
 /** Who brings what is written at the source to somewhere else. */
-enum Relay {
+public enum Relay {
     MIRROR("mirror"),
     MAKE_MIRROR("make-mirror"),
+    /** The mirror to Kafka, and a second one from there to another cluster. */
+    CHAIN("through to etcd"),
     /** A client that only watches the source: how fast etcd itself tells its history. */
     WATCH("bare watch"),
     /** Nobody: how fast the source alone is, or the target when it is written directly. */

@@ -1,4 +1,4 @@
-package io.understudy.bench.mirror;
+package io.understudy.bench.relay;
 
 import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.ObjectMapper;
@@ -17,22 +17,25 @@ import java.util.Set;
 import java.util.stream.Stream;
 
 /**
- * How mirroring went.
+ * How relaying went.
  *
- * @param surroundings in a line
+ * @param heading lines for people
+ * @param settings for programs
  * @param works each with all runs of all relays
  */
-record MirrorReport(MirrorBenchSettings settings, String surroundings, List<Result> works) implements BenchReport {
+public record RelayReport(List<String> heading, Map<String, Object> settings, List<Result> works)
+        implements BenchReport {
 
-    MirrorReport {
+    public RelayReport {
+        heading = List.copyOf(heading);
         works = List.copyOf(works);
     }
 
     /** All runs of one work. */
-    record Result(MirrorWork work, Map<Relay, List<Map<MirrorFigure, Double>>> runs) {
+    public record Result(RelayWork work, Map<Relay, List<Map<RelayFigure, Double>>> runs) {
 
-        Map<Relay, Map<MirrorFigure, Double>> medians() {
-            Map<Relay, Map<MirrorFigure, Double>> medians = new EnumMap<>(Relay.class);
+        Map<Relay, Map<RelayFigure, Double>> medians() {
+            Map<Relay, Map<RelayFigure, Double>> medians = new EnumMap<>(Relay.class);
             runs.forEach((relay, its) -> medians.put(relay, Medians.each(its, run -> run)));
             return medians;
         }
@@ -40,43 +43,27 @@ record MirrorReport(MirrorBenchSettings settings, String surroundings, List<Resu
 
     @Override
     public String toText() {
-        List<String> lines = new ArrayList<>();
-        lines.add(surroundings);
-        lines.add("Source of three voters and a learner, target of one member, all new in each run; values of "
-                + SourceLoad.VALUE_BYTES + " B; CPU: user and system time of the relay's process.");
-        if (!settings.roundTrip().isZero()) {
-            lines.add("The " + settings.far().name().toLowerCase(Locale.ROOT) + " is "
-                    + settings.roundTrip().toMillis() + " ms (round trip) away from the relay.");
-        }
+        List<String> lines = new ArrayList<>(heading);
         works.forEach(result -> {
             lines.add("");
-            lines.add(result.work() + ": " + result.work().description() + demand(result.work()));
+            lines.add(result.work() + ": " + result.work().description());
             lines.addAll(table(result));
-            Map<Relay, Map<MirrorFigure, Double>> medians = result.medians();
-            for (MirrorAim aim : result.work().aims()) {
+            Map<Relay, Map<RelayFigure, Double>> medians = result.medians();
+            for (RelayAim aim : result.work().aims()) {
                 aim.value(medians).ifPresent(value -> lines.add(outcome(aim, value)));
             }
         });
         return String.join("\n", lines);
     }
 
-    private String demand(MirrorWork work) {
-        return switch (work) {
-            case FIRST_SYNC -> "; " + settings.keys() + " keys, " + settings.peerKeys() + " for make-mirror";
-            case BACKLOG -> "; " + settings.backlog() + " of them";
-            case LIVE -> "; " + settings.writers() + " writers";
-            case PACED -> "; " + settings.putsPerSecond() + " puts/s";
-        };
-    }
-
     private static List<String> table(Result result) {
-        Set<MirrorFigure> figures = EnumSet.noneOf(MirrorFigure.class);
+        Set<RelayFigure> figures = EnumSet.noneOf(RelayFigure.class);
         result.runs().values().forEach(runs -> runs.forEach(run -> figures.addAll(run.keySet())));
-        TextTable table = new TextTable(row("relay", "run", figures.stream().map(MirrorFigure::title)));
-        Map<Relay, Map<MirrorFigure, Double>> medians = result.medians();
+        TextTable table = new TextTable(row("relay", "run", figures.stream().map(RelayFigure::title)));
+        Map<Relay, Map<RelayFigure, Double>> medians = result.medians();
         for (Relay relay : result.work().relays()) {
             int number = 1;
-            for (Map<MirrorFigure, Double> run : result.runs().getOrDefault(relay, List.of())) {
+            for (Map<RelayFigure, Double> run : result.runs().getOrDefault(relay, List.of())) {
                 table.row(row(relay, Integer.toString(number++), run, figures));
             }
             table.row(row(relay, "median", medians.getOrDefault(relay, Map.of()), figures));
@@ -84,7 +71,7 @@ record MirrorReport(MirrorBenchSettings settings, String surroundings, List<Resu
         return table.lines();
     }
 
-    private static String[] row(Relay relay, String run, Map<MirrorFigure, Double> its, Set<MirrorFigure> figures) {
+    private static String[] row(Relay relay, String run, Map<RelayFigure, Double> its, Set<RelayFigure> figures) {
         return row(relay.toString(), run, figures.stream().map(figure -> Optional.ofNullable(its.get(figure))
                 .map(figure::format)
                 .orElse("")));
@@ -94,7 +81,7 @@ record MirrorReport(MirrorBenchSettings settings, String surroundings, List<Resu
         return Stream.concat(Stream.of(relay, run), cells).toArray(String[]::new);
     }
 
-    private static String outcome(MirrorAim aim, double value) {
+    private static String outcome(RelayAim aim, double value) {
         return "mirror"
                 + aim.peer()
                         .map(peer -> (aim.difference() ? " less " : " to ") + peer)
@@ -109,22 +96,19 @@ record MirrorReport(MirrorBenchSettings settings, String surroundings, List<Resu
     public String toJson() {
         ObjectMapper mapper = new ObjectMapper();
         ObjectNode root = mapper.createObjectNode();
-        root.put("surroundings", surroundings)
-                .put("durationMillis", settings.duration().toMillis())
-                .put("roundTripMillis", settings.roundTrip().toMillis())
-                .put("far", settings.far().name().toLowerCase(Locale.ROOT));
+        settings.forEach(root::putPOJO);
         for (Result result : works) {
             ObjectNode work = root.withArray("works").addObject();
             work.put("work", result.work().toString())
                     .put("description", result.work().description());
             ObjectNode relays = work.putObject("relays");
-            Map<Relay, Map<MirrorFigure, Double>> medians = result.medians();
+            Map<Relay, Map<RelayFigure, Double>> medians = result.medians();
             result.runs().forEach((relay, runs) -> {
                 ObjectNode its = relays.putObject(relay.toString());
                 runs.forEach(run -> put(run, its.withArray("runs").addObject()));
                 put(medians.getOrDefault(relay, Map.of()), its.putObject("median"));
             });
-            for (MirrorAim aim : result.work().aims()) {
+            for (RelayAim aim : result.work().aims()) {
                 aim.value(medians)
                         .ifPresent(
                                 value -> put(aim, value, work.withArray("aims").addObject()));
@@ -137,11 +121,11 @@ record MirrorReport(MirrorBenchSettings settings, String surroundings, List<Resu
         }
     }
 
-    private static void put(Map<MirrorFigure, Double> figures, ObjectNode node) {
+    private static void put(Map<RelayFigure, Double> figures, ObjectNode node) {
         figures.forEach((figure, value) -> node.put(figure.jsonName(), value));
     }
 
-    private static void put(MirrorAim aim, double value, ObjectNode node) {
+    private static void put(RelayAim aim, double value, ObjectNode node) {
         node.put("figure", aim.figure().jsonName()).put("value", value).put("met", aim.isMet(value));
         aim.peer().ifPresent(peer -> node.put(aim.difference() ? "lessThatOf" : "shareOf", peer.toString()));
         if (!Double.isInfinite(aim.atLeast())) {

@@ -1,9 +1,8 @@
-package io.understudy.bench.mirror;
+package io.understudy.bench.relay;
 
 import io.understudy.bench.BenchException;
 import io.understudy.lab.part.UnderstudyPart;
 import io.understudy.lab.progress.Progress;
-import io.understudy.local.binary.EtcdBinaries;
 import io.understudy.local.process.Folders;
 import io.understudy.local.process.FreePorts;
 import io.understudy.local.process.LocalProcesses;
@@ -11,16 +10,14 @@ import io.understudy.local.process.ServerCommand;
 import io.understudy.local.process.ServerProcess;
 import java.net.URI;
 import java.nio.file.Path;
-import java.util.List;
-import java.util.Map;
-import java.util.stream.Collectors;
 
 /** A relay as a process of its own. It can be stopped, and started again where it was. */
-interface RelayProcess extends AutoCloseable {
+public interface RelayProcess extends AutoCloseable {
 
     /** Starts it; returns when it runs, not when it has copied anything. */
     void start() throws InterruptedException;
 
+    /** Ends it in order. */
     void stop();
 
     /**
@@ -30,25 +27,27 @@ interface RelayProcess extends AutoCloseable {
      */
     long pid();
 
+    /** Ends it for good. */
     @Override
     void close();
 
-    /** {@code understudy mirror}, of everything. */
-    static RelayProcess mirror(Clusters clusters, Path folder, Progress progress) {
-        String sources = clusters.sourceUrls().stream().map(URI::toString).collect(Collectors.joining(", "));
+    /**
+     * {@code understudy mirror}, of everything.
+     *
+     * @param folder for its configuration and log; created
+     * @param sides {@code source} and {@code target} of its configuration
+     */
+    static RelayProcess mirror(Path folder, String sides, Progress progress) {
         FreePorts port = FreePorts.take(1);
-        String configuration = """
+        String configuration =
+                """
                 # Written by 'understudy bench'.
                 status:
                   listen: 127.0.0.1:%d
                 mirrors:
                   bench:
-                    source:
-                      endpoints: [%s]
-                    target:
-                      etcd:
-                        endpoints: [%s]
-                """.formatted(port.get(0), sources, clusters.targetUrl());
+                %s
+                """.formatted(port.get(0), sides.strip().indent(4).stripTrailing());
         return new RelayProcess() {
             private UnderstudyPart part = part();
 
@@ -86,23 +85,13 @@ interface RelayProcess extends AutoCloseable {
         };
     }
 
-    /** {@code etcdctl make-mirror}, of everything. */
-    static RelayProcess makeMirror(EtcdBinaries binaries, Clusters clusters, Path folder) {
-        String sources = clusters.sourceUrls().stream()
-                .map(each -> each.getHost() + ":" + each.getPort())
-                .collect(Collectors.joining(","));
-        ServerProcess process = new LocalProcesses()
-                .prepare(new ServerCommand(
-                        "make-mirror",
-                        binaries.etcdctl(),
-                        List.of(
-                                "--endpoints=" + sources,
-                                "make-mirror",
-                                clusters.targetUrl().getHost() + ":"
-                                        + clusters.targetUrl().getPort()),
-                        Map.of("ETCDCTL_API", "3"),
-                        Folders.create(folder),
-                        folder.resolve("make-mirror.log")));
+    /**
+     * A program.
+     *
+     * @param command its folder exists
+     */
+    static RelayProcess of(ServerCommand command) {
+        ServerProcess process = new LocalProcesses().prepare(command);
         return new RelayProcess() {
             @Override
             public void start() {

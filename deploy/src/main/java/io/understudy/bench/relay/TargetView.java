@@ -1,4 +1,4 @@
-package io.understudy.bench.mirror;
+package io.understudy.bench.relay;
 
 import com.google.protobuf.ByteString;
 import io.etcd.jetcd.api.Event;
@@ -20,7 +20,7 @@ import java.util.function.IntConsumer;
 import org.jspecify.annotations.Nullable;
 
 /** Looks at what has come to a cluster. */
-final class TargetView implements AutoCloseable {
+public final class TargetView implements AutoCloseable {
 
     private static final long LOOK_MILLIS = 20;
     private static final ByteString FIRST = SourceLoad.key(0);
@@ -29,12 +29,13 @@ final class TargetView implements AutoCloseable {
     private final ManagedChannel channel;
     private final AtomicReference<@Nullable Throwable> failure = new AtomicReference<>();
 
-    TargetView(URI member) {
+    /** Connects to that member. */
+    public TargetView(URI member) {
         channel = Channels.to(member);
     }
 
     /** Waits until it holds that many keys. */
-    void awaitKeys(int count, Duration patience) throws InterruptedException {
+    public void awaitKeys(int count, Duration patience) throws InterruptedException {
         RangeRequest all = RangeRequest.newBuilder()
                 .setKey(FIRST)
                 .setRangeEnd(END)
@@ -47,7 +48,7 @@ final class TargetView implements AutoCloseable {
     }
 
     /** Waits until it holds the key of that number. */
-    void awaitKey(int number, Duration patience) throws InterruptedException {
+    public void awaitKey(int number, Duration patience) throws InterruptedException {
         RangeRequest one =
                 RangeRequest.newBuilder().setKey(SourceLoad.key(number)).build();
         await(
@@ -57,7 +58,7 @@ final class TargetView implements AutoCloseable {
     }
 
     /** The revision it is at. */
-    long revision() {
+    public long revision() {
         RangeResponse answer = Channels.blocking(channel)
                 .range(RangeRequest.newBuilder().setKey(FIRST).build());
         return answer.getHeader().getRevision();
@@ -69,7 +70,7 @@ final class TargetView implements AutoCloseable {
      * @param fromRevision 0 for from now on
      * @param seen told the number of each key that was put, on a thread of the client
      */
-    void watch(long fromRevision, IntConsumer seen) throws InterruptedException {
+    public void watch(long fromRevision, IntConsumer seen) throws InterruptedException {
         CountDownLatch created = new CountDownLatch(1);
         StreamObserver<WatchRequest> requests = WatchGrpc.newStub(channel)
                 .withWaitForReady()

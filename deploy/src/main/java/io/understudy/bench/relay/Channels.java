@@ -1,4 +1,4 @@
-package io.understudy.bench.mirror;
+package io.understudy.bench.relay;
 
 import io.etcd.jetcd.api.KVGrpc;
 import io.grpc.ManagedChannel;

@@ -1,4 +1,4 @@
-package io.understudy.bench.mirror;
+package io.understudy.bench.relay;
 
 import com.google.protobuf.ByteString;
 import io.etcd.jetcd.api.PutRequest;
@@ -21,10 +21,12 @@ import java.util.function.LongConsumer;
 import org.jspecify.annotations.Nullable;
 
 /** Puts keys with values of 256 bytes, each put a key of its own number. For one thread. */
-final class SourceLoad implements AutoCloseable {
+public final class SourceLoad implements AutoCloseable {
 
-    static final int VALUE_BYTES = 256;
-    private static final int KEYS_PER_TRANSACTION = 128;
+    public static final int VALUE_BYTES = 256;
+    /** Of one transaction of {@link #bulk}: all that etcd takes at once. */
+    public static final int KEYS_PER_TRANSACTION = 128;
+
     private static final String PREFIX = "bench/mirror/";
 
     private final ManagedChannel channel;
@@ -32,28 +34,29 @@ final class SourceLoad implements AutoCloseable {
     private final AtomicReference<@Nullable Throwable> failure = new AtomicReference<>();
     private int next;
 
-    SourceLoad(URI member) {
+    /** Connects to that member. */
+    public SourceLoad(URI member) {
         channel = Channels.to(member);
     }
 
-    static ByteString key(int number) {
+    public static ByteString key(int number) {
         return ByteString.copyFromUtf8(String.format(Locale.ROOT, "%s%09d", PREFIX, number));
     }
 
     /** The number of a key of {@link #key}; -1 if it is none. */
-    static int number(ByteString key) {
+    public static int number(ByteString key) {
         return key.size() == PREFIX.length() + 9 && key.startsWith(ByteString.copyFromUtf8(PREFIX))
                 ? Integer.parseInt(key.substring(PREFIX.length()).toStringUtf8())
                 : -1;
     }
 
     /** How many keys were put so far: the next one's number. */
-    int count() {
+    public int count() {
         return next;
     }
 
     /** Puts that many keys, as fast as transactions can. */
-    void bulk(int keys) {
+    public void bulk(int keys) {
         int end = next + keys;
         while (next < end) {
             TxnRequest.Builder transaction = TxnRequest.newBuilder();
@@ -65,13 +68,13 @@ final class SourceLoad implements AutoCloseable {
     }
 
     /** Puts that many keys in commits of their own, many at a time. */
-    void singly(int keys, int writers) throws InterruptedException {
+    public void singly(int keys, int writers) throws InterruptedException {
         int end = next + keys;
         write(writers, () -> next < end, sent -> {});
     }
 
     /** Puts for that long, each of the writers one key after the other. */
-    void writers(int writers, Duration duration) throws InterruptedException {
+    public void writers(int writers, Duration duration) throws InterruptedException {
         long end = System.nanoTime() + duration.toNanos();
         write(writers, () -> System.nanoTime() < end, sent -> {});
     }
@@ -81,7 +84,7 @@ final class SourceLoad implements AutoCloseable {
      *
      * @param acknowledged told the number of each put when it is acknowledged, on a thread of the client
      */
-    void paced(int perSecond, Duration duration, LongConsumer acknowledged) throws InterruptedException {
+    public void paced(int perSecond, Duration duration, LongConsumer acknowledged) throws InterruptedException {
         long began = System.nanoTime();
         long pause = TimeUnit.SECONDS.toNanos(1) / perSecond;
         AtomicLong due = new AtomicLong(began);

@@ -1,9 +1,11 @@
-package io.understudy.bench.mirror;
+package io.understudy.bench.relay;
 
 import java.util.Locale;
 
 /** What can be measured. */
-enum MirrorFigure {
+public enum RelayFigure {
+    CHANGES_PER_SECOND("changes/s", "changesPerSecond", "%.0f"),
+    SECONDS_WITH_START("s with start", "secondsWithStart", "%.1f"),
     KEYS_PER_SECOND("keys/s", "keysPerSecond", "%.0f"),
     PUTS_PER_SECOND("puts/s", "putsPerSecond", "%.0f"),
     DRAIN_MILLIS("drained ms", "drainMillis", "%.0f"),
@@ -16,21 +18,24 @@ enum MirrorFigure {
     private final String jsonName;
     private final String form;
 
-    MirrorFigure(String title, String jsonName, String form) {
+    RelayFigure(String title, String jsonName, String form) {
         this.title = title;
         this.jsonName = jsonName;
         this.form = form;
     }
 
-    String title() {
+    /** For people, with its unit. */
+    public String title() {
         return title;
     }
 
-    String jsonName() {
+    /** For programs. */
+    public String jsonName() {
         return jsonName;
     }
 
-    String format(double value) {
+    /** A value of it as people read it. */
+    public String format(double value) {
         return String.format(Locale.ROOT, form, value);
     }
 }
