@@ -10,7 +10,12 @@ import picocli.CommandLine.Spec;
         name = "bench",
         description = "Measure beside the peers, everything on this machine.",
         synopsisSubcommandLabel = "COMMAND",
-        subcommands = {BenchReadsCommand.class, BenchWatchCommand.class, BenchMirrorCommand.class})
+        subcommands = {
+            BenchReadsCommand.class,
+            BenchWatchCommand.class,
+            BenchMirrorCommand.class,
+            BenchKafkaCommand.class
+        })
 final class BenchCommand implements Runnable {
 
     @Spec

@@ -1,0 +1,54 @@
+package io.understudy.bench.kafka;
+
+import static io.understudy.bench.relay.RelayFigure.CHANGES_PER_SECOND;
+import static io.understudy.bench.relay.RelayFigure.P99_MILLIS;
+
+import io.understudy.bench.relay.Relay;
+import io.understudy.bench.relay.RelayAim;
+import io.understudy.bench.relay.RelayWork;
+import io.understudy.bench.relay.SourceLoad;
+import java.util.List;
+import java.util.Locale;
+
+/** What is measured. */
+public enum KafkaWork implements RelayWork {
+    HISTORY("commits of " + SourceLoad.KEYS_PER_TRANSACTION + " changes made while it was stopped: from the first"
+            + " change that a consumer can read to the last mark"),
+    SINGLE("single-change commits made while it was stopped: the same"),
+    PACED("puts at a steady rate: from acknowledged at the source until a consumer reads the record; through to etcd:"
+            + " until a second mirror has brought it from the topics to another cluster");
+
+    private final String description;
+
+    KafkaWork(String description) {
+        this.description = description;
+    }
+
+    @Override
+    public String description() {
+        return description;
+    }
+
+    @Override
+    public List<Relay> relays() {
+        return switch (this) {
+            case HISTORY -> List.of(Relay.MIRROR);
+            case SINGLE -> List.of(Relay.MIRROR, Relay.WATCH);
+            case PACED -> List.of(Relay.MIRROR, Relay.CHAIN);
+        };
+    }
+
+    @Override
+    public List<RelayAim> aims() {
+        return switch (this) {
+            case HISTORY -> List.of(RelayAim.atLeast(CHANGES_PER_SECOND, 50_000));
+            case SINGLE -> List.of(RelayAim.atLeast(CHANGES_PER_SECOND, Relay.WATCH, 0.8));
+            case PACED -> List.of(RelayAim.atMost(P99_MILLIS, 60));
+        };
+    }
+
+    @Override
+    public String toString() {
+        return name().toLowerCase(Locale.ROOT);
+    }
+}
