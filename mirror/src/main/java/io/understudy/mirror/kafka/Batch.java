@@ -12,6 +12,7 @@ final class Batch {
 
     private long bytes;
     private long changes;
+    private long commits;
     private long firstNanos;
 
     boolean isEmpty() {
@@ -20,6 +21,16 @@ final class Batch {
 
     long changes() {
         return changes;
+    }
+
+    long commits() {
+        return commits;
+    }
+
+    /** A commit was added as a whole. */
+    void commit(long moreBytes, long moreChanges) {
+        add(moreBytes, moreChanges);
+        commits++;
     }
 
     /** Whether the next commit is to be part of another transaction. */
@@ -46,5 +57,6 @@ final class Batch {
     void clear() {
         bytes = 0;
         changes = 0;
+        commits = 0;
     }
 }

@@ -1,6 +1,5 @@
 package io.understudy.mirror.kafka;
 
-import com.google.protobuf.ByteString;
 import io.understudy.feed.FeedEndedException;
 import io.understudy.feed.kafka.TopicRecord;
 import io.understudy.kafka.KafkaClients;
@@ -17,6 +16,7 @@ import io.understudy.vocabulary.KeyRange;
 import io.understudy.vocabulary.KeyValue;
 import io.understudy.vocabulary.Position;
 import io.understudy.vocabulary.Revision;
+import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -47,7 +47,6 @@ public final class KafkaSink implements Sink {
 
     private final Batch batch = new Batch();
     private @Nullable TopicWriter writer;
-    private @Nullable RecordLimit limit;
     /** Where the feed stands; null while a snapshot is written. */
     private @Nullable Position reached;
     /** Up to where the last mark says that all is told. */
@@ -57,11 +56,9 @@ public final class KafkaSink implements Sink {
     /** When the source had nothing beyond what was given; null if not known since the last mark. */
     private @Nullable Instant asOf;
 
-    private @Nullable LastRecords merging;
+    private @Nullable SnapshotMerge merge;
     /** Whether a snapshot's entries are written even where the state topic tells them already. */
     private boolean anew;
-
-    private Revision snapshotRevision = Revision.ZERO;
 
     private volatile @Nullable Checkpoint checkpoint;
     private volatile Revision complete = Revision.ZERO;
@@ -88,7 +85,6 @@ public final class KafkaSink implements Sink {
     public @Nullable Position open() {
         TakeOver.Outcome taken = new TakeOver(clients, options, checkpoints, reader).run();
         writer = taken.writer();
-        limit = taken.limit();
         Checkpoint found = taken.checkpoint();
         if (found == null) {
             anew = true;
@@ -140,14 +136,14 @@ public final class KafkaSink implements Sink {
                     + before.revision() + " was mirrored: it was restored from a backup or wiped. Mirror the new"
                     + " history to another topic");
         }
-        snapshotRevision = revision;
-        merging = LastRecords.read(reader, options);
+        LastRecords last = LastRecords.read(reader, options);
         LOG.info(
                 "mirror={} snapshot is written, revision={} keys in topic={} anew={}",
                 mirror,
                 revision,
-                merging.size(),
+                last.size(),
                 anew);
+        merge = new SnapshotMerge(cluster, revision, scope, last, anew);
         writer().mark(records -> new TopicRecord.SnapshotBegin(cluster, revision));
         write(
                 before == null
@@ -157,36 +153,21 @@ public final class KafkaSink implements Sink {
 
     @Override
     public void snapshotPage(KeyRange covered, List<KeyValue> entries) {
-        LastRecords last = merging;
-        if (last == null) {
+        SnapshotMerge open = merge;
+        if (open == null) {
             throw new IllegalStateException("a page without a snapshot");
         }
-        ClusterId source = current().source();
-        for (KeyValue entry : entries) {
-            if (scope.contains(entry.key())) {
-                boolean isTold = last.takeIf(entry.key(), entry.modRevision().value());
-                if (anew || !isTold) {
-                    limit().requireFits(entry);
-                    snapshotRecord(new TopicRecord.Found(source, entry), entry.bytes());
-                }
+        for (TopicRecord told : open.page(covered, entries)) {
+            batch.add(writer().write(told), 1);
+            if (batch.isDue()) {
+                write(current());
             }
-        }
-        for (ByteString gone : last.takeRest(covered)) {
-            snapshotRecord(new TopicRecord.Gone(source, snapshotRevision, gone), gone.size());
-        }
-    }
-
-    private void snapshotRecord(TopicRecord told, long bytes) {
-        writer().write(told);
-        batch.add(bytes, 1);
-        if (batch.isDue()) {
-            write(current());
         }
     }
 
     @Override
     public void snapshotCompleted(Position position) {
-        merging = null;
+        merge = null;
         anew = false;
         writer().mark(records -> new TopicRecord.SnapshotEnd(position.cluster(), position.revision(), records));
         reached = position;
@@ -211,7 +192,7 @@ public final class KafkaSink implements Sink {
         for (int i = 0; i < changes.size(); i++) {
             writer().write(new TopicRecord.Changed(source, commit.revision(), i, changes.size(), changes.get(i)));
         }
-        batch.add(bytes, changes.size());
+        batch.commit(bytes, changes.size());
         reached = position;
         if (batch.isDue()) {
             flush();
@@ -221,7 +202,7 @@ public final class KafkaSink implements Sink {
     /** Of its commit nothing may be written, of those before it everything. */
     private void requireFits(List<Change> changes, Revision revision) {
         try {
-            changes.forEach(change -> limit().requireFits(change, revision));
+            changes.forEach(change -> writer().requireFits(change, revision));
         } catch (SinkException e) {
             flush();
             throw e;
@@ -231,6 +212,9 @@ public final class KafkaSink implements Sink {
     @Override
     public void progress(Position position) {
         reached = position;
+        if (batch.isEmpty()) {
+            complete = position.revision();
+        }
     }
 
     @Override
@@ -284,9 +268,10 @@ public final class KafkaSink implements Sink {
     /** Ends the transaction with a checkpoint. */
     private void write(Checkpoint next) {
         writer().send(checkpoints.record(next, writer().footprint()));
-        var unused = writer().commit();
+        Duration took = writer().commit();
         checkpoint = next;
         listener.written(batch.changes());
+        listener.committed(batch.commits(), took);
         batch.clear();
     }
 
@@ -315,14 +300,6 @@ public final class KafkaSink implements Sink {
             throw new IllegalStateException("the sink is not open");
         }
         return open;
-    }
-
-    private RecordLimit limit() {
-        RecordLimit known = limit;
-        if (known == null) {
-            throw new IllegalStateException("the sink is not open");
-        }
-        return known;
     }
 
     private Checkpoint current() {

@@ -48,7 +48,7 @@ public record KafkaSinkOptions(
                     "Of the topic of changes. With one, its records are in the order of the commits; with more, those of"
                             + " each key are.")
             .defaultsTo(1)
-            .between(1, 1_000);
+            .between(1, 100);
     private static final Setting<Integer> REPLICATION_FACTOR = Setting.integer(
                     "replicationFactor", "Of topics that are created; by default the broker's.")
             .between(1, (int) Short.MAX_VALUE)

@@ -3,8 +3,6 @@ package io.understudy.mirror.kafka;
 import com.google.protobuf.ByteString;
 import com.google.protobuf.TextFormat;
 import io.understudy.mirror.sink.SinkException;
-import io.understudy.vocabulary.Change;
-import io.understudy.vocabulary.KeyValue;
 import io.understudy.vocabulary.Revision;
 
 /**
@@ -20,20 +18,12 @@ record RecordLimit(int bytes, String topics) {
     private static final int GROWTH_DIVISOR = 256;
 
     /**
-     * Looks at one change.
+     * Looks at one record.
      *
+     * @param size bytes of key and value
      * @throws SinkException.Refused it may not fit
      */
-    void requireFits(Change change, Revision revision) {
-        requireFits(change.key(), change.bytes(), revision);
-    }
-
-    /** Looks at one entry of a snapshot, likewise. */
-    void requireFits(KeyValue entry) {
-        requireFits(entry.key(), entry.bytes(), entry.modRevision());
-    }
-
-    private void requireFits(ByteString key, long size, Revision revision) {
+    void requireFits(ByteString key, long size, Revision revision) {
         long record = size + size / GROWTH_DIVISOR + AROUND;
         if (record > bytes) {
             throw new SinkException.Refused("key \"" + TextFormat.escapeBytes(key) + "\" at revision " + revision

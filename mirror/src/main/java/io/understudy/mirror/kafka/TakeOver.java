@@ -51,8 +51,7 @@ final class TakeOver {
      * @param checkpoint null before the first
      * @param isLost whether the topics lack what the checkpoint says, and are to be written anew
      */
-    record Outcome(
-            TopicWriter writer, RecordLimit limit, @Nullable Checkpoint checkpoint, boolean isLost) {}
+    record Outcome(TopicWriter writer, @Nullable Checkpoint checkpoint, boolean isLost) {}
 
     /**
      * Takes the topics over.
@@ -77,8 +76,7 @@ final class TakeOver {
                 Map<String, Uuid> ids = topics.ensure(existing);
                 Footprint known = stored == null || loss != null ? nothing(ids) : stored.footprint();
                 return new Outcome(
-                        new TopicWriter(producer, options, new Offsets(known)),
-                        limit,
+                        new TopicWriter(producer, options, limit, new Offsets(known)),
                         stored == null ? null : stored.checkpoint(),
                         loss != null);
             } catch (RuntimeException e) {

@@ -3,6 +3,8 @@ package io.understudy.mirror.kafka;
 import io.understudy.feed.kafka.RecordFormat;
 import io.understudy.feed.kafka.TopicRecord;
 import io.understudy.mirror.sink.SinkException;
+import io.understudy.vocabulary.Change;
+import io.understudy.vocabulary.Revision;
 import java.time.Duration;
 import java.util.function.LongFunction;
 import org.apache.kafka.clients.producer.Producer;
@@ -19,6 +21,7 @@ final class TopicWriter implements AutoCloseable {
 
     private final Producer<byte[], byte[]> producer;
     private final KafkaSinkOptions options;
+    private final RecordLimit limit;
     private final Offsets offsets;
     private final String doing;
     /** Records since the last mark: of each partition of the changes, and of the state. */
@@ -27,25 +30,39 @@ final class TopicWriter implements AutoCloseable {
     private boolean inTransaction;
     private long beganNanos;
 
-    /**
-     * A writer with a producer whose transactions were initialised.
-     */
-    TopicWriter(Producer<byte[], byte[]> producer, KafkaSinkOptions options, Offsets offsets) {
+    /** A writer with a producer whose transactions were initialised. */
+    TopicWriter(Producer<byte[], byte[]> producer, KafkaSinkOptions options, RecordLimit limit, Offsets offsets) {
         this.producer = producer;
         this.options = options;
+        this.limit = limit;
         this.offsets = offsets;
         this.doing = "writing to topic " + options.topic();
         this.sinceMark = new long[options.partitions() + 1];
     }
 
-    /** Sends what is about one key, waiting while the producer's buffer is full. */
-    void write(TopicRecord told) {
+    /** Looks whether a change can be written, see {@link RecordLimit}. */
+    void requireFits(Change change, Revision revision) {
+        limit.requireFits(change.key(), change.bytes(), revision);
+    }
+
+    /**
+     * Sends what is about one key, waiting while the producer's buffer is full.
+     *
+     * @return bytes of key and value
+     * @throws SinkException.Refused it is too large
+     */
+    long write(TopicRecord told) {
         ProducerRecord<byte[], byte[]> state = RecordFormat.write(options.stateTopic(), 0, told);
+        long bytes = (long) state.key().length + (state.value() == null ? 0 : state.value().length);
+        if (told instanceof TopicRecord.Found found) {
+            limit.requireFits(found.entry().key(), bytes, found.entry().modRevision());
+        }
         int partition = partitionOf(state.key());
         send(new ProducerRecord<>(options.topic(), partition, state.key(), state.value(), state.headers()));
         send(state);
         sinceMark[partition]++;
         sinceMark[options.partitions()]++;
+        return bytes;
     }
 
     /** Sends a mark to every partition of changes and state: it is told of how many records since the last one. */

@@ -3,11 +3,13 @@ package io.understudy.mirror.pipeline;
 import io.micrometer.core.instrument.Counter;
 import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.Timer;
 import io.understudy.mirror.active.Standing;
 import io.understudy.mirror.checkpoint.Checkpoint;
 import io.understudy.mirror.sink.Sink;
 import io.understudy.mirror.sink.SinkListener;
 import io.understudy.vocabulary.Revision;
+import java.time.Duration;
 import java.time.Instant;
 import java.util.OptionalLong;
 import java.util.function.Supplier;
@@ -21,6 +23,7 @@ import org.slf4j.LoggerFactory;
  * <ul>
  *   <li>{@code understudy.mirror.changes}, {@code .transactions}, {@code .retries}: written puts and deletes, writes to
  *       the target, failed attempts
+ *   <li>{@code understudy.mirror.commits}, {@code .transaction} (timer): of sinks that join commits and say so
  *   <li>{@code understudy.mirror.passed.over}: commits not written, since they have been at the target before
  *   <li>{@code understudy.mirror.lag.revisions}, {@code .lag} (seconds), {@code .checkpoint.revision}
  *   <li>{@code understudy.mirror.state}: 1 for the state it is in, tag {@code state}
@@ -39,6 +42,8 @@ final class MirrorStatus implements SinkListener {
     private final Counter transactions;
     private final Counter retries;
     private final Counter passedOver;
+    private final Counter commits;
+    private final Timer transaction;
     private final Lag lag = new Lag();
     private final Rate rate = new Rate();
     private final SnapshotMeter snapshot;
@@ -63,6 +68,11 @@ final class MirrorStatus implements SinkListener {
         this.retries = counter("understudy.mirror.retries", "failed attempts on the target", meters);
         this.passedOver =
                 counter("understudy.mirror.passed.over", "commits that have been at the target before", meters);
+        this.commits = counter("understudy.mirror.commits", "commits of the source written to Kafka", meters);
+        this.transaction = Timer.builder("understudy.mirror.transaction")
+                .description("from the first record of a transaction of Kafka until it is committed")
+                .tag("mirror", mirror)
+                .register(meters);
         gauge("understudy.mirror.lag.revisions", null, () -> orUnknown(lag.revisions(complete())), meters);
         gauge("understudy.mirror.lag", "seconds", () -> orUnknown(lag.millis(complete(), Instant.now())) / 1e3, meters);
         gauge("understudy.mirror.checkpoint.revision", null, this::checkpointRevision, meters);
@@ -189,6 +199,12 @@ final class MirrorStatus implements SinkListener {
     @Override
     public void passedOver() {
         passedOver.increment();
+    }
+
+    @Override
+    public void committed(long count, Duration took) {
+        commits.increment((double) count);
+        transaction.record(took);
     }
 
     @Override

@@ -1,5 +1,7 @@
 package io.understudy.mirror.sink;
 
+import java.time.Duration;
+
 /** Hears from a sink what its mirror shows. Called on any thread, one call at a time; must not block. */
 public interface SinkListener {
 
@@ -15,6 +17,14 @@ public interface SinkListener {
      * @param changes puts and deletes in it, 0 if it only moved the checkpoint
      */
     void written(long changes);
+
+    /**
+     * One transaction of several commits was committed, told beside {@link #written}.
+     *
+     * @param commits whole ones in it, 0 if it told only that nothing had changed
+     * @param took since its first record was sent
+     */
+    default void committed(long commits, Duration took) {}
 
     /** A commit was not written: it has been at the target before. */
     default void passedOver() {}

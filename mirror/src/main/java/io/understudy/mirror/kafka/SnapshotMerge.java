@@ -1,0 +1,37 @@
+package io.understudy.mirror.kafka;
+
+import com.google.protobuf.ByteString;
+import io.understudy.feed.kafka.TopicRecord;
+import io.understudy.mirror.scope.MirrorScope;
+import io.understudy.vocabulary.ClusterId;
+import io.understudy.vocabulary.KeyRange;
+import io.understudy.vocabulary.KeyValue;
+import io.understudy.vocabulary.Revision;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * Which records tell one snapshot: those of entries that the topics don't tell already, and of keys that are gone.
+ *
+ * @param last what the state topic told when the snapshot began; forgotten page by page
+ * @param anew whether entries are told even where the state topic does already
+ */
+record SnapshotMerge(ClusterId source, Revision revision, MirrorScope scope, LastRecords last, boolean anew) {
+
+    /** Those for one page. */
+    List<TopicRecord> page(KeyRange covered, List<KeyValue> entries) {
+        List<TopicRecord> records = new ArrayList<>();
+        for (KeyValue entry : entries) {
+            if (scope.contains(entry.key())) {
+                boolean isTold = last.takeIf(entry.key(), entry.modRevision().value());
+                if (anew || !isTold) {
+                    records.add(new TopicRecord.Found(source, entry));
+                }
+            }
+        }
+        for (ByteString gone : last.takeRest(covered)) {
+            records.add(new TopicRecord.Gone(source, revision, gone));
+        }
+        return records;
+    }
+}
