@@ -126,8 +126,12 @@ final class Connection implements AutoCloseable {
 
     @Override
     public void close() {
-        consumer.close(CloseOptions.timeout(CLOSING));
-        admin.close(CLOSING);
+        try {
+            consumer.close(CloseOptions.timeout(CLOSING));
+        } finally {
+            // Also if that was interrupted: it would go on for ever.
+            admin.close(CLOSING);
+        }
     }
 
     private static InterruptedException interrupted(InterruptException e) {
