@@ -59,8 +59,9 @@ final class GatewayFixture implements AutoCloseable {
     }
 
     private static ReadSource between(ReadSource source, UnaryOperator<ReadIndexSource> readIndexes) {
-        ReadSource.Cluster asked = (ReadSource.Cluster) source;
-        return new ReadSource.Cluster(asked.cluster(), readIndexes.apply(asked.readIndexes()));
+        return source instanceof ReadSource.Cluster asked
+                ? new ReadSource.Cluster(asked.cluster(), readIndexes.apply(asked.readIndexes()))
+                : source;
     }
 
     static GatewaySettings settings(LocalEtcd source) {
