@@ -85,6 +85,8 @@ public final class KafkaClients {
         all.put(ConsumerConfig.AUTO_OFFSET_RESET_CONFIG, "none");
         all.put(ConsumerConfig.ALLOW_AUTO_CREATE_TOPICS_CONFIG, false);
         all.put(ConsumerConfig.MAX_POLL_RECORDS_CONFIG, 5_000);
+        // Who seeks waits for a fetch that is under way, to the end of its wait for something new.
+        all.put(ConsumerConfig.FETCH_MAX_WAIT_MS_CONFIG, 100);
         return new KafkaConsumer<>(all, new ByteArrayDeserializer(), new ByteArrayDeserializer());
     }
 

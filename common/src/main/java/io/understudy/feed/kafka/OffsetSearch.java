@@ -15,7 +15,7 @@ import org.jspecify.annotations.Nullable;
 final class OffsetSearch {
 
     /** Offsets that are read rather than halved: one fetch brings as many. */
-    private static final long NEAR = 1_000;
+    private static final long NEAR = 2_000;
 
     private final Connection connection;
     private final TopicPartition partition;

@@ -29,6 +29,7 @@ import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Random;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
@@ -170,6 +171,61 @@ final class KafkaFeedIT {
         FeedRunner reader = read(KeyRange.all(), position, model.restarted());
         reader.awaitRevision(history.revision(), PATIENCE);
         assertThat(reader.state()).isEqualTo(history.state());
+    }
+
+    @Test
+    void anyPositionIsFoundAmongManyRecords() throws Exception {
+        MirrorStub mirror = mirror(2);
+        mirror.snapshot(history.revision(), history.state(), List.of());
+        Position position = new Position(MirrorStub.CLUSTER, history.revision(), null);
+        List<Position> positions = new ArrayList<>();
+        List<Commit> commits = new ArrayList<>();
+        for (int i = 0; i < 20; i++) {
+            List<Commit> together = history.next(i % 5 == 0 ? 600 : 60);
+            if (i % 5 == 0) {
+                mirror.abort(together);
+            }
+            mirror.write(together);
+            for (Commit commit : together) {
+                positions.add(position);
+                commits.add(commit);
+                position = position.after(commit);
+            }
+        }
+        Random random = new Random(seed);
+        for (int i = 0; i < 4; i++) {
+            int at = i == 0 ? 0 : random.nextInt(commits.size());
+            List<Commit> given = new ArrayList<>();
+            try (Feed feed = source().open(KeyRange.all(), FeedKind.HISTORY, positions.get(at))) {
+                await().atMost(PATIENCE).until(() -> {
+                    feed.poll(Duration.ofMillis(100), new CommitCollector(given));
+                    return !given.isEmpty();
+                });
+            }
+            assertThat(given).containsExactly(commits.get(at));
+        }
+    }
+
+    /** Of a feed that was opened at a position. */
+    private record CommitCollector(List<Commit> given) implements FeedConsumer {
+        @Override
+        public void snapshotStarted(ClusterId cluster, Revision revision) {
+            throw new AssertionError("a snapshot");
+        }
+
+        @Override
+        public void snapshotPage(KeyRange covered, List<KeyValue> entries) {}
+
+        @Override
+        public void snapshotCompleted(Position position) {}
+
+        @Override
+        public void commit(Commit commit, Position position) {
+            given.add(commit);
+        }
+
+        @Override
+        public void progress(Position position) {}
     }
 
     @Test
