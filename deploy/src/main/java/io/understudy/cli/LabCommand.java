@@ -35,7 +35,7 @@ final class LabCommand implements Callable<Integer> {
     @Option(names = "--fresh", description = "Delete what an earlier lab left in the directory, and begin anew.")
     private boolean fresh;
 
-    @Option(names = "--no-kafka", description = "Leave out Kafka and the mirror to it.")
+    @Option(names = "--no-kafka", description = "Leave out Kafka, the mirror to it, and what is fed from it.")
     private boolean noKafka;
 
     @Option(names = "--exit-after-check", description = "Stop after the self-check; status 0 if it succeeded.")

@@ -5,7 +5,7 @@ import io.understudy.lab.ports.LabPorts;
 import java.util.List;
 import java.util.stream.Collectors;
 
-/** The files by which the lab's gateway and mirror are told what to do: as anyone would write them for such clusters. */
+/** The files by which the lab's gateways and mirror are told what to do: as anyone would write them for such clusters. */
 final class Configurations {
 
     /** The topic that holds the core cluster's commits. */
@@ -29,6 +29,24 @@ final class Configurations {
                 """.formatted(ports.address(LabPort.GATEWAY), ports.address(LabPort.GATEWAY_REST), urls(ports));
     }
 
+    static String edgeGateway(LabPorts ports) {
+        return """
+                # Written by 'understudy lab' at each start.
+                name: lab-edge-gateway
+                listen: %s
+                rest:
+                  listen: %s
+                source:
+                  kafka:
+                    bootstrapServers: %s
+                    topic: %s
+                """.formatted(
+                        ports.address(LabPort.EDGE_GATEWAY),
+                        ports.address(LabPort.EDGE_GATEWAY_REST),
+                        ports.address(LabPort.KAFKA),
+                        TOPIC);
+    }
+
     static String mirror(LabPorts ports, boolean kafka) {
         String dr = """
                 # Written by 'understudy lab' at each start.
@@ -42,7 +60,7 @@ final class Configurations {
                       etcd:
                         endpoints: [%s]
                 """.formatted(ports.address(LabPort.MIRROR), urls(ports), ports.url(LabPort.DR));
-        return kafka ? dr + mirrorToKafka(ports) : dr;
+        return kafka ? dr + mirrorToKafka(ports) + mirrorFromKafka(ports) : dr;
     }
 
     private static String mirrorToKafka(LabPorts ports) {
@@ -55,6 +73,19 @@ final class Configurations {
                         bootstrapServers: %s
                         topic: %s
                 """.formatted(urls(ports), ports.address(LabPort.KAFKA), TOPIC);
+    }
+
+    private static String mirrorFromKafka(LabPorts ports) {
+        return """
+                  edge:
+                    source:
+                      kafka:
+                        bootstrapServers: %s
+                        topic: %s
+                    target:
+                      etcd:
+                        endpoints: [%s]
+                """.formatted(ports.address(LabPort.KAFKA), TOPIC, ports.url(LabPort.EDGE));
     }
 
     private static String urls(LabPorts ports) {

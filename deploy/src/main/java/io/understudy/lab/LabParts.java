@@ -41,7 +41,14 @@ final class LabParts {
     private final EtcdPart dr;
     private final UnderstudyPart gateway;
     private final UnderstudyPart mirror;
-    private final Optional<KafkaPart> kafka;
+    private final Optional<Relay> relay;
+
+    /** Kafka, and what is fed from it. */
+    private record Relay(KafkaPart kafka, EtcdPart edge, UnderstudyPart gateway) {
+        List<Part> parts() {
+            return List.of(kafka, edge, gateway);
+        }
+    }
 
     private LabParts(DataDirectory directory, LabPorts ports, boolean withKafka, Progress progress) {
         this.ports = ports;
@@ -49,8 +56,7 @@ final class LabParts {
         this.programs = new EtcdPrograms(progress);
         this.core =
                 new EtcdPart("core", List.of("voter-1", "voter-2", "voter-3", "learner"), this::coreCluster, progress);
-        this.dr = new EtcdPart("dr", List.of("dr-1"), this::drCluster, progress);
-        this.kafka = withKafka ? Optional.of(new KafkaPart(broker(), progress)) : Optional.empty();
+        this.dr = new EtcdPart("dr", List.of("dr-1"), () -> single("dr", LabPort.DR, LabPort.DR_PEER), progress);
         this.gateway = new UnderstudyPart(
                 "gateway",
                 directory.folder("gateway"),
@@ -65,6 +71,22 @@ final class LabParts {
                 HEAP,
                 ports.url(LabPort.MIRROR).resolve("/readyz"),
                 progress);
+        this.relay = withKafka ? Optional.of(relay(progress)) : Optional.empty();
+    }
+
+    private Relay relay(Progress progress) {
+        return new Relay(
+                new KafkaPart(broker(), progress),
+                new EtcdPart(
+                        "edge", List.of("edge-1"), () -> single("edge", LabPort.EDGE, LabPort.EDGE_PEER), progress),
+                new UnderstudyPart(
+                        "edge-gateway",
+                        "gateway",
+                        directory.folder("edge-gateway"),
+                        Configurations.edgeGateway(ports),
+                        HEAP,
+                        ports.url(LabPort.EDGE_GATEWAY).resolve("/readyz"),
+                        progress));
     }
 
     static LabParts of(DataDirectory directory, LabPorts ports, boolean withKafka, Progress progress) {
@@ -84,13 +106,13 @@ final class LabParts {
                 .build();
     }
 
-    private LocalEtcd drCluster() {
+    private LocalEtcd single(String name, LabPort client, LabPort peer) {
         return LocalEtcd.builder()
-                .name("dr")
+                .name(name)
                 .voters(1)
-                .dataDirectory(directory.folder("dr"))
-                .clientPorts(numbers(LabPort.DR))
-                .peerPorts(numbers(LabPort.DR_PEER))
+                .dataDirectory(directory.folder(name))
+                .clientPorts(numbers(client))
+                .peerPorts(numbers(peer))
                 .binaries(programs.found())
                 .build();
     }
@@ -108,26 +130,34 @@ final class LabParts {
 
     List<Part> all() {
         List<Part> parts = new ArrayList<>(List.of(core, dr, gateway, mirror));
-        kafka.ifPresent(parts::add);
+        relay.map(Relay::parts).ifPresent(parts::addAll);
         return parts;
     }
 
     List<Step> steps() {
         List<Step> steps = new ArrayList<>();
-        kafka.ifPresent(part -> steps.add(Step.first(part.name(), part::start)));
+        relay.map(Relay::kafka).ifPresent(part -> steps.add(Step.first(part.name(), part::start)));
         steps.add(Step.first("etcd", programs::find));
         steps.add(Step.after("etcd", core.name(), core::start));
         steps.add(Step.after("etcd", dr.name(), dr::start));
         steps.add(Step.first(gateway.name(), gateway::start));
         steps.add(Step.first(mirror.name(), mirror::start));
+        relay.ifPresent(more -> {
+            steps.add(Step.after("etcd", more.edge().name(), more.edge()::start));
+            steps.add(Step.first(more.gateway().name(), more.gateway()::start));
+        });
         return steps;
     }
 
     /** Readers first, then what the mirror writes to, the source of it all last. */
     List<List<Part>> stopOrder() {
+        List<Part> readers = new ArrayList<>(List.of(mirror, gateway));
         List<Part> targets = new ArrayList<>(List.of(dr));
-        kafka.ifPresent(targets::add);
-        return List.of(List.of(mirror, gateway), targets, List.of(core));
+        relay.ifPresent(more -> {
+            readers.add(more.gateway());
+            targets.addAll(List.of(more.kafka(), more.edge()));
+        });
+        return List.of(readers, targets, List.of(core));
     }
 
     /** The voter that the self-check writes to. */
@@ -139,14 +169,20 @@ final class LabParts {
         List<Viewpoint> all = new ArrayList<>();
         all.add(new EtcdViewpoint("seen at the gateway, serializable read", ports.url(LabPort.GATEWAY)));
         all.add(new EtcdViewpoint("seen in the DR cluster", ports.url(LabPort.DR)));
-        kafka.ifPresent(part -> all.add(new KafkaViewpoint(
-                "seen in Kafka, topic " + Configurations.TOPIC, ports.address(LabPort.KAFKA), Configurations.TOPIC)));
+        if (relay.isPresent()) {
+            all.add(new KafkaViewpoint(
+                    "seen in Kafka, topic " + Configurations.TOPIC,
+                    ports.address(LabPort.KAFKA),
+                    Configurations.TOPIC));
+            all.add(new EtcdViewpoint("seen in the edge cluster, fed from Kafka", ports.url(LabPort.EDGE)));
+            all.add(new EtcdViewpoint("seen at the edge gateway, fed from Kafka", ports.url(LabPort.EDGE_GATEWAY)));
+        }
         return new Viewpoints(all);
     }
 
     LabReport report(List<Sighting> check) {
         List<LabReport.Served> served = new ArrayList<>();
-        for (LabPort port : LabPort.used(kafka.isPresent())) {
+        for (LabPort port : LabPort.used(relay.isPresent())) {
             if (!port.internal()) {
                 served.add(new LabReport.Served(port.part(), port.serves(), ports.address(port), pid(port.part())));
             }

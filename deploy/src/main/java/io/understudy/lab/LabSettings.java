@@ -9,7 +9,7 @@ import java.util.Map;
  *
  * @param dataDirectory where everything is kept
  * @param fresh whether to delete what an earlier lab left there
- * @param kafka whether Kafka and the mirror to it are part of the lab
+ * @param kafka whether Kafka, the mirror to it and what is fed from it are part of the lab
  * @param exitAfterCheck whether to stop after the self-check
  * @param ports those that were chosen; the others are as in the run before, or standard
  */

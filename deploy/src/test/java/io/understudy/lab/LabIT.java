@@ -17,6 +17,7 @@ import java.time.Duration;
 import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterAll;
@@ -65,7 +66,7 @@ final class LabIT {
     void everyCopyEqualsTheCoreThoughMirrorAndVoterAreKilledMeanwhile() throws Exception {
         try (RunningLab lab = RunningLab.start("first", data(), ports)) {
             JsonNode check = lab.report().path("check");
-            assertThat(check).hasSize(4).allSatisfy(path -> {
+            assertThat(check).hasSize(6).allSatisfy(path -> {
                 assertThat(path.path("putMillis").asDouble()).isPositive();
                 assertThat(path.path("deleteMillis").asDouble()).isPositive();
             });
@@ -82,6 +83,11 @@ final class LabIT {
             await().atMost(CATCH_UP)
                     .untilAsserted(() -> assertThat(Copies.ofTopic(ports.address(LabPort.KAFKA), Configurations.TOPIC))
                             .isEqualTo(values));
+            await().atMost(CATCH_UP)
+                    .untilAsserted(() -> assertThat(Copies.values(Copies.ofServer(lab.url(LabPort.EDGE))))
+                            .isEqualTo(values));
+            await().atMost(CATCH_UP).untilAsserted(() -> assertThat(Copies.ofServer(lab.url(LabPort.EDGE_GATEWAY)))
+                    .isEqualTo(core));
 
             long asked = System.nanoTime();
             lab.interrupt();
@@ -101,7 +107,7 @@ final class LabIT {
                 assertThat(other.output()).contains("is running already, as process ");
             }
 
-            for (String mirror : List.of("dr", "kafka")) {
+            for (String mirror : List.of("dr", "kafka", "edge")) {
                 assertThat(lab.mirror(mirror).path("changes").asInt())
                         .as("changes that mirror %s wrote in this run", mirror)
                         .isLessThan(KEYS / 2);
@@ -119,9 +125,9 @@ final class LabIT {
             assertThat(lab.awaitExit()).as(lab.output()).isZero();
             assertThat(lab.output()).contains("taking over " + data());
             assertThat(lab.report().path("check")).hasSize(3);
-            assertThat(lab.report().path("endpoints"))
-                    .isNotEmpty()
-                    .noneMatch(endpoint -> endpoint.path("part").asText().equals("kafka"));
+            assertThat(lab.report().path("endpoints")).isNotEmpty().noneMatch(endpoint -> Set.of(
+                            "kafka", "edge-1", "edge-gateway")
+                    .contains(endpoint.path("part").asText()));
             lab.assertNothingIsLeft();
         }
     }

@@ -22,14 +22,27 @@ public final class UnderstudyPart implements Part {
     private final ServerProcess process;
     private final Child child;
 
+    /** One that is named as the sub-command it runs. */
+    public UnderstudyPart(String name, Path folder, String config, String jvmOptions, URI ready, Progress progress) {
+        this(name, name, folder, config, jvmOptions, ready, progress);
+    }
+
     /**
-     * @param name name of the sub-command, and of the part
+     * @param name of the part, and of its files
+     * @param subCommand what of Understudy it runs
      * @param folder exists; gets the configuration and the log
      * @param config YAML
      * @param jvmOptions besides those that the command chooses by itself, separated by blanks
      * @param ready answers with status 200 when the process is ready
      */
-    public UnderstudyPart(String name, Path folder, String config, String jvmOptions, URI ready, Progress progress) {
+    public UnderstudyPart(
+            String name,
+            String subCommand,
+            Path folder,
+            String config,
+            String jvmOptions,
+            URI ready,
+            Progress progress) {
         this.name = name;
         this.configFile = folder.resolve(name + ".yaml");
         this.config = config;
@@ -37,7 +50,14 @@ public final class UnderstudyPart implements Part {
         this.progress = progress;
         this.process = new LocalProcesses()
                 .prepare(UnderstudyCommand.ofThisBuild()
-                        .running(name, folder, jvmOptions, System.getenv(), name, "--config", configFile.toString()));
+                        .running(
+                                name,
+                                folder,
+                                jvmOptions,
+                                System.getenv(),
+                                subCommand,
+                                "--config",
+                                configFile.toString()));
         this.child = Child.of(process);
         progress.add(name, "");
     }

@@ -24,6 +24,10 @@ public enum LabPort {
     DR_PEER("dr-1", "--dr-peer-port", 24801, true, "etcd of the DR cluster, peer"),
     KAFKA("kafka", "--kafka-port", 29092, false, "Kafka, clients"),
     KAFKA_CONTROLLER("kafka", "--kafka-controller-port", 29093, true, "Kafka, controller"),
+    EDGE("edge-1", "--edge-port", 25791, false, "etcd of the edge cluster, fed from Kafka, client"),
+    EDGE_PEER("edge-1", "--edge-peer-port", 25801, true, "etcd of the edge cluster, peer"),
+    EDGE_GATEWAY("edge-gateway", "--edge-gateway-port", 12379, false, "etcd v3 API, fed from Kafka, serializable only"),
+    EDGE_GATEWAY_REST("edge-gateway", "--edge-gateway-rest-port", 18080, false, "REST, /openapi.json"),
     MIRROR("mirror", "--mirror-port", 8081, false, "status, /readyz, /metrics");
 
     private final String part;
@@ -65,10 +69,14 @@ public enum LabPort {
         return serves;
     }
 
+    private boolean needsKafka() {
+        return List.of(KAFKA.part, EDGE.part, EDGE_GATEWAY.part).contains(part);
+    }
+
     /** The ports in use with or without Kafka. */
     public static List<LabPort> used(boolean withKafka) {
         return Arrays.stream(values())
-                .filter(port -> withKafka || !port.part.equals(KAFKA.part))
+                .filter(port -> withKafka || !port.needsKafka())
                 .toList();
     }
 }

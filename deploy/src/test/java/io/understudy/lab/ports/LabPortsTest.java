@@ -44,7 +44,8 @@ final class LabPortsTest {
 
     @Test
     void withoutKafkaItsPortsAreNotUsed() {
-        assertThat(LabPort.used(false)).doesNotContain(LabPort.KAFKA, LabPort.KAFKA_CONTROLLER);
+        assertThat(LabPort.used(false))
+                .doesNotContain(LabPort.KAFKA, LabPort.KAFKA_CONTROLLER, LabPort.EDGE, LabPort.EDGE_GATEWAY);
         assertThat(LabPort.used(true)).containsExactly(LabPort.values());
     }
 }
