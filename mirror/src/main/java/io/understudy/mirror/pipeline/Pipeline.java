@@ -54,11 +54,13 @@ public final class Pipeline implements AutoCloseable {
     private final CompletableFuture<MirrorFailedException> failure = new CompletableFuture<>();
     private final AtomicBoolean asking = new AtomicBoolean();
     private final Currency currency = new Currency();
+    private final Replication replication;
     private int failures;
 
     private Pipeline(MirrorPlan plan, MeterRegistry meters) {
         this.plan = plan;
         this.status = new MirrorStatus(plan.mirror(), plan.sourceName(), plan.targetName(), meters);
+        this.replication = new Replication(plan.mirror(), meters);
         this.thread = new Thread(this::run, "mirror-" + plan.mirror());
     }
 
@@ -198,10 +200,12 @@ public final class Pipeline implements AutoCloseable {
     private @Nullable Position follow(Sink sink, @Nullable Position from)
             throws FeedEndedException, InterruptedException {
         currency.forget();
+        replication.forget();
         try (Feed open = plan.source().open(plan.range(), plan.kind(), from)) {
             Progressing consumer = new Progressing(sink, from == null ? Revision.ZERO : from.revision());
             while (mayWrite()) {
                 consumer.tellCurrency();
+                replication.written(sink.complete(), Instant.now());
                 if (open.poll(Duration.ZERO, consumer)) {
                     continue;
                 }
@@ -294,6 +298,7 @@ public final class Pipeline implements AutoCloseable {
         @Override
         public void asOf(Instant time) {
             sink.asOf(time);
+            replication.read(time, given, Instant.now());
         }
 
         /** Tells the sink when the source had nothing beyond what it was given. */
@@ -301,6 +306,7 @@ public final class Pipeline implements AutoCloseable {
             Instant covered = currency.coveredBy(given);
             if (covered != null) {
                 sink.asOf(covered);
+                replication.given(covered, given);
             }
         }
 

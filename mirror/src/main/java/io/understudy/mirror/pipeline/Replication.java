@@ -1,0 +1,78 @@
+package io.understudy.mirror.pipeline;
+
+import io.micrometer.core.instrument.DistributionSummary;
+import io.micrometer.core.instrument.MeterRegistry;
+import io.understudy.vocabulary.Revision;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayDeque;
+import java.util.Deque;
+
+/**
+ * How late the target gets what the source had, by samples of a moment and the revision that the source had then:
+ *
+ * <ul>
+ *   <li>{@code understudy.mirror.replication.latency}: from the moment until the target holds everything up to there
+ *   <li>{@code understudy.mirror.record.age}: from the moment until the mirror read that far; from Kafka only
+ * </ul>
+ *
+ * Both in milliseconds, as MirrorMaker's {@code replication-latency-ms} and {@code record-age-ms}. One thread.
+ */
+final class Replication {
+
+    private static final int MAX_SAMPLES = 1_000;
+
+    private record Sample(Instant asOf, Revision revision) {}
+
+    private final Deque<Sample> unwritten = new ArrayDeque<>();
+    private final DistributionSummary latency;
+    private final DistributionSummary age;
+
+    Replication(String mirror, MeterRegistry meters) {
+        this.latency = summary(
+                "understudy.mirror.replication.latency", "until the target held what the source had", mirror, meters);
+        this.age = summary("understudy.mirror.record.age", "until the mirror read what the source had", mirror, meters);
+    }
+
+    /** The topic told that the source had nothing beyond {@code revision} at that time. */
+    void read(Instant asOf, Revision revision, Instant now) {
+        age.record(millis(asOf, now));
+        given(asOf, revision);
+    }
+
+    /** The sink was given everything up to {@code revision}, beyond which the source had nothing at that time. */
+    void given(Instant asOf, Revision revision) {
+        if (unwritten.size() == MAX_SAMPLES) {
+            unwritten.removeLast();
+        }
+        unwritten.add(new Sample(asOf, revision));
+    }
+
+    /** The target holds everything up to {@code complete}. */
+    void written(Revision complete, Instant now) {
+        for (Sample next = unwritten.peek();
+                next != null && !next.revision().isAfter(complete);
+                next = unwritten.peek()) {
+            latency.record(millis(next.asOf(), now));
+            unwritten.remove();
+        }
+    }
+
+    /** Begins anew: another sink is written to. */
+    void forget() {
+        unwritten.clear();
+    }
+
+    /** By two clocks perhaps, of which one may be ahead. */
+    private static double millis(Instant from, Instant to) {
+        return Math.max(0, Duration.between(from, to).toNanos() / 1e6);
+    }
+
+    private static DistributionSummary summary(String name, String what, String mirror, MeterRegistry meters) {
+        return DistributionSummary.builder(name)
+                .description(what)
+                .baseUnit("milliseconds")
+                .tag("mirror", mirror)
+                .register(meters);
+    }
+}
