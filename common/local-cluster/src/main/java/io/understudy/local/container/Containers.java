@@ -1,8 +1,15 @@
 package io.understudy.local.container;
 
+import com.github.dockerjava.api.DockerClient;
+import com.github.dockerjava.api.command.PullImageResultCallback;
+import com.github.dockerjava.api.exception.NotFoundException;
 import io.understudy.local.process.ServerCommand;
 import io.understudy.local.process.ServerHost;
 import io.understudy.local.process.ServerProcess;
+import java.io.IOException;
+import java.util.concurrent.TimeUnit;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 import org.testcontainers.DockerClientFactory;
 import org.testcontainers.utility.DockerImageName;
 
@@ -12,6 +19,9 @@ import org.testcontainers.utility.DockerImageName;
  * <p>Testcontainers removes them when this JVM is gone, unless its helper for that is switched off.
  */
 public final class Containers implements ServerHost {
+
+    private static final Logger log = LoggerFactory.getLogger(Containers.class);
+    private static final long FETCH_SECONDS = 60;
 
     private final DockerImageName image;
 
@@ -27,6 +37,28 @@ public final class Containers implements ServerHost {
     /** Whether a Docker engine can be reached. */
     public static boolean areAvailable() {
         return DockerClientFactory.instance().isDockerAvailable();
+    }
+
+    /** Whether the image is there, or could be fetched within a minute; only with an engine. */
+    public static boolean canHave(String image) {
+        DockerClient docker = DockerClientFactory.instance().client();
+        DockerImageName name = DockerImageName.parse(image);
+        try {
+            docker.inspectImageCmd(image).exec();
+            return true;
+        } catch (NotFoundException notThere) {
+            try (PullImageResultCallback fetching = docker.pullImageCmd(name.getUnversionedPart())
+                    .withTag(name.getVersionPart())
+                    .exec(new PullImageResultCallback())) {
+                return fetching.awaitCompletion(FETCH_SECONDS, TimeUnit.SECONDS);
+            } catch (RuntimeException | IOException e) {
+                log.info("image can't be fetched name={} cause={}", image, e.getMessage());
+                return false;
+            } catch (InterruptedException e) {
+                Thread.currentThread().interrupt();
+                return false;
+            }
+        }
     }
 
     @Override

@@ -25,6 +25,7 @@ public final class KafkaExtension
         implements BeforeAllCallback, BeforeEachCallback, AfterEachCallback, AfterAllCallback {
 
     private UnaryOperator<LocalKafkaBuilder> more = builder -> builder;
+    private @Nullable Provider provider;
     private boolean perClass;
     private @Nullable LocalKafka kafka;
     private @Nullable TestFolder folder;
@@ -38,6 +39,15 @@ public final class KafkaExtension
     /** Puts a fault proxy before the broker, as {@link LocalKafkaBuilder#behindProxy}. */
     public KafkaExtension behindProxy() {
         return with(LocalKafkaBuilder::behindProxy);
+    }
+
+    /**
+     * Runs it in a container of the official image, whatever {@code -Dkafka.provider} says. Where there is no engine or no
+     * image its tests are skipped, and say so.
+     */
+    public KafkaExtension inContainer() {
+        provider = Provider.TESTCONTAINERS;
+        return this;
     }
 
     /** Whatever else the builder offers. */
@@ -94,8 +104,8 @@ public final class KafkaExtension
     private void start(ExtensionContext context) {
         TestFolder made = TestFolder.of(context, "kafka");
         folder = made;
-        LocalKafka started = more.apply(
-                        Provider.of("kafka").configure(LocalKafka.builder()).dataDirectory(made.path()))
+        Provider chosen = provider == null ? Provider.of("kafka") : provider;
+        LocalKafka started = more.apply(chosen.configure(LocalKafka.builder()).dataDirectory(made.path()))
                 .build();
         kafka = started;
         try {

@@ -39,13 +39,19 @@ enum Provider {
     }
 
     private static Containers containers(String server, String defaultImage) {
+        String image = System.getProperty(server + ".image", defaultImage);
         if (!Containers.areAvailable()) {
-            String why = "skipped: -D" + server + ".provider=testcontainers needs a Docker engine,"
-                    + " and none can be reached from here";
-            // Reports drop the reason when a whole class is skipped.
-            System.err.println(why);
-            throw new TestAbortedException(why);
+            throw skipped(server + " in a container needs a Docker engine, and none can be reached from here");
         }
-        return Containers.of(System.getProperty(server + ".image", defaultImage));
+        if (!Containers.canHave(image)) {
+            throw skipped("the image " + image + " is not here, and can't be fetched");
+        }
+        return Containers.of(image);
+    }
+
+    private static TestAbortedException skipped(String why) {
+        // Reports drop the reason when a whole class is skipped.
+        System.err.println("skipped: " + why);
+        return new TestAbortedException("skipped: " + why);
     }
 }
