@@ -107,7 +107,12 @@ final class KafkaTopics {
                 1,
                 TopicConfig.CLEANUP_POLICY_COMPACT,
                 true,
-                Map.of(TopicConfig.MAX_MESSAGE_BYTES_CONFIG, messageBytes)));
+                Map.of(
+                        TopicConfig.MAX_MESSAGE_BYTES_CONFIG,
+                        messageBytes,
+                        // Else a copy that stands still for a day never hears of what was deleted meanwhile.
+                        TopicConfig.DELETE_RETENTION_MS_CONFIG,
+                        Long.toString(options.retention().toMillis()))));
         wanted.add(new Wanted(options.checkpointTopic(), 1, TopicConfig.CLEANUP_POLICY_COMPACT, false, Map.of()));
         return wanted;
     }
