@@ -63,6 +63,11 @@ final class TakeOver {
             KafkaTopics topics = new KafkaTopics(admin, options);
             Map<String, TopicDescription> existing = topics.find();
             RecordLimit limit = topics.limit(existing);
+            if (existing.containsKey(options.checkpointTopic())) {
+                // By what follows whoever writes is fenced off, which another mirror must not be by a mistake in this
+                // one.
+                var unused = checkpoints.read(reader);
+            }
             Producer<byte[], byte[]> producer =
                     clients.producer(options.transactionalId(), options.transactionTimeout(), limit.bytes());
             try {
@@ -84,7 +89,11 @@ final class TakeOver {
                 throw e;
             }
         } catch (KafkaException e) {
-            throw KafkaFailures.explained("taking over topic " + options.topic(), e);
+            String doing = "taking over topic " + options.topic();
+            // By one that takes it over at the same moment: the next attempt finds out whose it is.
+            throw KafkaFailures.isFenced(e)
+                    ? new SinkException.Unavailable(doing + " failed: another process does so as well", e)
+                    : KafkaFailures.explained(doing, e);
         }
     }
 

@@ -314,13 +314,16 @@ final class KafkaSinkIT {
     }
 
     @Test
-    void refusesTopicsThatAreAnotherMirrors() {
-        begun(10).close();
+    void refusesTopicsThatAreAnotherMirrorsWhichGoesOn() {
+        KafkaSink owner = begun(10);
         KafkaSink other = new KafkaSink("other", scope, "test/2", options, new Silent());
         opened.add(other);
         assertThatThrownBy(other::open)
                 .isInstanceOf(SinkException.Refused.class)
                 .hasMessageContaining("at key \"log\"");
+        give(owner, commit(11, "a"));
+        owner.caughtUp();
+        assertThat(history().commits()).isEqualTo(List.of(commit(11, "a")));
     }
 
     private KafkaSink sink() {
