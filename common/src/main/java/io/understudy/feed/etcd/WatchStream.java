@@ -11,10 +11,13 @@ import io.grpc.Status;
 import java.time.Duration;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One watch stream whose reader sets the pace: at most two responses wait unread, then the member is not read from.
+ * One watch stream whose reader sets the pace: while {@value #UNREAD_BYTES} bytes wait unread, or one response that is larger,
+ * the member is not read from, but for two more responses.
  *
  * <p>Read by one thread; {@link #close} and {@link #requestProgress} from any.
  */
@@ -29,7 +32,10 @@ final class WatchStream implements AutoCloseable {
         record Closed(Status status) implements Signal {}
     }
 
-    private static final int WINDOW = 2;
+    /** Responses asked for ahead, so that the next one is on its way while one is read. */
+    private static final int AHEAD = 2;
+    /** A response to a small commit is a few hundred: a reader that pauses finds all of them together. */
+    private static final long UNREAD_BYTES = 1L << 20;
 
     /** Asks etcd to end the stream when its member has lost the leader, instead of staying silent. */
     private static final Metadata.Key<String> HAS_LEADER =
@@ -38,6 +44,10 @@ final class WatchStream implements AutoCloseable {
     private final ClientCall<WatchRequest, WatchResponse> call;
     /** Bounded by the window: nothing arrives that was not asked for. */
     private final LinkedBlockingQueue<Signal> arrived = new LinkedBlockingQueue<>();
+    /** Bytes of messages that arrived and were not read. */
+    private final AtomicLong unread = new AtomicLong();
+    /** Responses not asked for yet, because too many bytes wait. */
+    private final AtomicInteger withheld = new AtomicInteger();
 
     private WatchStream(ClientCall<WatchRequest, WatchResponse> call) {
         this.call = call;
@@ -49,7 +59,7 @@ final class WatchStream implements AutoCloseable {
         Metadata headers = new Metadata();
         headers.put(HAS_LEADER, "true");
         call.start(stream.new Listener(), headers);
-        call.request(WINDOW);
+        call.request(AHEAD);
         call.sendMessage(create);
         return stream;
     }
@@ -67,10 +77,18 @@ final class WatchStream implements AutoCloseable {
     /** The next signal, or null if none came in time. */
     @Nullable Signal next(Duration timeout) throws InterruptedException {
         Signal signal = arrived.poll(timeout.toNanos(), TimeUnit.NANOSECONDS);
-        if (signal instanceof Signal.Message) {
-            call.request(1);
+        if (signal instanceof Signal.Message message) {
+            if (unread.addAndGet(-message.response().getSerializedSize()) <= UNREAD_BYTES) {
+                ask(withheld.getAndSet(0));
+            }
         }
         return signal;
+    }
+
+    private void ask(int responses) {
+        if (responses > 0) {
+            call.request(responses);
+        }
     }
 
     @Override
@@ -81,7 +99,13 @@ final class WatchStream implements AutoCloseable {
     private final class Listener extends ClientCall.Listener<WatchResponse> {
         @Override
         public void onMessage(WatchResponse response) {
+            boolean isMuch = unread.addAndGet(response.getSerializedSize()) > UNREAD_BYTES;
+            if (isMuch) {
+                // Before the reader can find the message: with the last one of them it asks for all that was withheld.
+                withheld.incrementAndGet();
+            }
             arrived.add(new Signal.Message(response));
+            ask(isMuch ? 0 : 1);
         }
 
         @Override

@@ -7,13 +7,20 @@ final class Batch {
 
     private static final long MAX_BYTES = 2L << 20;
     private static final int MAX_CHANGES = 10_000;
-    /** While more keeps coming; when nothing does, nothing waits. */
+    /** While more keeps coming without a moment's pause. */
     private static final Duration MAX_AGE = Duration.ofMillis(50);
+    /**
+     * From the end of one transaction until the next one may be small. A broker takes some milliseconds after a transaction
+     * to write its markers; who begins another one sooner is put off for 20 ms ({@code
+     * add.partitions.to.txn.retry.backoff.ms}, KIP-890), and many small ones cost everybody more than few.
+     */
+    private static final Duration PAUSE = Duration.ofMillis(20);
 
     private long bytes;
     private long changes;
     private long commits;
     private long firstNanos;
+    private long writtenNanos = System.nanoTime() - PAUSE.toNanos();
 
     boolean isEmpty() {
         return changes == 0;
@@ -54,7 +61,15 @@ final class Batch {
                         || System.nanoTime() - firstNanos >= MAX_AGE.toNanos());
     }
 
-    void clear() {
+    /** How long it would do well to wait for more; zero if not at all. */
+    Duration pause() {
+        long nanos = PAUSE.toNanos() - (System.nanoTime() - writtenNanos);
+        return isEmpty() || nanos <= 0 ? Duration.ZERO : Duration.ofNanos(nanos);
+    }
+
+    /** A transaction has ended, the next one holds nothing yet. */
+    void written() {
+        writtenNanos = System.nanoTime();
         bytes = 0;
         changes = 0;
         commits = 0;

@@ -223,6 +223,11 @@ public final class KafkaSink implements Sink {
     }
 
     @Override
+    public Duration pause() {
+        return batch.pause();
+    }
+
+    @Override
     public void caughtUp() {
         flush();
         Position position = reached;
@@ -272,7 +277,7 @@ public final class KafkaSink implements Sink {
         checkpoint = next;
         listener.written(batch.changes());
         listener.committed(batch.commits(), took);
-        batch.clear();
+        batch.written();
     }
 
     @Override

@@ -209,6 +209,12 @@ public final class Pipeline implements AutoCloseable {
                 if (open.poll(Duration.ZERO, consumer)) {
                     continue;
                 }
+                Duration pause = sink.pause();
+                if (!pause.isZero()) {
+                    // Rather than polling: waking up for each of many small commits costs more than they do.
+                    boolean unused = stopping.await(pause.toNanos(), TimeUnit.NANOSECONDS);
+                    continue;
+                }
                 sink.caughtUp();
                 if (!open.poll(POLL, consumer)) {
                     sink.settle();

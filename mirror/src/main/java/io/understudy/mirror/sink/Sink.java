@@ -5,6 +5,7 @@ import io.understudy.feed.FeedEndedException;
 import io.understudy.mirror.checkpoint.Checkpoint;
 import io.understudy.vocabulary.Position;
 import io.understudy.vocabulary.Revision;
+import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -29,6 +30,14 @@ public interface Sink extends FeedConsumer, AutoCloseable {
      * @throws FeedEndedException {@code why} itself, if that is the end of the mirror
      */
     void sourceReset(FeedEndedException why) throws FeedEndedException;
+
+    /**
+     * How long to let more come before {@link #caughtUp}: asked whenever the feed has nothing more at this moment, and
+     * again after that long.
+     */
+    default Duration pause() {
+        return Duration.ZERO;
+    }
 
     /** Called whenever the feed has nothing more at this moment, before it is waited for: what was given needs not wait for more. */
     default void caughtUp() {}

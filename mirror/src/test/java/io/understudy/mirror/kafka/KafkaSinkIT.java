@@ -86,10 +86,10 @@ final class KafkaSinkIT {
             given.add(commit);
             sink.commit(commit, at(commit));
             if (random.nextInt(10) == 0) {
-                sink.caughtUp();
+                sink.settle();
             }
         }
-        sink.caughtUp();
+        sink.settle();
         TopicHistory history = history();
         assertThat(history.commits()).as("seed %d", seed).isEqualTo(given);
         assertThat(history.complete()).isEqualTo(200);
@@ -100,14 +100,14 @@ final class KafkaSinkIT {
     void whatWasNotCommittedIsNeverSeenAndIsWrittenByTheNext() {
         KafkaSink killed = begun(10);
         give(killed, commit(11, "a"));
-        killed.caughtUp();
+        killed.settle();
         killed.commit(commit(12, "a", "b"), at(commit(12, "a", "b")));
         killed.close();
         assertThat(history().complete()).isEqualTo(11);
         KafkaSink next = sink();
         assertThat(next.open()).isEqualTo(at(commit(11, "a")));
         give(next, commit(12, "a", "b"));
-        next.caughtUp();
+        next.settle();
         assertThat(history().commits()).isEqualTo(List.of(commit(11, "a"), commit(12, "a", "b")));
     }
 
@@ -118,13 +118,13 @@ final class KafkaSinkIT {
         assertThat(second.open()).isEqualTo(at(10));
         assertThatThrownBy(() -> {
                     give(first, commit(11, "a"));
-                    first.caughtUp();
+                    first.settle();
                 })
                 .isInstanceOf(SinkException.Fenced.class)
                 .hasMessageContaining("another mirror writes topic " + options.topic())
                 .hasMessageContaining("understudy." + options.topic());
         give(second, commit(11, "b"));
-        second.caughtUp();
+        second.settle();
         assertThat(history().commits()).isEqualTo(List.of(commit(11, "b")));
     }
 
@@ -136,7 +136,7 @@ final class KafkaSinkIT {
                 .toList();
         Commit commit = new Commit(new Revision(11), deletes);
         give(sink, commit);
-        sink.caughtUp();
+        sink.settle();
         TopicHistory history = history();
         assertThat(history.commits()).hasSize(1);
         assertThat(history.commits().get(0).changes()).hasSize(200_000);
@@ -177,7 +177,7 @@ final class KafkaSinkIT {
                 List.of(new Change.Put(
                         new KeyValue(key("large"), ByteString.copyFrom(incompressible), revision, revision, 1, 0))));
         give(sink, large);
-        sink.caughtUp();
+        sink.settle();
         assertThat(history().commits()).isEqualTo(List.of(large));
     }
 
@@ -188,7 +188,7 @@ final class KafkaSinkIT {
         give(sink, commit(11, "/in/a", "/out", "/in/b"));
         give(sink, commit(12, "/out"));
         give(sink, commit(13, "/in/a"));
-        sink.caughtUp();
+        sink.settle();
         TopicHistory history = history();
         assertThat(history.commits()).isEqualTo(List.of(commit(11, "/in/a", "/in/b"), commit(13, "/in/a")));
         assertThat(history.complete()).isEqualTo(13);
@@ -200,7 +200,7 @@ final class KafkaSinkIT {
         killed.open();
         killed.snapshotStarted(CLUSTER, new Revision(10));
         killed.snapshotPage(range("a", "m"), List.of(entry(5, "a"), entry(6, "b")));
-        killed.caughtUp();
+        killed.settle();
         killed.close();
         KafkaSink next = sink();
         assertThat(next.open()).isNull();
@@ -220,14 +220,14 @@ final class KafkaSinkIT {
         Instant asked = Instant.ofEpochMilli(1_700_000_000_123L);
         sink.asOf(asked);
         await().atMost(PATIENCE).until(() -> {
-            sink.caughtUp();
+            sink.settle();
             return history().marks().size() == 3;
         });
         assertThat(history().marks().get(2))
                 .isEqualTo(new TopicRecord.Complete(CLUSTER, new Revision(10), new Revision(10), 0, asked));
         sink.progress(at(15));
         await().atMost(PATIENCE).until(() -> {
-            sink.caughtUp();
+            sink.settle();
             return history().complete() == 15;
         });
         sink.close();
@@ -238,7 +238,7 @@ final class KafkaSinkIT {
     void stopsWhenATopicIsGoneAndWritesItAnewIfThatIsMeant() {
         KafkaSink sink = begun(10);
         give(sink, commit(11, "a"));
-        sink.caughtUp();
+        sink.settle();
         sink.close();
         delete(options.topic());
         assertThatThrownBy(() -> sink().open())
@@ -260,12 +260,12 @@ final class KafkaSinkIT {
     void noticesATopicThatIsCreatedAnewUnderIt() {
         KafkaSink sink = begun(10);
         give(sink, commit(11, "a"));
-        sink.caughtUp();
+        sink.settle();
         delete(options.topic());
         assertThatThrownBy(() -> {
                     for (int revision = 12; ; revision++) {
                         give(sink, commit(revision, "a"));
-                        sink.caughtUp();
+                        sink.settle();
                     }
                 })
                 .isInstanceOf(SinkException.Unavailable.class);
@@ -279,7 +279,7 @@ final class KafkaSinkIT {
     void noticesThatTheEndWasTruncated() {
         KafkaSink sink = begun(10);
         give(sink, commit(11, "a"));
-        sink.caughtUp();
+        sink.settle();
         Checkpoint ahead = sink.checkpoint();
         sink.close();
         // The checkpoint of what the topic no longer has.
@@ -301,7 +301,7 @@ final class KafkaSinkIT {
     void goesOnWhereWhatWasWrittenHasExpired() throws Exception {
         KafkaSink sink = begun(10);
         give(sink, commit(11, "a"));
-        sink.caughtUp();
+        sink.settle();
         sink.close();
         admin.deleteRecords(Map.of(new TopicPartition(options.topic(), 0), RecordsToDelete.beforeOffset(-1)))
                 .all()
@@ -309,7 +309,7 @@ final class KafkaSinkIT {
         KafkaSink next = sink();
         assertThat(next.open()).isEqualTo(at(commit(11, "a")));
         give(next, commit(12, "b"));
-        next.caughtUp();
+        next.settle();
         assertThat(state()).containsOnlyKeys("first", "a", "b");
     }
 
@@ -322,7 +322,7 @@ final class KafkaSinkIT {
                 .isInstanceOf(SinkException.Refused.class)
                 .hasMessageContaining("at key \"log\"");
         give(owner, commit(11, "a"));
-        owner.caughtUp();
+        owner.settle();
         assertThat(history().commits()).isEqualTo(List.of(commit(11, "a")));
     }
 
