@@ -119,9 +119,11 @@ final class ImportRulesTest {
             .bench.mirror       .bench .bench.relay .lab.part .lab.progress .local
             .bench.kafka        .bench .bench.relay .lab.part .lab.progress .local .vocabulary .kafka .feed.kafka
             .bench.kafka        com.google.protobuf org.apache.kafka.clients org.apache.kafka.common
+            .cluster            .vocabulary .etcd .config .metrics .tls .local .report com.fasterxml.jackson
+            .cluster            com.google.protobuf com.sun.net.httpserver io.etcd.jetcd.api io.grpc io.micrometer org.slf4j
             .seed               .mirror.takeover .mirror.scope .vocabulary .etcd .local com.google.protobuf
             .seed               io.etcd.jetcd.api io.micrometer
-            .cli                .lab .bench .gateway .mirror .config .report .vocabulary .local.binary .local.process
+            .cli                .cluster .lab .bench .gateway .mirror .config .report .vocabulary .local.binary .local.process
             .cli                .seed .etcd com.fasterxml.jackson me.tongfei.progressbar picocli
             """);
 

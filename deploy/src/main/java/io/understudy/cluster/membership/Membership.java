@@ -1,0 +1,27 @@
+package io.understudy.cluster.membership;
+
+import io.understudy.vocabulary.MemberId;
+import java.net.URI;
+import java.util.List;
+
+/**
+ * The requests that change a cluster. Each is sent once, to the leader where that matters, with a deadline, and never
+ * repeated: after any failure look at the cluster again before anything else.
+ *
+ * <p>Every method throws {@link RefusedException} if etcd said no (so nothing has happened), and {@link
+ * OutcomeUnknownException} if it may or may not have happened.
+ */
+public interface Membership {
+
+    /** Adds a learner, which etcd expects at those URLs. */
+    MemberId addLearner(List<URI> peerUrls) throws RefusedException, OutcomeUnknownException;
+
+    /** Makes a learner that is in sync a voter. Sent to the leader: followers hide its reasons behind time-outs. */
+    void promote(MemberId learner) throws RefusedException, OutcomeUnknownException;
+
+    void remove(MemberId member) throws RefusedException, OutcomeUnknownException;
+
+    void updatePeerUrls(MemberId member, List<URI> peerUrls) throws RefusedException, OutcomeUnknownException;
+
+    void moveLeader(MemberId to) throws RefusedException, OutcomeUnknownException;
+}

@@ -1,0 +1,22 @@
+package io.understudy.cluster.membership;
+
+/** etcd refused a change, in its own words; nothing has happened. */
+public final class RefusedException extends Exception {
+    private static final long serialVersionUID = 1L;
+
+    private final String etcdMessage;
+
+    /**
+     * @param etcdMessage word for word
+     * @param explanation what it means and what to do
+     */
+    public RefusedException(String etcdMessage, String explanation) {
+        super(etcdMessage + ": " + explanation);
+        this.etcdMessage = etcdMessage;
+    }
+
+    /** Word for word, such as {@code etcdserver: unhealthy cluster}. */
+    public String etcdMessage() {
+        return etcdMessage;
+    }
+}

@@ -1,0 +1,76 @@
+package io.understudy.cluster.observe;
+
+import io.understudy.cluster.quorum.Quorum;
+import io.understudy.vocabulary.ClusterId;
+import io.understudy.vocabulary.MemberId;
+import java.time.Instant;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Optional;
+
+/**
+ * A cluster at one time.
+ *
+ * @param members ordered by name, those never started last
+ * @param isConfirmed whether a quorum confirmed the member list (linearizable); if not, it is what some member last knew
+ * @param alarms as {@code NOSPACE of voter-1}
+ */
+public record ClusterFacts(
+        ClusterId cluster, List<MemberFacts> members, boolean isConfirmed, List<String> alarms, Instant at) {
+
+    public ClusterFacts {
+        members = List.copyOf(members);
+        alarms = List.copyOf(alarms);
+    }
+
+    public List<MemberFacts> voters() {
+        return members.stream().filter(MemberFacts::isVoter).toList();
+    }
+
+    public List<MemberFacts> learners() {
+        return members.stream().filter(MemberFacts::isLearner).toList();
+    }
+
+    public List<MemberFacts> healthyVoters() {
+        return voters().stream().filter(MemberFacts::isHealthy).toList();
+    }
+
+    public Optional<MemberFacts> member(MemberId id) {
+        return members.stream().filter(member -> member.id().equals(id)).findFirst();
+    }
+
+    /** By name; those never started have none. */
+    public Optional<MemberFacts> named(String name) {
+        return members.stream()
+                .filter(member -> member.hasStarted() && member.name().equals(name))
+                .findFirst();
+    }
+
+    /** The voter that takes itself for the leader, in the highest term anyone knows. */
+    public Optional<MemberFacts> leader() {
+        return members.stream()
+                .filter(member -> member.answer().isPresent())
+                .max(Comparator.comparingLong((MemberFacts member) ->
+                                member.answer().orElseThrow().raftTerm())
+                        .thenComparing(ClusterFacts::leads))
+                .filter(ClusterFacts::leads);
+    }
+
+    private static boolean leads(MemberFacts member) {
+        return member.answer()
+                .flatMap(MemberAnswer::leader)
+                .filter(member.id()::equals)
+                .isPresent();
+    }
+
+    /** Raft entries that a member has still to apply; empty without an answer of it and of the leader. */
+    public Optional<Long> lag(MemberFacts member) {
+        return leader().flatMap(MemberFacts::answer)
+                .flatMap(leading -> member.answer().map(own -> Math.max(0, leading.raftIndex() - own.appliedIndex())));
+    }
+
+    /** Voters, and those of them that are healthy now. */
+    public Quorum quorum() {
+        return new Quorum(voters().size(), healthyVoters().size());
+    }
+}

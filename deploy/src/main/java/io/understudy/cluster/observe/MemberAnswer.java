@@ -1,0 +1,35 @@
+package io.understudy.cluster.observe;
+
+import io.understudy.etcd.EtcdVersion;
+import io.understudy.vocabulary.MemberId;
+import io.understudy.vocabulary.Revision;
+import java.util.List;
+import java.util.Optional;
+
+/**
+ * What a member says of itself ({@code Maintenance.Status}).
+ *
+ * @param leader whom it takes for the leader
+ * @param raftIndex the last raft entry it knows to be committed
+ * @param appliedIndex the last one it applied
+ * @param databaseBytes size of its database file
+ * @param databaseBytesInUse the part of it that holds data
+ * @param reachesQuorum whether it served a linearizable read just now
+ * @param errors its alarms and corruptions, in its own words
+ */
+public record MemberAnswer(
+        EtcdVersion version,
+        Optional<MemberId> leader,
+        long raftTerm,
+        long raftIndex,
+        long appliedIndex,
+        Revision revision,
+        long databaseBytes,
+        long databaseBytesInUse,
+        boolean reachesQuorum,
+        List<String> errors) {
+
+    public MemberAnswer {
+        errors = List.copyOf(errors);
+    }
+}

@@ -1,0 +1,14 @@
+package io.understudy.cluster.plan;
+
+import io.understudy.cluster.observe.ClusterFacts;
+
+/**
+ * What is wanted of a cluster. A pure function of what is observed, asked again after every step: whatever interrupted an
+ * earlier attempt, what is left to do follows from how the cluster is now.
+ */
+@FunctionalInterface
+public interface Goal {
+
+    /** What leads from here to there. */
+    Plan plan(ClusterFacts facts);
+}

@@ -1,0 +1,32 @@
+package io.understudy.cluster.plan;
+
+import io.understudy.cluster.quorum.Quorum;
+import java.util.List;
+
+/** What leads to a {@link Goal}. */
+public sealed interface Plan {
+
+    /** Nothing is left to do. */
+    record Done(String why) implements Plan {}
+
+    /** It can't be done, now or ever. */
+    record Refused(List<Refusal> refusals) implements Plan {
+        public Refused {
+            refusals = List.copyOf(refusals);
+        }
+    }
+
+    /** These steps, in this order, as far as can be told now. Not empty. */
+    record Steps(List<Planned> steps) implements Plan {
+        public Steps {
+            steps = List.copyOf(steps);
+        }
+    }
+
+    /**
+     * A step with its arithmetic.
+     *
+     * @param isFinal whether what it does can't be undone
+     */
+    record Planned(Step step, String told, Quorum before, Quorum after, boolean isFinal) {}
+}

@@ -1,0 +1,17 @@
+package io.understudy.cluster.plan;
+
+/**
+ * Why a step is not taken.
+ *
+ * @param rule its name, for people to look up, such as {@code quorum-survives}
+ * @param why what was observed, and what would follow
+ * @param wayOut what to do instead
+ */
+public record Refusal(String rule, String why, String wayOut) {
+
+    /** One line. */
+    @Override
+    public String toString() {
+        return rule + ": " + why + ". " + wayOut;
+    }
+}

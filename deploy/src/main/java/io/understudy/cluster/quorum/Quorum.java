@@ -1,0 +1,57 @@
+package io.understudy.cluster.quorum;
+
+/**
+ * A number of voters, some of them healthy.
+ *
+ * @param voters members that vote, alive or not
+ * @param healthy those of them that answer and reach a quorum now
+ */
+public record Quorum(int voters, int healthy) {
+
+    public Quorum {
+        if (healthy < 0 || healthy > voters) {
+            throw new IllegalArgumentException(healthy + " healthy of " + voters + " voters");
+        }
+    }
+
+    /** Votes that a majority takes (Raft, section 5.2). */
+    public int needed() {
+        return voters / 2 + 1;
+    }
+
+    /** Whether enough are healthy for anything to be decided. */
+    public boolean isHeld() {
+        return healthy >= needed();
+    }
+
+    /** How many of the healthy may fail before nothing can be decided; negative if that is so already. */
+    public int tolerance() {
+        return healthy - needed();
+    }
+
+    /** As it is after one more member votes. */
+    public Quorum plusVoter(boolean isHealthy) {
+        return new Quorum(voters + 1, healthy + (isHealthy ? 1 : 0));
+    }
+
+    /** As it is after a voter was removed. */
+    public Quorum minusVoter(boolean isHealthy) {
+        return new Quorum(voters - 1, healthy - (isHealthy ? 1 : 0));
+    }
+
+    /** Such as {@code 3 voters, 3 healthy, 2 needed: survives 1 failure}. */
+    @Override
+    public String toString() {
+        return voters + (voters == 1 ? " voter, " : " voters, ") + healthy + " healthy, " + needed() + " needed: "
+                + told();
+    }
+
+    private String told() {
+        if (!isHeld()) {
+            return "no quorum, " + -tolerance() + " short";
+        }
+        return tolerance() == 0
+                ? "survives no failure"
+                : "survives " + tolerance() + (tolerance() == 1 ? " failure" : " failures");
+    }
+}
