@@ -2,13 +2,14 @@ package io.understudy.cli;
 
 import io.understudy.bench.Schedule;
 import java.time.Duration;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
-/** What every benchmark can be told. */
+/** What benchmarks of the gateway can be told. */
 final class BenchFlags {
 
-    @Option(names = "--runs", defaultValue = "3", paramLabel = "N", description = "Runs of each path; 3 by default.")
-    private int runs;
+    @Mixin
+    private RunFlags flags;
 
     @Option(
             names = "--duration",
@@ -45,19 +46,12 @@ final class BenchFlags {
             description = "Keep the voters that far from gateway, learner, grpc-proxy and load; none by default.")
     private Duration roundTrip;
 
-    @Option(
-            names = "--output",
-            paramLabel = "table|json",
-            defaultValue = "table",
-            description = "Form of the results; progress goes to standard error.")
-    private OutputForm output;
-
     /** @throws IllegalArgumentException a value makes no sense; the message says which */
     Schedule schedule() {
-        return new Schedule(runs, duration, warmUp, idle, roundTrip);
+        return new Schedule(flags.runs(), duration, warmUp, idle, roundTrip);
     }
 
     boolean wantJson() {
-        return output == OutputForm.JSON;
+        return flags.wantJson();
     }
 }

@@ -3,15 +3,14 @@ package io.understudy.cli;
 import io.understudy.bench.kafka.KafkaBench;
 import io.understudy.bench.kafka.KafkaBenchSettings;
 import io.understudy.bench.kafka.KafkaWork;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.ITypeConverter;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
-import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
 
 /** {@code understudy bench kafka}: the mirror into Kafka, and on to another cluster. */
@@ -32,8 +31,8 @@ final class BenchKafkaCommand implements Callable<Integer> {
             description = "history, single, paced; several separated by commas. All by default.")
     private final List<KafkaWork> works = new ArrayList<>();
 
-    @Option(names = "--runs", defaultValue = "3", paramLabel = "N", description = "Runs of each; 3 by default.")
-    private int runs;
+    @Mixin
+    private RelayFlags flags;
 
     @Option(
             names = "--changes",
@@ -50,60 +49,29 @@ final class BenchKafkaCommand implements Callable<Integer> {
     private int commits;
 
     @Option(
-            names = "--duration",
-            converter = DurationFlag.class,
-            defaultValue = "10s",
-            paramLabel = "TIME",
-            description = "How long load lasts; 10s by default.")
-    private Duration duration;
-
-    @Option(
-            names = "--warm-up",
-            converter = DurationFlag.class,
-            defaultValue = "10s",
-            paramLabel = "TIME",
-            description = "Load before it that doesn't count; 10s by default.")
-    private Duration warmUp;
-
-    @Option(
             names = "--puts",
             defaultValue = "500",
             paramLabel = "RATE",
             description = "Puts per second where they have a steady rate; 500 by default.")
     private int puts;
 
-    @Option(
-            names = "--output",
-            paramLabel = "table|json",
-            defaultValue = "table",
-            description = "Form of the results; progress goes to standard error.")
-    private OutputForm output;
-
     @Spec
     private CommandSpec spec;
 
     @Override
     public Integer call() throws Exception {
-        KafkaBenchSettings settings = settings();
-        return BenchRun.run(
-                (folder, progress) -> new KafkaBench(settings, folder, progress),
-                output == OutputForm.JSON,
-                spec.commandLine());
+        return BenchRun.run(this::settings, KafkaBench::new, flags.wantJson(), spec.commandLine());
     }
 
     private KafkaBenchSettings settings() {
-        try {
-            return new KafkaBenchSettings(
-                    works.isEmpty() ? List.of(KafkaWork.values()) : works,
-                    runs,
-                    changes,
-                    commits,
-                    duration,
-                    warmUp,
-                    puts);
-        } catch (IllegalArgumentException e) {
-            throw new ParameterException(spec.commandLine(), String.valueOf(e.getMessage()), e);
-        }
+        return new KafkaBenchSettings(
+                works.isEmpty() ? List.of(KafkaWork.values()) : works,
+                flags.runs(),
+                changes,
+                commits,
+                flags.duration(),
+                flags.warmUp(),
+                puts);
     }
 
     private static final class WorkConverter implements ITypeConverter<KafkaWork> {

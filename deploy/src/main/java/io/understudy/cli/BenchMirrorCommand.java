@@ -10,9 +10,9 @@ import java.util.List;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.ITypeConverter;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
-import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
 
 /** {@code understudy bench mirror}: the mirror beside {@code etcdctl make-mirror}. */
@@ -33,8 +33,8 @@ final class BenchMirrorCommand implements Callable<Integer> {
             description = "first-sync, backlog, live, paced; several separated by commas. All by default.")
     private final List<MirrorWork> works = new ArrayList<>();
 
-    @Option(names = "--runs", defaultValue = "3", paramLabel = "N", description = "Runs of each; 3 by default.")
-    private int runs;
+    @Mixin
+    private RelayFlags flags;
 
     @Option(
             names = "--keys",
@@ -56,22 +56,6 @@ final class BenchMirrorCommand implements Callable<Integer> {
             paramLabel = "N",
             description = "Commits made while the mirror is stopped; 20000 by default.")
     private int backlog;
-
-    @Option(
-            names = "--duration",
-            converter = DurationFlag.class,
-            defaultValue = "10s",
-            paramLabel = "TIME",
-            description = "How long load lasts; 10s by default.")
-    private Duration duration;
-
-    @Option(
-            names = "--warm-up",
-            converter = DurationFlag.class,
-            defaultValue = "10s",
-            paramLabel = "TIME",
-            description = "Load before it that doesn't count; 10s by default.")
-    private Duration warmUp;
 
     @Option(
             names = "--puts",
@@ -102,42 +86,27 @@ final class BenchMirrorCommand implements Callable<Integer> {
             description = "Which cluster that is; the source by default.")
     private Far far;
 
-    @Option(
-            names = "--output",
-            paramLabel = "table|json",
-            defaultValue = "table",
-            description = "Form of the results; progress goes to standard error.")
-    private OutputForm output;
-
     @Spec
     private CommandSpec spec;
 
     @Override
     public Integer call() throws Exception {
-        MirrorBenchSettings settings = settings();
-        return BenchRun.run(
-                (folder, progress) -> new MirrorBench(settings, folder, progress),
-                output == OutputForm.JSON,
-                spec.commandLine());
+        return BenchRun.run(this::settings, MirrorBench::new, flags.wantJson(), spec.commandLine());
     }
 
     private MirrorBenchSettings settings() {
-        try {
-            return new MirrorBenchSettings(
-                    works.isEmpty() ? List.of(MirrorWork.values()) : works,
-                    runs,
-                    keys,
-                    peerKeys,
-                    backlog,
-                    duration,
-                    warmUp,
-                    puts,
-                    writers,
-                    roundTrip,
-                    far);
-        } catch (IllegalArgumentException e) {
-            throw new ParameterException(spec.commandLine(), String.valueOf(e.getMessage()), e);
-        }
+        return new MirrorBenchSettings(
+                works.isEmpty() ? List.of(MirrorWork.values()) : works,
+                flags.runs(),
+                keys,
+                peerKeys,
+                backlog,
+                flags.duration(),
+                flags.warmUp(),
+                puts,
+                writers,
+                roundTrip,
+                far);
     }
 
     private static final class WorkConverter implements ITypeConverter<MirrorWork> {

@@ -13,7 +13,6 @@ import picocli.CommandLine.ITypeConverter;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
-import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
 
 /** {@code understudy bench reads}: what reads cost by way of the gateway and of its peers. */
@@ -69,22 +68,16 @@ final class BenchReadsCommand implements Callable<Integer> {
 
     @Override
     public Integer call() throws Exception {
-        ReadBenchSettings settings = settings();
-        return BenchRun.run(
-                (folder, progress) -> new ReadBench(settings, folder, progress), flags.wantJson(), spec.commandLine());
+        return BenchRun.run(this::settings, ReadBench::new, flags.wantJson(), spec.commandLine());
     }
 
     private ReadBenchSettings settings() {
-        try {
-            return new ReadBenchSettings(
-                    works.isEmpty() ? List.of(Work.values()) : works,
-                    flags.schedule(),
-                    connections,
-                    EqualLoad.parse(equalLoad),
-                    generator);
-        } catch (IllegalArgumentException e) {
-            throw new ParameterException(spec.commandLine(), String.valueOf(e.getMessage()), e);
-        }
+        return new ReadBenchSettings(
+                works.isEmpty() ? List.of(Work.values()) : works,
+                flags.schedule(),
+                connections,
+                EqualLoad.parse(equalLoad),
+                generator);
     }
 
     private static final class WorkConverter implements ITypeConverter<Work> {

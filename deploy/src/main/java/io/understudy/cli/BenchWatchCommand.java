@@ -11,7 +11,6 @@ import picocli.CommandLine.ITypeConverter;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
-import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
 
 /** {@code understudy bench watch}: what watchers cost at the gateway and at its peers. */
@@ -59,18 +58,12 @@ final class BenchWatchCommand implements Callable<Integer> {
 
     @Override
     public Integer call() throws Exception {
-        WatchBenchSettings settings = settings();
-        return BenchRun.run(
-                (folder, progress) -> new WatchBench(settings, folder, progress), flags.wantJson(), spec.commandLine());
+        return BenchRun.run(this::settings, WatchBench::new, flags.wantJson(), spec.commandLine());
     }
 
     private WatchBenchSettings settings() {
-        try {
-            return new WatchBenchSettings(
-                    works.isEmpty() ? List.of(WatchWork.values()) : works, flags.schedule(), puts, inFlight);
-        } catch (IllegalArgumentException e) {
-            throw new ParameterException(spec.commandLine(), String.valueOf(e.getMessage()), e);
-        }
+        return new WatchBenchSettings(
+                works.isEmpty() ? List.of(WatchWork.values()) : works, flags.schedule(), puts, inFlight);
     }
 
     private static final class WorkConverter implements ITypeConverter<WatchWork> {

@@ -34,7 +34,9 @@ final class UnderstudyTest {
                 "lab --help",
                 "bench --help",
                 "bench reads --help",
-                "bench watch --help"
+                "bench watch --help",
+                "bench mirror --help",
+                "bench kafka --help"
             })
     void everyCommandPrintsHelp(String arguments) {
         assertThat(run(arguments.split(" "))).isZero();
@@ -65,6 +67,10 @@ final class UnderstudyTest {
                 "bench reads --duration=long",
                 "bench reads --connections=7",
                 "bench reads --equal-load=half",
+                "bench mirror --writers=0",
+                "bench mirror --work=history",
+                "bench kafka --runs=0",
+                "bench kafka --work=backlog",
                 ""
             })
     void badUsageIsRefusedInOneLineThatSaysWhereToLook(String arguments) {

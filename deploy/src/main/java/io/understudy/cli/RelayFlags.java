@@ -1,0 +1,44 @@
+package io.understudy.cli;
+
+import java.time.Duration;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Option;
+
+/** What benchmarks of relays can be told; each has a rate of its own that suits where its relays go. */
+final class RelayFlags {
+
+    @Mixin
+    private RunFlags flags;
+
+    @Option(
+            names = "--duration",
+            converter = DurationFlag.class,
+            defaultValue = "10s",
+            paramLabel = "TIME",
+            description = "How long load lasts; 10s by default.")
+    private Duration duration;
+
+    @Option(
+            names = "--warm-up",
+            converter = DurationFlag.class,
+            defaultValue = "10s",
+            paramLabel = "TIME",
+            description = "Load before it that doesn't count; 10s by default.")
+    private Duration warmUp;
+
+    int runs() {
+        return flags.runs();
+    }
+
+    Duration duration() {
+        return duration;
+    }
+
+    Duration warmUp() {
+        return warmUp;
+    }
+
+    boolean wantJson() {
+        return flags.wantJson();
+    }
+}
