@@ -1,7 +1,7 @@
 package io.understudy.bench;
 
 /** What is measured of watches. */
-enum WatchFigure {
+enum WatchFigure implements Figure {
     EVENTS_PER_SECOND("events/s", "eventsPerSecond", "%.0f"),
     PUTS_PER_SECOND("puts/s", "putsPerSecond", "%.0f"),
     /** How many puts were under way at any time. */
@@ -26,26 +26,15 @@ enum WatchFigure {
     SHARED_BYTES("bytes/watcher shared", "bytesPerWatcherShared", "%.0f"),
     EACH_BYTES("bytes/watcher each", "bytesPerWatcherEach", "%.0f");
 
-    private final String title;
-    private final String jsonName;
-    private final String form;
+    @SuppressWarnings("ImmutableEnumChecker") // a record of plain values is
+    private final Form form;
 
-    WatchFigure(String title, String jsonName, String form) {
-        this.title = title;
-        this.jsonName = jsonName;
-        this.form = form;
+    WatchFigure(String title, String jsonName, String pattern) {
+        form = new Form(title, jsonName, pattern);
     }
 
-    /** Head of its column. */
-    String title() {
-        return title;
-    }
-
-    String jsonName() {
-        return jsonName;
-    }
-
-    String format(double value) {
-        return ReportText.format(form, value);
+    @Override
+    public Form form() {
+        return form;
     }
 }

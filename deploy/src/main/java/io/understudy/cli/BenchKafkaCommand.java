@@ -60,7 +60,7 @@ final class BenchKafkaCommand implements Callable<Integer> {
 
     @Override
     public Integer call() throws Exception {
-        return BenchRun.run(this::settings, KafkaBench::new, flags.wantJson(), spec.commandLine());
+        return BenchRun.run(this::settings, KafkaBench::of, flags.wantJson(), spec.commandLine());
     }
 
     private KafkaBenchSettings settings() {

@@ -91,7 +91,7 @@ final class BenchMirrorCommand implements Callable<Integer> {
 
     @Override
     public Integer call() throws Exception {
-        return BenchRun.run(this::settings, MirrorBench::new, flags.wantJson(), spec.commandLine());
+        return BenchRun.run(this::settings, MirrorBench::of, flags.wantJson(), spec.commandLine());
     }
 
     private MirrorBenchSettings settings() {

@@ -114,7 +114,7 @@ final class ImportRulesTest {
             .lab.check          org.apache.kafka.clients org.apache.kafka.common org.slf4j
             .bench              .lab.part .lab.progress .report .local com.fasterxml.jackson com.google.protobuf
             .bench              io.etcd.jetcd.api io.grpc io.netty
-            .bench.relay        .bench .lab.part .lab.progress .report .local.process com.fasterxml.jackson
+            .bench.relay        .bench .lab.part .lab.progress .report .local.binary .local.process com.fasterxml.jackson
             .bench.relay        com.google.protobuf io.etcd.jetcd.api io.grpc
             .bench.mirror       .bench .bench.relay .lab.part .lab.progress .local
             .bench.kafka        .bench .bench.relay .lab.part .lab.progress .local .vocabulary .kafka .feed.kafka

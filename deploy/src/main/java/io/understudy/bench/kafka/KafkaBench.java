@@ -1,11 +1,8 @@
 package io.understudy.bench.kafka;
 
 import io.understudy.bench.Bench;
-import io.understudy.bench.BenchReport;
-import io.understudy.bench.relay.RelayReport;
-import io.understudy.bench.relay.RelayRuns;
+import io.understudy.bench.relay.RelayBench;
 import io.understudy.bench.relay.SourceLoad;
-import io.understudy.lab.part.EtcdPrograms;
 import io.understudy.lab.progress.Progress;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -14,12 +11,9 @@ import java.util.List;
 import java.util.Map;
 
 /** Measures the mirror into Kafka, and from there on. */
-public final class KafkaBench implements Bench {
+public final class KafkaBench {
 
-    private final KafkaBenchSettings settings;
-    private final Path folder;
-    private final Progress progress;
-    private final EtcdPrograms programs;
+    private KafkaBench() {}
 
     /**
      * Starts nothing yet.
@@ -27,37 +21,24 @@ public final class KafkaBench implements Bench {
      * @param folder exists and is empty; gets data and logs
      * @param progress where to show how far it is
      */
-    public KafkaBench(KafkaBenchSettings settings, Path folder, Progress progress) {
-        this.settings = settings;
-        this.folder = folder;
-        this.progress = progress;
-        this.programs = new EtcdPrograms(progress);
+    public static Bench of(KafkaBenchSettings settings, Path folder, Progress progress) {
+        return new RelayBench<>(
+                new RelayBench.Plan<>(settings.works(), settings.runs(), heading(settings), json(settings)),
+                new KafkaMeasurements(folder, settings, progress),
+                progress);
     }
 
-    @Override
-    public BenchReport run() throws InterruptedException {
-        double load = RelayRuns.loadAverage();
-        programs.find();
-        String surroundings =
-                RelayRuns.surroundings(load, programs.found().version().toString());
-        KafkaMeasurements measurements = new KafkaMeasurements(programs.found(), folder, settings, progress);
-        List<RelayReport.Result> results =
-                RelayRuns.all(settings.works(), settings.runs(), measurements::run, progress);
-        return new RelayReport(heading(surroundings), json(surroundings), results);
-    }
-
-    private List<String> heading(String surroundings) {
+    private static List<String> heading(KafkaBenchSettings settings) {
         List<String> lines = new ArrayList<>();
-        lines.add(surroundings);
         lines.add(
                 "Source of three voters and a learner, one Kafka broker, a cluster of one member behind it, all new in"
                         + " each run; values of " + SourceLoad.VALUE_BYTES
                         + " B; CPU: user and system time of the process that brings it there last.");
-        settings.works().forEach(work -> lines.add(work + ": " + demand(work)));
+        settings.works().forEach(work -> lines.add(work + ": " + demand(settings, work)));
         return lines;
     }
 
-    private String demand(KafkaWork work) {
+    private static String demand(KafkaBenchSettings settings, KafkaWork work) {
         return switch (work) {
             case HISTORY -> settings.changes() + " changes";
             case SINGLE -> settings.commits() + " commits";
@@ -65,17 +46,12 @@ public final class KafkaBench implements Bench {
         };
     }
 
-    private Map<String, Object> json(String surroundings) {
+    private static Map<String, Object> json(KafkaBenchSettings settings) {
         Map<String, Object> all = new LinkedHashMap<>();
-        all.put("surroundings", surroundings);
         all.put("durationMillis", settings.duration().toMillis());
         all.put("changes", settings.changes());
         all.put("commits", settings.commits());
         all.put("putsPerSecond", settings.putsPerSecond());
         return all;
     }
-
-    /** Each run stops its own servers; those of one that is interrupted end with this JVM. */
-    @Override
-    public void close() {}
 }

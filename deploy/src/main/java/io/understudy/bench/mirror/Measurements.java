@@ -1,19 +1,19 @@
 package io.understudy.bench.mirror;
 
-import io.understudy.bench.BenchException;
 import io.understudy.bench.Latencies;
 import io.understudy.bench.ProcessCpu;
 import io.understudy.bench.ProcessMemory;
 import io.understudy.bench.relay.Relay;
+import io.understudy.bench.relay.RelayBench;
 import io.understudy.bench.relay.RelayFigure;
 import io.understudy.bench.relay.RelayProcess;
 import io.understudy.bench.relay.SourceLoad;
+import io.understudy.bench.relay.SteadyPuts;
 import io.understudy.bench.relay.TargetView;
 import io.understudy.lab.progress.Progress;
 import io.understudy.local.binary.EtcdBinaries;
 import io.understudy.local.process.Folders;
 import io.understudy.local.process.ServerCommand;
-import io.understudy.local.process.Waiting;
 import java.net.URI;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -21,67 +21,67 @@ import java.util.EnumMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
-import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentMap;
-import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
-/** One run of a work, on clusters of its own. */
-final class Measurements {
+/** Each run on clusters of its own. */
+final class Measurements implements RelayBench.Measuring<MirrorWork> {
 
     private static final Duration PATIENCE = Duration.ofMinutes(5);
 
     /** make-mirror falls behind without bound: so long is waited for what it still has to bring. */
     private static final Duration DRAIN_PATIENCE = Duration.ofMinutes(2);
 
-    private final EtcdBinaries binaries;
     private final Path folder;
     private final MirrorBenchSettings settings;
     private final Progress progress;
 
-    Measurements(EtcdBinaries binaries, Path folder, MirrorBenchSettings settings, Progress progress) {
-        this.binaries = binaries;
+    Measurements(Path folder, MirrorBenchSettings settings, Progress progress) {
         this.folder = folder;
         this.settings = settings;
         this.progress = progress;
     }
 
     /** @throws io.understudy.bench.BenchException something did not come to the target */
-    Map<RelayFigure, Double> run(MirrorWork work, Relay relay, int number) throws InterruptedException {
+    @Override
+    public Map<Relay, Map<RelayFigure, Double>> run(EtcdBinaries etcd, MirrorWork work, Relay relay, int number)
+            throws InterruptedException {
         Path ours = folder.resolve(work + "-" + relay.name().toLowerCase(Locale.ROOT) + "-" + number);
-        try (Clusters clusters = Clusters.start(binaries, ours, settings);
+        try (Clusters clusters = Clusters.start(etcd, ours, settings);
                 SourceLoad load = new SourceLoad(clusters.writersUrl());
                 TargetView target = new TargetView(clusters.readersUrl());
-                Copying copying = new Copying(process(relay, clusters, ours.resolve("relay")))) {
-            return switch (work) {
-                case FIRST_SYNC -> firstSync(relay, load, target, copying);
-                case BACKLOG -> relay == Relay.WATCH ? replay(clusters, load) : backlog(load, target, copying);
-                case LIVE -> live(relay, load, target, copying);
-                case PACED -> relay == Relay.NOBODY ? direct(clusters) : paced(load, target, copying);
-            };
+                Copying copying = new Copying(process(etcd, relay, clusters, ours.resolve("relay")))) {
+            return Map.of(
+                    relay,
+                    switch (work) {
+                        case FIRST_SYNC -> firstSync(relay, load, target, copying);
+                        case BACKLOG -> relay == Relay.WATCH ? replay(clusters, load) : backlog(load, target, copying);
+                        case LIVE -> live(relay, load, target, copying);
+                        case PACED -> relay == Relay.NOBODY ? direct(clusters) : paced(load, target, copying);
+                    });
         }
     }
 
-    private @Nullable RelayProcess process(Relay relay, Clusters clusters, Path place) {
+    private @Nullable RelayProcess process(EtcdBinaries etcd, Relay relay, Clusters clusters, Path place) {
         return switch (relay) {
             case MIRROR -> RelayProcess.mirror(place, clusters.sides(), progress);
-            case MAKE_MIRROR -> makeMirror(clusters, place);
+            case MAKE_MIRROR -> makeMirror(etcd, clusters, place);
             case CHAIN, WATCH, NOBODY -> null;
         };
     }
 
     /** {@code etcdctl make-mirror}, of everything. */
-    private RelayProcess makeMirror(Clusters clusters, Path place) {
+    private RelayProcess makeMirror(EtcdBinaries etcd, Clusters clusters, Path place) {
         String sources = clusters.sourceUrls().stream()
                 .map(each -> each.getHost() + ":" + each.getPort())
                 .collect(Collectors.joining(","));
         URI target = clusters.targetUrl();
         return RelayProcess.of(new ServerCommand(
                 "make-mirror",
-                binaries.etcdctl(),
+                etcd.etcdctl(),
                 List.of("--endpoints=" + sources, "make-mirror", target.getHost() + ":" + target.getPort()),
                 Map.of("ETCDCTL_API", "3"),
                 Folders.create(place),
@@ -127,13 +127,9 @@ final class Measurements {
         try (TargetView follower = new TargetView(clusters.followerUrl())) {
             long from = follower.revision() + 1;
             load.singly(settings.backlog(), settings.writers());
-            CountDownLatch missing = new CountDownLatch(settings.backlog());
             long began = System.nanoTime();
-            follower.watch(from, number -> missing.countDown());
-            if (!missing.await(PATIENCE.toMillis(), TimeUnit.MILLISECONDS)) {
-                throw new BenchException("a watch did not tell all history");
-            }
-            return new EnumMap<>(Map.of(RelayFigure.KEYS_PER_SECOND, settings.backlog() / secondsSince(began)));
+            follower.awaitTold(from, settings.backlog(), PATIENCE);
+            return Map.of(RelayFigure.KEYS_PER_SECOND, settings.backlog() / secondsSince(began));
         }
     }
 
@@ -163,23 +159,12 @@ final class Measurements {
         warmUp(Relay.MIRROR, load, target, copying);
         load.paced(settings.putsPerSecond(), settings.warmUp(), number -> {});
         target.awaitKey(load.count() - 1, DRAIN_PATIENCE);
-        ConcurrentMap<Long, Long> acknowledged = new ConcurrentHashMap<>();
-        ConcurrentMap<Long, Long> seen = new ConcurrentHashMap<>();
-        target.watch(0, number -> seen.put((long) number, System.nanoTime()));
-        int before = load.count();
+        Map<Integer, Long> seen = target.watch();
         double cpuBefore = copying.cpuMicros();
-        load.paced(
-                settings.putsPerSecond(), settings.duration(), number -> acknowledged.put(number, System.nanoTime()));
+        SteadyPuts puts = SteadyPuts.put(load, settings.putsPerSecond(), settings.duration());
         target.awaitKey(load.count() - 1, DRAIN_PATIENCE);
-        Waiting.until(
-                DRAIN_PATIENCE,
-                () -> seen.keySet().containsAll(acknowledged.keySet()) ? Optional.of(seen) : Optional.empty(),
-                () -> new BenchException("not every put was seen on the target"));
-        long[] micros = acknowledged.entrySet().stream()
-                .mapToLong(put -> Math.max(0, (seen.getOrDefault(put.getKey(), 0L) - put.getValue()) / 1_000))
-                .toArray();
-        Map<RelayFigure, Double> figures = latencies(micros);
-        figures.put(RelayFigure.CPU_MICROS, (copying.cpuMicros() - cpuBefore) / (load.count() - before));
+        Map<RelayFigure, Double> figures = RelayFigure.of(puts.until(seen, DRAIN_PATIENCE));
+        figures.put(RelayFigure.CPU_MICROS, (copying.cpuMicros() - cpuBefore) / puts.count());
         return figures;
     }
 
@@ -195,9 +180,9 @@ final class Measurements {
                     settings.putsPerSecond(),
                     settings.duration(),
                     number -> took.put(number, System.nanoTime() - began - (number - first) * pause));
-            return latencies(took.values().stream()
+            return RelayFigure.of(Latencies.of(took.values().stream()
                     .mapToLong(nanos -> Math.max(0, nanos / 1_000))
-                    .toArray());
+                    .toArray()));
         }
     }
 
@@ -212,14 +197,6 @@ final class Measurements {
             target.awaitKey(load.count() - 1, DRAIN_PATIENCE);
             target.awaitKeys(load.count(), DRAIN_PATIENCE);
         }
-    }
-
-    private static Map<RelayFigure, Double> latencies(long[] micros) {
-        Latencies all = Latencies.of(micros);
-        Map<RelayFigure, Double> figures = new EnumMap<>(RelayFigure.class);
-        figures.put(RelayFigure.P50_MILLIS, all.millis(0.5));
-        figures.put(RelayFigure.P99_MILLIS, all.millis(0.99));
-        return figures;
     }
 
     private static double secondsSince(long nanos) {

@@ -1,9 +1,12 @@
 package io.understudy.bench.relay;
 
-import java.util.Locale;
+import io.understudy.bench.Figure;
+import io.understudy.bench.Latencies;
+import java.util.EnumMap;
+import java.util.Map;
 
 /** What can be measured. */
-public enum RelayFigure {
+public enum RelayFigure implements Figure {
     CHANGES_PER_SECOND("changes/s", "changesPerSecond", "%.0f"),
     SECONDS_WITH_START("s with start", "secondsWithStart", "%.1f"),
     KEYS_PER_SECOND("keys/s", "keysPerSecond", "%.0f"),
@@ -14,28 +17,23 @@ public enum RelayFigure {
     CPU_MICROS("CPU us/key", "cpuMicrosPerKey", "%.0f"),
     RESIDENT_MEGABYTES("resident MB", "residentMegabytes", "%.0f");
 
-    private final String title;
-    private final String jsonName;
-    private final String form;
+    @SuppressWarnings("ImmutableEnumChecker") // a record of plain values is
+    private final Form form;
 
-    RelayFigure(String title, String jsonName, String form) {
-        this.title = title;
-        this.jsonName = jsonName;
-        this.form = form;
+    RelayFigure(String title, String jsonName, String pattern) {
+        form = new Form(title, jsonName, pattern);
     }
 
-    /** For people, with its unit. */
-    public String title() {
-        return title;
+    /** The two of how long something took, by what it took each time. */
+    public static Map<RelayFigure, Double> of(Latencies latencies) {
+        Map<RelayFigure, Double> figures = new EnumMap<>(RelayFigure.class);
+        figures.put(P50_MILLIS, latencies.millis(0.5));
+        figures.put(P99_MILLIS, latencies.millis(0.99));
+        return figures;
     }
 
-    /** For programs. */
-    public String jsonName() {
-        return jsonName;
-    }
-
-    /** A value of it as people read it. */
-    public String format(double value) {
-        return String.format(Locale.ROOT, form, value);
+    @Override
+    public Form form() {
+        return form;
     }
 }

@@ -13,13 +13,17 @@ import io.grpc.stub.StreamObserver;
 import io.understudy.bench.BenchException;
 import java.net.URI;
 import java.time.Duration;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentMap;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.IntConsumer;
 import org.jspecify.annotations.Nullable;
 
-/** Looks at what has come to a cluster. */
+/** Looks at what has come to a cluster, and at what it tells. */
 public final class TargetView implements AutoCloseable {
 
     private static final long LOOK_MILLIS = 20;
@@ -65,12 +69,43 @@ public final class TargetView implements AutoCloseable {
     }
 
     /**
+     * Watches all keys from now on; returns when the watch is there.
+     *
+     * @return when each key that was put was seen, by its number; filled as they are
+     */
+    public Map<Integer, Long> watch() throws InterruptedException {
+        ConcurrentMap<Integer, Long> seen = new ConcurrentHashMap<>();
+        watch(0, number -> seen.put(number, System.nanoTime()));
+        return seen;
+    }
+
+    /**
+     * Watches from a revision on, and waits until so many changes are told.
+     *
+     * @return nanoseconds from the first to the last of them
+     */
+    public long awaitTold(long fromRevision, int changes, Duration patience) throws InterruptedException {
+        CountDownLatch missing = new CountDownLatch(changes);
+        AtomicLong first = new AtomicLong();
+        watch(fromRevision, number -> {
+            first.compareAndSet(0, System.nanoTime());
+            missing.countDown();
+        });
+        if (!missing.await(patience.toMillis(), TimeUnit.MILLISECONDS)) {
+            throw new BenchException(
+                    "a watch did not tell " + changes + " changes within " + patience.toSeconds() + " s",
+                    failure.get());
+        }
+        return System.nanoTime() - first.get();
+    }
+
+    /**
      * Watches all keys; returns when the watch is there.
      *
      * @param fromRevision 0 for from now on
      * @param seen told the number of each key that was put, on a thread of the client
      */
-    public void watch(long fromRevision, IntConsumer seen) throws InterruptedException {
+    private void watch(long fromRevision, IntConsumer seen) throws InterruptedException {
         CountDownLatch created = new CountDownLatch(1);
         StreamObserver<WatchRequest> requests = WatchGrpc.newStub(channel)
                 .withWaitForReady()
