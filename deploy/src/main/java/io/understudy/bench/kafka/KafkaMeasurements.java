@@ -111,13 +111,19 @@ final class KafkaMeasurements implements RelayBench.Measuring<KafkaWork> {
         }
     }
 
+    /** With a watch beside it, that tells what of the mirror's delays is the machine's and etcd's. */
     private Map<Relay, Map<RelayFigure, Double>> paced(Servers servers, SourceLoad load, RelayProcess mirror)
             throws InterruptedException {
         mirror.start();
         awaitTopic(servers);
-        try (TopicView view = new TopicView(servers.bootstrapServers(), true)) {
+        try (TopicView view = new TopicView(servers.bootstrapServers(), true);
+                TargetView follower = new TargetView(servers.followerUrl())) {
             view.awaitComplete(revision(servers), PATIENCE);
-            return Map.of(Relay.MIRROR, figures(load(load, mirror), view.seen(), mirror));
+            Map<Integer, Long> told = follower.watch();
+            Load brought = load(load, mirror);
+            return Map.of(
+                    Relay.MIRROR, figures(brought, view.seen(), mirror),
+                    Relay.WATCH, RelayFigure.of(brought.puts().until(told, PATIENCE)));
         }
     }
 

@@ -15,8 +15,9 @@ public enum KafkaWork implements RelayWork {
     HISTORY("commits of " + SourceLoad.KEYS_PER_TRANSACTION + " changes made while it was stopped: from the first"
             + " change that a consumer can read to the last mark"),
     SINGLE("single-change commits made while it was stopped: the same"),
-    PACED("puts at a steady rate: from acknowledged at the source until a consumer reads the record; through to etcd:"
-            + " until a second mirror has brought it from the topics to another cluster");
+    PACED(
+            "puts at a steady rate: from acknowledged at the source until a consumer reads the record; bare watch:"
+                    + " until a follower tells it, in the same run; through to etcd: until a second mirror has brought it from the topics to another cluster");
 
     private final String description;
 
@@ -34,7 +35,7 @@ public enum KafkaWork implements RelayWork {
         return switch (this) {
             case HISTORY -> List.of(Relay.MIRROR);
             case SINGLE -> List.of(Relay.MIRROR, Relay.WATCH);
-            case PACED -> List.of(Relay.MIRROR, Relay.CHAIN);
+            case PACED -> List.of(Relay.MIRROR, Relay.WATCH, Relay.CHAIN);
         };
     }
 
