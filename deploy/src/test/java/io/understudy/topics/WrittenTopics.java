@@ -2,7 +2,9 @@ package io.understudy.topics;
 
 import com.google.protobuf.ByteString;
 import io.understudy.feed.kafka.RecordFormat;
+import io.understudy.feed.kafka.TopicOrigin;
 import io.understudy.feed.kafka.TopicRecord;
+import io.understudy.feed.kafka.TopicScope;
 import io.understudy.kafka.KafkaClients;
 import io.understudy.kafka.KafkaSettings;
 import io.understudy.vocabulary.Change;
@@ -130,10 +132,10 @@ final class WrittenTopics implements AutoCloseable {
     }
 
     private void write(TopicRecord told) {
-        var state = RecordFormat.write(STATE, 0, told);
+        var state = RecordFormat.write(STATE, 0, told, origin());
         int partition = Math.floorMod(ByteString.copyFrom(state.key()).hashCode(), partitions);
         var unused = producer.send(state);
-        var unusedToo = producer.send(RecordFormat.write(CHANGES, partition, told));
+        var unusedToo = producer.send(RecordFormat.write(CHANGES, partition, told, origin()));
         sinceMark[partition]++;
         sinceMark[partitions]++;
         records++;
@@ -145,10 +147,14 @@ final class WrittenTopics implements AutoCloseable {
             sinceMark[partition] = 0;
             var unused = producer.send(
                     partition == partitions
-                            ? RecordFormat.write(STATE, 0, mark)
-                            : RecordFormat.write(CHANGES, partition, mark));
+                            ? RecordFormat.write(STATE, 0, mark, origin())
+                            : RecordFormat.write(CHANGES, partition, mark, origin()));
         }
         records += partitions;
+    }
+
+    private TopicOrigin origin() {
+        return new TopicOrigin(TopicScope.all(), partitions);
     }
 
     private static ByteString key(int number) {

@@ -13,7 +13,9 @@ import io.understudy.feed.etcd.EtcdFeedOptions;
 import io.understudy.feed.etcd.EtcdFeedSource;
 import io.understudy.feed.kafka.KafkaFeedOptions;
 import io.understudy.feed.kafka.RecordFormat;
+import io.understudy.feed.kafka.TopicOrigin;
 import io.understudy.feed.kafka.TopicRecord;
+import io.understudy.feed.kafka.TopicScope;
 import io.understudy.kafka.KafkaClients;
 import io.understudy.kafka.KafkaSettings;
 import io.understudy.vocabulary.Change;
@@ -44,6 +46,8 @@ import org.jspecify.annotations.Nullable;
 
 /** Writes an etcd cluster's commits to Kafka as a mirror does, one transaction for each, without a mirror's care. */
 final class TopicRelay implements FeedConsumer, AutoCloseable {
+
+    private static final TopicOrigin ORIGIN = new TopicOrigin(TopicScope.all(), 1);
 
     private static final Duration POLL = Duration.ofMillis(20);
 
@@ -214,8 +218,8 @@ final class TopicRelay implements FeedConsumer, AutoCloseable {
 
     /** To both topics. */
     private void tell(TopicRecord told) {
-        send(RecordFormat.write(topic, 0, told));
-        send(RecordFormat.write(stateTopic(), 0, told));
+        send(RecordFormat.write(topic, 0, told, ORIGIN));
+        send(RecordFormat.write(stateTopic(), 0, told, ORIGIN));
     }
 
     private void send(ProducerRecord<byte[], byte[]> record) {

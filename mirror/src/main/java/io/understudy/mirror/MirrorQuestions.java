@@ -65,7 +65,11 @@ public final class MirrorQuestions {
             throws InterruptedException {
         KafkaSinkOptions options = ((MirrorSettings.Target.Kafka) mirror.target()).options();
         KafkaFeedSource topic = new KafkaFeedSource(
-                mirror.name() + "-target", options.kafka(), KafkaFeedOptions.of(options.topic()), meters);
+                mirror.name() + "-target",
+                options.kafka(),
+                KafkaFeedOptions.of(options.topic()),
+                mirror.scope().sourceRanges(),
+                meters);
         return new TopicVerification(mirror.name(), mirror.scope(), topic, source, from.feed(), progress).ofTarget();
     }
 
@@ -76,7 +80,12 @@ public final class MirrorQuestions {
             MeterRegistry meters,
             LongConsumer progress)
             throws InterruptedException {
-        KafkaFeedSource topic = new KafkaFeedSource(mirror.name() + "-source", kafka.kafka(), kafka.options(), meters);
+        KafkaFeedSource topic = new KafkaFeedSource(
+                mirror.name() + "-source",
+                kafka.kafka(),
+                kafka.options(),
+                mirror.scope().sourceRanges(),
+                meters);
         try (EtcdCluster target = EtcdCluster.connect(etcd.cluster().withName(mirror.name() + "-target"), meters)) {
             return new TopicVerification(
                             mirror.name(), mirror.scope(), topic, target, EtcdFeedOptions.DEFAULTS, progress)

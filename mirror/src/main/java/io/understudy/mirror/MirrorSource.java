@@ -65,7 +65,8 @@ record MirrorSource(
 
     private static MirrorSource ofKafka(
             MirrorSettings.Mirror mirror, MirrorSettings.Source.Kafka kafka, MeterRegistry meters) {
-        KafkaFeedSource feeds = new KafkaFeedSource(mirror.name(), kafka.kafka(), kafka.options(), meters);
+        KafkaFeedSource feeds = new KafkaFeedSource(
+                mirror.name(), kafka.kafka(), kafka.options(), mirror.scope().sourceRanges(), meters);
         return new MirrorSource(
                 "kafka " + kafka.kafka().bootstrapServers() + " topic "
                         + kafka.options().topic(),

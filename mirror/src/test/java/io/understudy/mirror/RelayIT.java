@@ -10,7 +10,9 @@ import com.google.protobuf.ByteString;
 import io.etcd.jetcd.api.Event;
 import io.understudy.feed.kafka.KafkaFeedOptions;
 import io.understudy.feed.kafka.RecordFormat;
+import io.understudy.feed.kafka.TopicOrigin;
 import io.understudy.feed.kafka.TopicRecord;
+import io.understudy.feed.kafka.TopicScope;
 import io.understudy.local.junit.EtcdExtension;
 import io.understudy.local.junit.KafkaExtension;
 import io.understudy.mirror.checkpoint.Checkpoint;
@@ -304,7 +306,8 @@ final class RelayIT {
     private void writeByHand(String name, String key, String value) throws Exception {
         ClusterId cluster = new ClusterId(source.get(bytes("any")).getHeader().getClusterId());
         KeyValue entry = new KeyValue(bytes(key), bytes(value), new Revision(2), new Revision(2), 1, 0);
-        ProducerRecord<byte[], byte[]> record = RecordFormat.write(name, 0, new TopicRecord.Found(cluster, entry));
+        ProducerRecord<byte[], byte[]> record = RecordFormat.write(
+                name, 0, new TopicRecord.Found(cluster, entry), new TopicOrigin(TopicScope.all(), 1));
         try (KafkaProducer<byte[], byte[]> producer = new KafkaProducer<>(
                 Map.of("bootstrap.servers", KAFKA.bootstrapServers()),
                 new ByteArraySerializer(),

@@ -24,6 +24,7 @@ final class ChangeTopic {
     private final Connection connection;
     private final KafkaFeedOptions options;
     private final KeyRange range;
+    private final OriginCheck origins;
     private final KafkaFeedMetrics metrics;
     private final ArrayDeque<FeedEvent> ready = new ArrayDeque<>();
 
@@ -43,11 +44,13 @@ final class ChangeTopic {
             Connection connection,
             KafkaFeedOptions options,
             KeyRange range,
+            OriginCheck origins,
             Position position,
             KafkaFeedMetrics metrics) {
         this.connection = connection;
         this.options = options;
         this.range = range;
+        this.origins = origins;
         this.position = position;
         this.metrics = metrics;
         this.start = new ChangeTopicStart(connection, options.topic(), position);
@@ -142,8 +145,12 @@ final class ChangeTopic {
                         told.cluster());
             }
             newest = record.timestamp();
+            boolean isMark = told.isMark();
+            if (isMark) {
+                origins.check(record, partitions.size());
+            }
             open.accept(record.partition(), told, record.timestamp());
-            if (!(told instanceof TopicRecord.Changed)) {
+            if (isMark) {
                 marked(open);
             }
         }

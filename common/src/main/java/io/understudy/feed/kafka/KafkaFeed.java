@@ -36,6 +36,7 @@ final class KafkaFeed implements Feed {
     private final KafkaClients clients;
     private final KafkaFeedOptions options;
     private final KeyRange range;
+    private final OriginCheck origins;
     private final KafkaFeedMetrics metrics;
     private final Outages outages;
     /** Kafka's consumer is one thread's at a time: who polls, or who closes. */
@@ -53,11 +54,13 @@ final class KafkaFeed implements Feed {
             KafkaClients clients,
             KafkaFeedOptions options,
             KeyRange range,
+            OriginCheck origins,
             @Nullable Position resumeAt,
             KafkaFeedMetrics metrics) {
         this.clients = clients;
         this.options = options;
         this.range = range;
+        this.origins = origins;
         this.position = resumeAt;
         this.metrics = metrics;
         this.outages = new Outages(
@@ -184,7 +187,7 @@ final class KafkaFeed implements Feed {
         if (standing == null) {
             StateTopic reading = bootstrap;
             if (reading == null) {
-                reading = new StateTopic(open, options.stateTopic(), range);
+                reading = new StateTopic(open, options.stateTopic(), range, origins);
                 bootstrap = reading;
             }
             StateTable table = reading.read(timeout);
@@ -197,7 +200,7 @@ final class KafkaFeed implements Feed {
             position = standing;
             pages = new SnapshotPages(range, table.entries());
         }
-        ChangeTopic changes = new ChangeTopic(open, options, range, standing, metrics);
+        ChangeTopic changes = new ChangeTopic(open, options, range, origins, standing, metrics);
         tail = changes;
         return changes;
     }

@@ -9,6 +9,7 @@ import io.understudy.kafka.KafkaSettings;
 import io.understudy.vocabulary.KeyRange;
 import io.understudy.vocabulary.Position;
 import io.understudy.vocabulary.Revision;
+import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import org.jspecify.annotations.Nullable;
 
@@ -19,6 +20,8 @@ public final class KafkaFeedSource implements FeedSource {
     private final KafkaFeedOptions options;
     private final KafkaFeedMetrics metrics;
     private final TopicHead head;
+    /** What of a range is used; null for all of it. */
+    private final @Nullable List<KeyRange> parts;
 
     /**
      * Connects when a feed is polled.
@@ -27,16 +30,37 @@ public final class KafkaFeedSource implements FeedSource {
      * @throws IllegalArgumentException the settings name a file that can't be used
      */
     public KafkaFeedSource(String name, KafkaSettings kafka, KafkaFeedOptions options, MeterRegistry meters) {
+        this(name, kafka, options, null, meters);
+    }
+
+    /**
+     * The same for a consumer that has no use for every key of the ranges that it opens.
+     *
+     * @param parts of them of which the topics must tell
+     */
+    public KafkaFeedSource(
+            String name,
+            KafkaSettings kafka,
+            KafkaFeedOptions options,
+            @Nullable List<KeyRange> parts,
+            MeterRegistry meters) {
         this.clients = new KafkaClients(kafka, "understudy-" + name);
         this.options = options;
         this.metrics = new KafkaFeedMetrics(name, meters);
         this.head = new TopicHead(clients, options.topic());
+        this.parts = parts == null ? null : List.copyOf(parts);
     }
 
-    /** Of every kind alike: each commit that the topic has, else a gap. */
+    /** Of every kind alike: each commit that the topic has, else a gap. It is refused if it isn't in the mirror's scope. */
     @Override
     public Feed open(KeyRange range, FeedKind kind, @Nullable Position resumeAt) {
-        return new KafkaFeed(clients, options, range, resumeAt, metrics);
+        List<KeyRange> used = parts == null
+                ? List.of(range)
+                : parts.stream()
+                        .filter(range::intersects)
+                        .map(range::intersection)
+                        .toList();
+        return new KafkaFeed(clients, options, range, new OriginCheck(used), resumeAt, metrics);
     }
 
     /**

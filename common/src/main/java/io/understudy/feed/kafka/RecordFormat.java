@@ -40,6 +40,9 @@ import org.jspecify.annotations.Nullable;
  *       partition since the mark before</td></tr>
  *   <tr><td>{@code understudy.as-of}</td><td>of kind {@code complete}, if known: when the source had nothing beyond, in
  *       milliseconds since 1970 by the mirror's clock</td></tr>
+ *   <tr><td>{@code understudy.scope}</td><td>with an empty key: which keys the topics tell of, see {@link TopicScope}</td></tr>
+ *   <tr><td>{@code understudy.partitions}</td><td>with an empty key: how many partitions of the change topic the mirror writes
+ *       to</td></tr>
  * </table>
  */
 public final class RecordFormat {
@@ -56,6 +59,8 @@ public final class RecordFormat {
     private static final String PREVIOUS = "understudy.previous";
     private static final String RECORDS = "understudy.records";
     private static final String AS_OF = "understudy.as-of";
+    private static final String SCOPE = "understudy.scope";
+    private static final String PARTITIONS = "understudy.partitions";
 
     private static final byte[] CURRENT_FORMAT = ascii("2");
     private static final byte[] COMMIT = ascii("commit");
@@ -70,7 +75,17 @@ public final class RecordFormat {
     private RecordFormat() {}
 
     /** As a record for that topic. */
-    public static ProducerRecord<byte[], byte[]> write(String topic, int partition, TopicRecord told) {
+    public static ProducerRecord<byte[], byte[]> write(
+            String topic, int partition, TopicRecord told, TopicOrigin origin) {
+        ProducerRecord<byte[], byte[]> record = write(topic, partition, told);
+        if (record.key().length == 0) {
+            record.headers().add(SCOPE, ascii(origin.scope().toString()));
+            add(record.headers(), PARTITIONS, origin.partitions());
+        }
+        return record;
+    }
+
+    private static ProducerRecord<byte[], byte[]> write(String topic, int partition, TopicRecord told) {
         byte[] cluster = ascii(told.cluster().toString());
         if (told instanceof TopicRecord.Changed changed) {
             KeyValue entry = changed.change() instanceof Change.Put put ? put.keyValue() : null;
@@ -117,9 +132,30 @@ public final class RecordFormat {
         try {
             return told(record);
         } catch (IllegalArgumentException | ArithmeticException e) {
-            throw new MalformedRecordException("the record at offset " + record.offset() + " of partition "
-                    + record.topic() + "-" + record.partition() + " is no mirror's: " + e.getMessage());
+            throw malformed(record, e);
         }
+    }
+
+    /**
+     * What a mark tells of the topics; null if an earlier version wrote it, which did not.
+     *
+     * @throws MalformedRecordException it can't be read
+     */
+    static @Nullable TopicOrigin origin(ConsumerRecord<byte[], byte[]> mark) throws MalformedRecordException {
+        Headers headers = mark.headers();
+        try {
+            return headers.lastHeader(SCOPE) == null
+                    ? null
+                    : new TopicOrigin(
+                            TopicScope.parse(text(headers, SCOPE)), Math.toIntExact(number(headers, PARTITIONS)));
+        } catch (IllegalArgumentException | IndexOutOfBoundsException | ArithmeticException e) {
+            throw malformed(mark, e);
+        }
+    }
+
+    private static MalformedRecordException malformed(ConsumerRecord<byte[], byte[]> record, RuntimeException why) {
+        return new MalformedRecordException("the record at offset " + record.offset() + " of partition "
+                + record.topic() + "-" + record.partition() + " is no mirror's: " + why.getMessage());
     }
 
     private static TopicRecord told(ConsumerRecord<byte[], byte[]> record) {

@@ -25,6 +25,7 @@ final class StateTopic {
     private final Connection connection;
     private final TopicPartition partition;
     private final KeyRange range;
+    private final OriginCheck origins;
     private final Connection.Question<TopicDescription> describing;
     private final Connection.Question<Duration> retaining;
     private final Connection.Question<Map<TopicPartition, TopicBounds>> bounding;
@@ -42,10 +43,11 @@ final class StateTopic {
     private long offset;
     private boolean waiting;
 
-    StateTopic(Connection connection, String topic, KeyRange range) {
+    StateTopic(Connection connection, String topic, KeyRange range, OriginCheck origins) {
         this.connection = connection;
         this.partition = new TopicPartition(topic, 0);
         this.range = range;
+        this.origins = origins;
         this.table = new StateTable(range);
         this.describing = connection.describing(topic);
         this.retaining = connection.question(admin -> DeleteRetention.ask(admin, topic));
@@ -154,6 +156,9 @@ final class StateTopic {
                 if (cluster != null && !cluster.equals(told.cluster())) {
                     throw new FeedEndedException.AnotherCluster(
                             "offset " + record.offset() + " of " + partition, cluster, told.cluster());
+                }
+                if (told.isMark()) {
+                    origins.check(record);
                 }
                 table.accept(told);
             } catch (MalformedRecordException e) {

@@ -17,6 +17,11 @@ public sealed interface TopicRecord {
     /** Of the put, of the commit or snapshot that deleted, or up to which a mark tells. */
     Revision revision();
 
+    /** Whether it has no key of its own, and tells of the records around it. */
+    default boolean isMark() {
+        return this instanceof SnapshotBegin || this instanceof SnapshotEnd || this instanceof Complete;
+    }
+
     /**
      * One change of a commit.
      *

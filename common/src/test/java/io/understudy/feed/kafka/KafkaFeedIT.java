@@ -27,6 +27,7 @@ import io.understudy.vocabulary.Revision;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
@@ -149,6 +150,57 @@ final class KafkaFeedIT {
                 .isEqualTo(history.state().stream()
                         .filter(entry -> some.contains(entry.key()))
                         .toList());
+    }
+
+    @Test
+    void whatIsOutOfTheMirrorsScopeIsNotTakenForMissing() {
+        MirrorStub mirror = mirror(1);
+        mirror.mirrorOnly("key-2");
+        mirror.snapshot(history.revision(), history.state(), List.of());
+        Position start = new Position(MirrorStub.CLUSTER, history.revision(), null);
+        mirror.writeEach(history.next(1));
+        for (Position position : Arrays.asList(null, start)) {
+            assertThat(read(KeyRange.all(), position).awaitEnd(PATIENCE))
+                    .isInstanceOf(Unexplained.class)
+                    .hasMessageContaining("+key-2")
+                    .hasMessageContaining("all keys");
+            assertThat(read(SOMETHING_ELSE, position).awaitEnd(PATIENCE)).hasMessageContaining("from other to othes");
+        }
+        KeyRange inside = KeyRange.prefix(ByteString.copyFromUtf8("key-21"));
+        read(inside, null).awaitRevision(history.revision(), PATIENCE);
+    }
+
+    @Test
+    void whoUsesPartOfARangeIsRefusedOnlyIfThatIsNotTold() {
+        MirrorStub mirror = mirror(1);
+        mirror.mirrorOnly("key-2");
+        mirror.snapshot(history.revision(), history.state(), List.of());
+        KeyRange used = KeyRange.prefix(ByteString.copyFromUtf8("key-2"));
+        KafkaFeedSource source = new KafkaFeedSource(
+                "test",
+                KafkaSettings.of(KAFKA.kafka().bootstrapServers()),
+                KafkaFeedOptions.of(topic),
+                List.of(used),
+                new SimpleMeterRegistry());
+        FeedRunner reader =
+                new FeedRunner(source.open(KeyRange.all(), FeedKind.HISTORY, null), new ModelConsumer(KeyRange.all()));
+        open.add(reader);
+        reader.awaitRevision(history.revision(), PATIENCE);
+    }
+
+    @Test
+    void aPartitionToWhichTheMirrorDoesNotWriteIsNamed() throws Exception {
+        MirrorStub mirror = mirror(2);
+        mirror.snapshot(history.revision(), history.state(), List.of());
+        Position start = new Position(MirrorStub.CLUSTER, history.revision(), null);
+        FeedRunner before = read(KeyRange.all(), null);
+        before.awaitRevision(history.revision(), PATIENCE);
+        mirror.addPartition();
+        mirror.writeEach(history.next(3));
+        before.awaitRevision(history.revision(), PATIENCE);
+        assertThat(read(KeyRange.all(), start).awaitEnd(PATIENCE))
+                .isInstanceOf(Unexplained.class)
+                .hasMessageContaining(topic + "-2");
     }
 
     @Test

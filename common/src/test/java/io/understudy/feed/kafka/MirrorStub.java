@@ -21,6 +21,7 @@ import java.util.concurrent.Future;
 import org.apache.kafka.clients.admin.Admin;
 import org.apache.kafka.clients.admin.AlterConfigOp;
 import org.apache.kafka.clients.admin.ConfigEntry;
+import org.apache.kafka.clients.admin.NewPartitions;
 import org.apache.kafka.clients.admin.NewTopic;
 import org.apache.kafka.clients.admin.OffsetSpec;
 import org.apache.kafka.clients.admin.RecordsToDelete;
@@ -38,12 +39,14 @@ final class MirrorStub implements AutoCloseable {
     private final Producer<byte[], byte[]> producer;
     private final String topic;
     private final int partitions;
+    private TopicOrigin origin;
     private Revision complete = Revision.ZERO;
 
     MirrorStub(String bootstrapServers, String topic, int partitions, Map<String, String> stateConfig) {
         this.clients = new KafkaClients(KafkaSettings.of(bootstrapServers), "stub");
         this.topic = topic;
         this.partitions = partitions;
+        this.origin = new TopicOrigin(TopicScope.all(), partitions);
         this.admin = clients.admin();
         create(stateConfig);
         this.producer = clients.producer("stub." + topic, Duration.ofSeconds(10), KafkaClients.MAX_MESSAGE_BYTES);
@@ -62,6 +65,19 @@ final class MirrorStub implements AutoCloseable {
         } catch (InterruptedException | ExecutionException e) {
             throw new IllegalStateException(e);
         }
+    }
+
+    /** From here on it is a mirror of keys with that prefix. */
+    void mirrorOnly(String prefix) {
+        origin = new TopicOrigin(
+                new TopicScope(List.of(ByteString.copyFromUtf8(prefix)), List.of()), origin.partitions());
+    }
+
+    /** Has more partitions from here on, to which nothing is written. */
+    void addPartition() throws InterruptedException, ExecutionException {
+        admin.createPartitions(Map.of(topic, NewPartitions.increaseTo(partitions + 1)))
+                .all()
+                .get();
     }
 
     String stateTopic() {
@@ -201,7 +217,7 @@ final class MirrorStub implements AutoCloseable {
 
     private void tell(String to, int partition, TopicRecord told) {
         // What fails shows when the transaction is committed.
-        Future<?> unused = producer.send(RecordFormat.write(to, partition, told));
+        Future<?> unused = producer.send(RecordFormat.write(to, partition, told, origin));
     }
 
     private int send(TopicRecord told, ByteString key) {

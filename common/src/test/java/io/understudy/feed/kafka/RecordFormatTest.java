@@ -10,8 +10,10 @@ import io.understudy.vocabulary.KeyValue;
 import io.understudy.vocabulary.Revision;
 import java.nio.charset.StandardCharsets;
 import java.time.Instant;
+import java.util.List;
 import java.util.Optional;
 import java.util.Random;
+import java.util.stream.Stream;
 import net.jqwik.api.ForAll;
 import net.jqwik.api.Property;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
@@ -25,6 +27,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 class RecordFormatTest {
 
     private static final ClusterId CLUSTER = new ClusterId(0x8000_0000_0000_00abL);
+    private static final TopicOrigin ORIGIN = new TopicOrigin(TopicScope.all(), 4);
     private static final TopicRecord.Changed DELETED =
             new TopicRecord.Changed(CLUSTER, new Revision(9), 1, 2, new Change.Delete(ByteString.copyFromUtf8("key")));
 
@@ -32,18 +35,51 @@ class RecordFormatTest {
     @Property
     void whatIsWrittenIsRead(@ForAll long seed) throws Exception {
         TopicRecord told = any(new Random(seed));
-        assertThat(RecordFormat.read(received(RecordFormat.write("t", 3, told))))
+        assertThat(RecordFormat.read(received(RecordFormat.write("t", 3, told, ORIGIN))))
                 .isEqualTo(told);
+    }
+
+    /** Whatever bytes prefixes have. */
+    @Property
+    void aMarkTellsWhereTheTopicsComeFrom(@ForAll long seed) throws Exception {
+        Random random = new Random(seed);
+        TopicOrigin origin = new TopicOrigin(
+                new TopicScope(keys(random), random.nextBoolean() ? List.of() : keys(random)), 1 + random.nextInt(100));
+        TopicRecord mark = new TopicRecord.SnapshotBegin(CLUSTER, revision(random));
+        assertThat(RecordFormat.origin(received(RecordFormat.write("t", 3, mark, origin))))
+                .isEqualTo(origin);
+    }
+
+    @Test
+    void aMarkOfAnEarlierVersionDoesNotTell() throws Exception {
+        ProducerRecord<byte[], byte[]> mark =
+                RecordFormat.write("t", 3, new TopicRecord.SnapshotBegin(CLUSTER, new Revision(9)), ORIGIN);
+        mark.headers().remove("understudy.scope").remove("understudy.partitions");
+        assertThat(RecordFormat.origin(received(mark))).isNull();
+        assertThat(RecordFormat.read(received(mark))).isInstanceOf(TopicRecord.SnapshotBegin.class);
+    }
+
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = ';',
+            value = {"/app/", "+%2", "+%zz", "''"})
+    void aScopeThatCannotBeReadIsToldWithItsPlace(String scope) {
+        ProducerRecord<byte[], byte[]> mark =
+                RecordFormat.write("t", 3, new TopicRecord.SnapshotBegin(CLUSTER, new Revision(9)), ORIGIN);
+        mark.headers().remove("understudy.scope").add("understudy.scope", scope.getBytes(StandardCharsets.US_ASCII));
+        assertThatThrownBy(() -> RecordFormat.origin(received(mark)))
+                .isInstanceOf(MalformedRecordException.class)
+                .hasMessageContaining("offset 17 of partition t-3");
     }
 
     @Test
     void anEmptyValueIsNotADelete() {
         KeyValue entry =
                 new KeyValue(ByteString.copyFromUtf8("key"), ByteString.EMPTY, new Revision(3), new Revision(4), 2, 0);
-        assertThat(RecordFormat.write("t", 0, new TopicRecord.Found(CLUSTER, entry))
+        assertThat(RecordFormat.write("t", 0, new TopicRecord.Found(CLUSTER, entry), ORIGIN)
                         .value())
                 .isEmpty();
-        assertThat(RecordFormat.write("t", 0, DELETED).value()).isNull();
+        assertThat(RecordFormat.write("t", 0, DELETED, ORIGIN).value()).isNull();
     }
 
     @ParameterizedTest
@@ -59,7 +95,7 @@ class RecordFormatTest {
         "understudy.cluster, xyz"
     })
     void whatIsNoMirrorsIsToldWithItsPlace(String header, String value) {
-        ProducerRecord<byte[], byte[]> written = RecordFormat.write("t", 3, DELETED);
+        ProducerRecord<byte[], byte[]> written = RecordFormat.write("t", 3, DELETED, ORIGIN);
         written.headers().remove(header);
         if (value != null) {
             written.headers().add(header, value.getBytes(StandardCharsets.US_ASCII));
@@ -71,7 +107,7 @@ class RecordFormatTest {
 
     @Test
     void aRecordWithoutAKeyIsNoMirrors() {
-        ProducerRecord<byte[], byte[]> written = RecordFormat.write("t", 3, DELETED);
+        ProducerRecord<byte[], byte[]> written = RecordFormat.write("t", 3, DELETED, ORIGIN);
         byte[] none = null;
         ProducerRecord<byte[], byte[]> keyless = new ProducerRecord<>("t", 3, none, none, written.headers());
         assertThatThrownBy(() -> RecordFormat.read(received(keyless)))
@@ -112,6 +148,10 @@ class RecordFormatTest {
                 revision,
                 1 + random.nextInt(1 << 20),
                 random.nextLong());
+    }
+
+    private static List<ByteString> keys(Random random) {
+        return Stream.generate(() -> key(random)).limit(1 + random.nextInt(3)).toList();
     }
 
     private static ByteString key(Random random) {

@@ -2,6 +2,7 @@ package io.understudy.mirror.kafka;
 
 import io.understudy.feed.FeedEndedException;
 import io.understudy.feed.kafka.TopicRecord;
+import io.understudy.feed.kafka.TopicScope;
 import io.understudy.kafka.KafkaClients;
 import io.understudy.mirror.checkpoint.Checkpoint;
 import io.understudy.mirror.checkpoint.CheckpointState;
@@ -83,7 +84,9 @@ public final class KafkaSink implements Sink {
 
     @Override
     public @Nullable Position open() {
-        TakeOver.Outcome taken = new TakeOver(clients, options, checkpoints, reader).run();
+        TakeOver.Outcome taken = new TakeOver(
+                        clients, options, new TopicScope(scope.include(), scope.exclude()), checkpoints, reader)
+                .run();
         writer = taken.writer();
         Checkpoint found = taken.checkpoint();
         if (found == null) {

@@ -2,7 +2,9 @@ package io.understudy.mirror.kafka;
 
 import io.understudy.feed.kafka.MalformedRecordException;
 import io.understudy.feed.kafka.RecordFormat;
+import io.understudy.feed.kafka.TopicOrigin;
 import io.understudy.feed.kafka.TopicRecord;
+import io.understudy.feed.kafka.TopicScope;
 import io.understudy.kafka.KafkaClients;
 import io.understudy.mirror.checkpoint.Checkpoint;
 import io.understudy.mirror.checkpoint.CheckpointState;
@@ -36,10 +38,17 @@ final class TakeOver {
     private final KafkaSinkOptions options;
     private final CheckpointTopic checkpoints;
     private final TopicReader reader;
+    private final TopicScope scope;
 
-    TakeOver(KafkaClients clients, KafkaSinkOptions options, CheckpointTopic checkpoints, TopicReader reader) {
+    TakeOver(
+            KafkaClients clients,
+            KafkaSinkOptions options,
+            TopicScope scope,
+            CheckpointTopic checkpoints,
+            TopicReader reader) {
         this.clients = clients;
         this.options = options;
+        this.scope = scope;
         this.checkpoints = checkpoints;
         this.reader = reader;
     }
@@ -80,8 +89,9 @@ final class TakeOver {
                 }
                 Map<String, Uuid> ids = topics.ensure(existing);
                 Footprint known = stored == null || loss != null ? nothing(ids) : stored.footprint();
+                TopicOrigin origin = new TopicOrigin(scope, options.partitions());
                 return new Outcome(
-                        new TopicWriter(producer, options, limit, new Offsets(known)),
+                        new TopicWriter(producer, options, limit, origin, new Offsets(known)),
                         stored == null ? null : stored.checkpoint(),
                         loss != null);
             } catch (RuntimeException e) {

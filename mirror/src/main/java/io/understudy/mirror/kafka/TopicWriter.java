@@ -1,6 +1,7 @@
 package io.understudy.mirror.kafka;
 
 import io.understudy.feed.kafka.RecordFormat;
+import io.understudy.feed.kafka.TopicOrigin;
 import io.understudy.feed.kafka.TopicRecord;
 import io.understudy.mirror.sink.SinkException;
 import io.understudy.vocabulary.Change;
@@ -22,6 +23,7 @@ final class TopicWriter implements AutoCloseable {
     private final Producer<byte[], byte[]> producer;
     private final KafkaSinkOptions options;
     private final RecordLimit limit;
+    private final TopicOrigin origin;
     private final Offsets offsets;
     private final String doing;
     /** Records since the last mark: of each partition of the changes, and of the state. */
@@ -31,10 +33,16 @@ final class TopicWriter implements AutoCloseable {
     private long beganNanos;
 
     /** A writer with a producer whose transactions were initialised. */
-    TopicWriter(Producer<byte[], byte[]> producer, KafkaSinkOptions options, RecordLimit limit, Offsets offsets) {
+    TopicWriter(
+            Producer<byte[], byte[]> producer,
+            KafkaSinkOptions options,
+            RecordLimit limit,
+            TopicOrigin origin,
+            Offsets offsets) {
         this.producer = producer;
         this.options = options;
         this.limit = limit;
+        this.origin = origin;
         this.offsets = offsets;
         this.doing = "writing to topic " + options.topic();
         this.sinceMark = new long[options.partitions() + 1];
@@ -52,7 +60,7 @@ final class TopicWriter implements AutoCloseable {
      * @throws SinkException.Refused it is too large
      */
     long write(TopicRecord told) {
-        ProducerRecord<byte[], byte[]> state = RecordFormat.write(options.stateTopic(), 0, told);
+        ProducerRecord<byte[], byte[]> state = RecordFormat.write(options.stateTopic(), 0, told, origin);
         long bytes = (long) state.key().length + (state.value() == null ? 0 : state.value().length);
         if (told instanceof TopicRecord.Found found) {
             limit.requireFits(found.entry().key(), bytes, found.entry().modRevision());
@@ -68,10 +76,10 @@ final class TopicWriter implements AutoCloseable {
     /** Sends a mark to every partition of changes and state: it is told of how many records since the last one. */
     void mark(LongFunction<TopicRecord> mark) {
         for (int partition = 0; partition < options.partitions(); partition++) {
-            send(RecordFormat.write(options.topic(), partition, mark.apply(sinceMark[partition])));
+            send(RecordFormat.write(options.topic(), partition, mark.apply(sinceMark[partition]), origin));
             sinceMark[partition] = 0;
         }
-        send(RecordFormat.write(options.stateTopic(), 0, mark.apply(sinceMark[options.partitions()])));
+        send(RecordFormat.write(options.stateTopic(), 0, mark.apply(sinceMark[options.partitions()]), origin));
         sinceMark[options.partitions()] = 0;
     }
 
