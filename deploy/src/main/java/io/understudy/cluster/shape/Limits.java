@@ -1,0 +1,78 @@
+package io.understudy.cluster.shape;
+
+import io.understudy.config.Configuration;
+import io.understudy.config.Setting;
+import java.time.Duration;
+import java.util.List;
+
+/**
+ * What has to be so, and for how long, before a supervisor changes anything.
+ *
+ * @param dead for so long a member must have answered nobody before it is taken for dead
+ * @param maxLag so many raft entries a learner may be behind the leader to be promoted
+ * @param stable for so long it must have been healthy and no further behind than that
+ * @param joinDeadline within it a new learner must have become healthy, or it is removed again
+ * @param holdOff for so long a machine whose member died or did not join is left alone; doubled each time, up to 64 times
+ * @param changesPerHour so many times per hour a voter is removed or added at most, whoever did it
+ */
+public record Limits(
+        Duration dead, long maxLag, Duration stable, Duration joinDeadline, Duration holdOff, int changesPerHour) {
+
+    private static final Duration DEFAULT_DEAD = Duration.ofSeconds(30);
+    private static final Duration DEFAULT_STABLE = Duration.ofSeconds(10);
+    private static final Duration DEFAULT_JOIN = Duration.ofMinutes(10);
+    private static final Duration DEFAULT_HOLD_OFF = Duration.ofMinutes(1);
+    private static final Duration LEAST = Duration.ofSeconds(1);
+    private static final Duration MOST = Duration.ofDays(1);
+    private static final int DEFAULT_LAG = 500;
+    private static final int MOST_LAG = 100_000;
+    private static final int DEFAULT_CHANGES = 12;
+    private static final int MOST_CHANGES = 1_000;
+
+    private static final Setting<Duration> DEAD = Setting.duration(
+                    "deadTime",
+                    "For so long neither the supervisor nor any live member must have reached a member before it is taken"
+                            + " for dead, and replaced.")
+            .defaultsTo(DEFAULT_DEAD)
+            .between(LEAST, MOST);
+    private static final Setting<Integer> MAX_LAG = Setting.integer(
+                    "maxLag", "Raft entries that a learner may be behind the leader to be promoted.")
+            .defaultsTo(DEFAULT_LAG)
+            .between(0, MOST_LAG);
+    private static final Setting<Duration> STABLE = Setting.duration(
+                    "stableTime", "For so long a learner must have been healthy and within maxLag to be promoted.")
+            .defaultsTo(DEFAULT_STABLE)
+            .between(LEAST, MOST);
+    private static final Setting<Duration> JOIN_DEADLINE = Setting.duration(
+                    "joinDeadline", "A learner that has not become healthy after so long is removed again.")
+            .defaultsTo(DEFAULT_JOIN)
+            .between(LEAST, MOST);
+    private static final Setting<Duration> HOLD_OFF = Setting.duration(
+                    "holdOff",
+                    "For so long a machine is left alone after its member died or did not join; twice as long each time.")
+            .defaultsTo(DEFAULT_HOLD_OFF)
+            .between(LEAST, MOST);
+    private static final Setting<Integer> CHANGES = Setting.integer(
+                    "changesPerHour",
+                    "Voters removed or added per hour at most, by whomever; replacing one takes two of them.")
+            .defaultsTo(DEFAULT_CHANGES)
+            .between(2, MOST_CHANGES);
+
+    /** Relative to the group {@code shape}, beside those of {@link Shape}. */
+    public static final List<Setting<?>> ROWS = List.of(DEAD, MAX_LAG, STABLE, JOIN_DEADLINE, HOLD_OFF, CHANGES);
+
+    /**
+     * What {@link #ROWS} say.
+     *
+     * @param group the part of the configuration the rows were put under
+     */
+    public static Limits from(Configuration group) {
+        return new Limits(
+                group.get(DEAD),
+                group.get(MAX_LAG),
+                group.get(STABLE),
+                group.get(JOIN_DEADLINE),
+                group.get(HOLD_OFF),
+                group.get(CHANGES));
+    }
+}

@@ -1,0 +1,49 @@
+package io.understudy.cluster.shape;
+
+import io.understudy.config.Configuration;
+import io.understudy.config.HostPort;
+import io.understudy.config.Setting;
+import java.time.Duration;
+import java.util.List;
+
+/**
+ * How a supervisor itself runs.
+ *
+ * @param listen where its state is served, and {@code pause} and {@code resume} are taken
+ * @param interval pause between two looks at the cluster
+ * @param patience how long one look waits for members that don't answer
+ * @param lease another supervisor acts once this one has not been heard of for so long
+ */
+public record SupervisorSettings(HostPort listen, Duration interval, Duration patience, Duration lease) {
+
+    private static final Duration DEFAULT_INTERVAL = Duration.ofSeconds(1);
+    private static final Duration DEFAULT_PATIENCE = Duration.ofSeconds(2);
+    private static final Duration DEFAULT_LEASE = Duration.ofSeconds(10);
+
+    private static final Setting<HostPort> LISTEN = Setting.hostPort(
+                    "listen", "Where state and metrics are served; pause and resume are taken from this machine only.")
+            .defaultsTo(new HostPort("127.0.0.1", 8082));
+    private static final Setting<Duration> INTERVAL = Setting.duration("interval", "Pause between two looks.")
+            .defaultsTo(DEFAULT_INTERVAL)
+            .between(Duration.ofMillis(100), Duration.ofMinutes(1));
+    private static final Setting<Duration> PATIENCE = Setting.duration(
+                    "patience", "How long one look waits for members that don't answer.")
+            .defaultsTo(DEFAULT_PATIENCE)
+            .between(Duration.ofMillis(100), Duration.ofMinutes(1));
+    private static final Setting<Duration> LEASE = Setting.duration(
+                    "lease", "Another supervisor acts once this one has not been heard of for so long.")
+            .defaultsTo(DEFAULT_LEASE)
+            .between(Duration.ofSeconds(2), Duration.ofMinutes(10));
+
+    /** Relative to the group {@code supervisor}. */
+    public static final List<Setting<?>> ROWS = List.of(LISTEN, INTERVAL, PATIENCE, LEASE);
+
+    /**
+     * What {@link #ROWS} say.
+     *
+     * @param group the part of the configuration the rows were put under
+     */
+    public static SupervisorSettings from(Configuration group) {
+        return new SupervisorSettings(group.get(LISTEN), group.get(INTERVAL), group.get(PATIENCE), group.get(LEASE));
+    }
+}
