@@ -32,4 +32,19 @@ public interface Machines {
 
     /** Whether the member's process is there; empty if only its operator knows. */
     Optional<Boolean> isRunning(MemberSpec member);
+
+    /**
+     * Moves the data of one place to another, both of which are stopped. Does nothing if it is there already.
+     *
+     * @throws UnsupportedOperationException these machines can't
+     */
+    default void moveData(MemberSpec from, MemberSpec to) {
+        throw new UnsupportedOperationException(
+                "data can't be moved from " + from.name() + " to " + to.name() + " by us");
+    }
+
+    /** The last lines the member's process wrote, for people; none if they can't be seen from here. */
+    default List<String> endOfLog(MemberSpec member) {
+        return List.of();
+    }
 }

@@ -14,6 +14,7 @@ import java.util.Set;
  * @param clientUrls empty until it has started for the first time
  * @param answer empty if it did not answer in time
  * @param peers whom it has a live connection with ({@code etcd_network_active_peers}); empty if it did not answer
+ * @param process its process, as seen from outside
  */
 public record MemberFacts(
         MemberId id,
@@ -22,7 +23,20 @@ public record MemberFacts(
         List<URI> peerUrls,
         List<URI> clientUrls,
         Optional<MemberAnswer> answer,
-        Set<MemberId> peers) {
+        Set<MemberId> peers,
+        MemberProcess process) {
+
+    /** One of whose process nothing was seen. */
+    public MemberFacts(
+            MemberId id,
+            String name,
+            Role role,
+            List<URI> peerUrls,
+            List<URI> clientUrls,
+            Optional<MemberAnswer> answer,
+            Set<MemberId> peers) {
+        this(id, name, role, peerUrls, clientUrls, answer, peers, MemberProcess.UNSEEN);
+    }
 
     public MemberFacts {
         peerUrls = List.copyOf(peerUrls);

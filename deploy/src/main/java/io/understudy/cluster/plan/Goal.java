@@ -11,4 +11,9 @@ public interface Goal {
 
     /** What leads from here to there. */
     Plan plan(ClusterFacts facts);
+
+    /** Whether the member that a step was to bring in is to be removed again when the step fails. */
+    default boolean undoes(Step step) {
+        return false;
+    }
 }

@@ -1,44 +1,171 @@
 package io.understudy.cluster.plan;
 
+import static java.util.stream.Collectors.joining;
+
 import io.understudy.cluster.machine.MemberSpec;
 import io.understudy.vocabulary.MemberId;
 import java.net.URI;
 import java.util.List;
+import java.util.Optional;
 
 /** One change to a cluster, of which only one is under way at any time. */
 public sealed interface Step {
 
+    /** In words, such as {@code promote voter-4}. */
+    String told();
+
+    /** The listed member that it is about. */
+    Optional<MemberId> subject();
+
     /** etcd is told of a new member, which does not vote. */
-    record AddLearner(MemberSpec member) implements Step {}
+    record AddLearner(MemberSpec member) implements Step {
+        @Override
+        public String told() {
+            return "add " + member.name() + " as a learner at " + joined(member.peerUrls());
+        }
+
+        @Override
+        public Optional<MemberId> subject() {
+            return Optional.empty();
+        }
+    }
 
     /** The process of a member that etcd expects starts, and is waited for until it serves. */
-    record Join(MemberSpec member, MemberId id) implements Step {}
+    record Join(MemberSpec member, MemberId id) implements Step {
+        @Override
+        public String told() {
+            return "start " + member.name() + " without data and wait until it serves";
+        }
+
+        @Override
+        public Optional<MemberId> subject() {
+            return Optional.of(id);
+        }
+    }
 
     /** The process of a member that has data starts, and is waited for until it serves. */
-    record Start(MemberSpec member) implements Step {}
+    record Start(MemberSpec member) implements Step {
+        @Override
+        public String told() {
+            return "start " + member.name() + " with the data it has and wait until it serves";
+        }
+
+        @Override
+        public Optional<MemberId> subject() {
+            return Optional.empty();
+        }
+    }
 
     /** A learner is waited for until it has applied what the leader had. */
-    record CatchUp(MemberId learner, String label) implements Step {}
+    record CatchUp(MemberId learner, String label) implements Step {
+        @Override
+        public String told() {
+            return "wait until " + label + " has caught up with the leader";
+        }
+
+        @Override
+        public Optional<MemberId> subject() {
+            return Optional.of(learner);
+        }
+    }
 
     /** A learner becomes a voter. */
-    record Promote(MemberId learner, String label) implements Step {}
+    record Promote(MemberId learner, String label) implements Step {
+        @Override
+        public String told() {
+            return "promote " + label;
+        }
+
+        @Override
+        public Optional<MemberId> subject() {
+            return Optional.of(learner);
+        }
+    }
 
     /** Another voter leads. */
-    record MoveLeader(MemberId from, MemberId to, String label) implements Step {}
+    record MoveLeader(MemberId from, MemberId to, String label) implements Step {
+        @Override
+        public String told() {
+            return "move the leadership to " + label;
+        }
+
+        @Override
+        public Optional<MemberId> subject() {
+            return Optional.of(to);
+        }
+    }
 
     /** A member is no member any more, for good: its id never comes back. */
-    record Remove(MemberId member, String label) implements Step {}
+    record Remove(MemberId member, String label) implements Step {
+        @Override
+        public String told() {
+            return "remove " + label + " for good";
+        }
+
+        @Override
+        public Optional<MemberId> subject() {
+            return Optional.of(member);
+        }
+    }
 
     /** A member's process ends and starts again, on the same data. */
-    record Restart(MemberSpec member, MemberId id) implements Step {}
+    record Restart(MemberSpec member, MemberId id) implements Step {
+        @Override
+        public String told() {
+            return "restart " + member.name() + " and wait until it serves";
+        }
+
+        @Override
+        public Optional<MemberId> subject() {
+            return Optional.of(id);
+        }
+    }
 
     /** The process of one that is no member any more ends; its data is set aside. */
-    record Retire(MemberSpec member) implements Step {}
+    record Retire(MemberSpec member) implements Step {
+        @Override
+        public String told() {
+            return "stop " + member.name() + ", which is no member any more";
+        }
+
+        @Override
+        public Optional<MemberId> subject() {
+            return Optional.empty();
+        }
+    }
 
     /** The others are told another peer URL of a member. */
     record UpdatePeerUrls(MemberId member, String label, List<URI> peerUrls) implements Step {
         public UpdatePeerUrls {
             peerUrls = List.copyOf(peerUrls);
         }
+
+        @Override
+        public String told() {
+            return "tell the others that " + label + " is at " + joined(peerUrls);
+        }
+
+        @Override
+        public Optional<MemberId> subject() {
+            return Optional.of(member);
+        }
+    }
+
+    /** A member goes on elsewhere, with its id and its data: it stops, its data is moved, it starts there. */
+    record Migrate(MemberSpec from, MemberSpec to, MemberId id) implements Step {
+        @Override
+        public String told() {
+            return "stop " + from.name() + ", move its data and start it as " + to.name();
+        }
+
+        @Override
+        public Optional<MemberId> subject() {
+            return Optional.of(id);
+        }
+    }
+
+    /** As on etcd's command line. */
+    static String joined(List<URI> urls) {
+        return urls.stream().map(URI::toString).collect(joining(","));
     }
 }

@@ -1,0 +1,68 @@
+package io.understudy.cluster.goal;
+
+import io.understudy.cluster.machine.MemberSpec;
+import io.understudy.cluster.observe.ClusterFacts;
+import io.understudy.cluster.observe.MemberFacts;
+import io.understudy.cluster.plan.Goal;
+import io.understudy.cluster.plan.NextStep;
+import io.understudy.cluster.plan.Plan;
+import io.understudy.cluster.plan.Planner;
+import io.understudy.cluster.plan.Step;
+import java.util.Optional;
+
+/**
+ * A member more: a learner first, always, and a voter only once it has caught up.
+ *
+ * @param isToVote whether it is promoted
+ */
+public record AddMember(MemberSpec member, boolean isToVote) implements Goal, NextStep {
+
+    @Override
+    public Plan plan(ClusterFacts facts) {
+        return Planner.plan(facts, this);
+    }
+
+    /** A member that does not come up is no member any more afterwards. */
+    @Override
+    public boolean undoes(Step step) {
+        return step instanceof Step.Join || step instanceof Step.CatchUp;
+    }
+
+    @Override
+    public Next after(ClusterFacts facts) {
+        Optional<MemberFacts> listed = listed(facts);
+        if (listed.isEmpty()) {
+            return new Next.Do(new Step.AddLearner(member));
+        }
+        MemberFacts found = listed.get();
+        if (found.hasStarted() && !found.name().equals(member.name())) {
+            return Next.impossible(
+                    "peer-url-not-in-use",
+                    "the member at " + found.peerUrls() + " is called " + found.name() + ", not " + member.name(),
+                    "Give its name, or another peer URL");
+        }
+        if (!found.hasStarted()) {
+            return new Next.Do(new Step.Join(member, found.id()));
+        }
+        if (found.isVoter()) {
+            return isToVote
+                    ? new Next.Reached(member.name() + " is a voter")
+                    : Next.impossible(
+                            "voter-stays-voter",
+                            member.name() + " votes already, and etcd makes no learner of a voter",
+                            "Remove it and add it again (understudy cluster remove, understudy cluster add)");
+        }
+        if (found.answer().isEmpty()) {
+            return new Next.Do(new Step.Start(member));
+        }
+        return isToVote || !InSync.isSo(facts, found)
+                ? Promotion.next(facts, found)
+                : new Next.Reached(member.name() + " is a learner and has caught up");
+    }
+
+    private Optional<MemberFacts> listed(ClusterFacts facts) {
+        return facts.members().stream()
+                .filter(each -> each.peerUrls().stream().anyMatch(member.peerUrls()::contains))
+                .findFirst();
+    }
+}

@@ -1,0 +1,38 @@
+package io.understudy.cluster.goal;
+
+import io.understudy.cluster.machine.MemberSpec;
+import io.understudy.cluster.observe.ClusterFacts;
+import io.understudy.cluster.observe.MemberFacts;
+import io.understudy.cluster.plan.Goal;
+import io.understudy.cluster.plan.NextStep;
+import io.understudy.cluster.plan.Plan;
+import io.understudy.cluster.plan.Planner;
+import io.understudy.cluster.plan.Step;
+import io.understudy.vocabulary.MemberId;
+import java.util.Optional;
+
+/**
+ * Clients find a member at other URLs: it publishes them itself when it starts with them.
+ *
+ * @param place the member as it is to be started
+ */
+public record ChangeClientUrls(MemberId member, MemberSpec place) implements Goal, NextStep {
+
+    @Override
+    public Plan plan(ClusterFacts facts) {
+        return Planner.plan(facts, this);
+    }
+
+    @Override
+    public Next after(ClusterFacts facts) {
+        Optional<MemberFacts> listed = facts.member(member);
+        if (listed.isEmpty()) {
+            return Next.impossible("is-member", "no member has the id " + member, "See understudy cluster status");
+        }
+        MemberFacts found = listed.get();
+        if (found.isHealthy() && Urls.same(found.clientUrls(), place.clientUrls())) {
+            return new Next.Reached(found.label() + " serves clients at " + place.clientUrls());
+        }
+        return new Next.Do(Leadership.away(facts, found).orElseGet(() -> new Step.Restart(place, member)));
+    }
+}

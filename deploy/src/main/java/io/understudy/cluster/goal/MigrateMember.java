@@ -1,0 +1,48 @@
+package io.understudy.cluster.goal;
+
+import io.understudy.cluster.machine.MemberSpec;
+import io.understudy.cluster.observe.ClusterFacts;
+import io.understudy.cluster.observe.MemberFacts;
+import io.understudy.cluster.plan.Goal;
+import io.understudy.cluster.plan.NextStep;
+import io.understudy.cluster.plan.Plan;
+import io.understudy.cluster.plan.Planner;
+import io.understudy.cluster.plan.Step;
+import io.understudy.vocabulary.MemberId;
+import java.util.Optional;
+
+/**
+ * A member goes on elsewhere with its id and its data, which are not streamed from the leader again. The others are told
+ * first: so it can be seen from the member list how far it came.
+ */
+public record MigrateMember(MemberId member, MemberSpec from, MemberSpec to) implements Goal, NextStep {
+
+    @Override
+    public Plan plan(ClusterFacts facts) {
+        return Planner.plan(facts, this);
+    }
+
+    @Override
+    public Next after(ClusterFacts facts) {
+        Optional<MemberFacts> listed = facts.member(member);
+        if (listed.isEmpty()) {
+            return Next.impossible("is-member", "no member has the id " + member, "See understudy cluster status");
+        }
+        MemberFacts found = listed.get();
+        Optional<Step> handOver = Leadership.away(facts, found);
+        if (found.name().equals(to.name()) && found.isHealthy() && isAt(found)) {
+            return new Next.Reached(to.name() + " serves with the data of " + from.name());
+        }
+        if (handOver.isPresent()) {
+            return new Next.Do(handOver.get());
+        }
+        return new Next.Do(
+                isAt(found)
+                        ? new Step.Migrate(from, to, member)
+                        : new Step.UpdatePeerUrls(member, found.label(), to.peerUrls()));
+    }
+
+    private boolean isAt(MemberFacts found) {
+        return Urls.same(found.peerUrls(), to.peerUrls());
+    }
+}

@@ -1,0 +1,39 @@
+package io.understudy.cluster.goal;
+
+import io.understudy.cluster.observe.ClusterFacts;
+import io.understudy.cluster.observe.MemberFacts;
+import io.understudy.cluster.plan.Goal;
+import io.understudy.cluster.plan.NextStep;
+import io.understudy.cluster.plan.Plan;
+import io.understudy.cluster.plan.Planner;
+import io.understudy.vocabulary.MemberId;
+import java.util.Optional;
+
+/** A learner votes, once it has caught up. */
+public record PromoteMember(MemberId member) implements Goal, NextStep {
+
+    @Override
+    public Plan plan(ClusterFacts facts) {
+        return Planner.plan(facts, this);
+    }
+
+    @Override
+    public Next after(ClusterFacts facts) {
+        Optional<MemberFacts> listed = facts.member(member);
+        if (listed.isEmpty()) {
+            return Next.impossible("is-member", "no member has the id " + member, "See understudy cluster status");
+        }
+        MemberFacts found = listed.get();
+        if (found.isVoter()) {
+            return new Next.Reached(found.label() + " is a voter");
+        }
+        if (!found.hasStarted() || found.answer().isEmpty()) {
+            return Next.impossible(
+                    "learner-serves",
+                    found.label() + (found.hasStarted() ? " does not answer" : " was never started")
+                            + ", so it can't catch up",
+                    "Start it, or remove it (understudy cluster remove " + found.label() + ")");
+        }
+        return Promotion.next(facts, found);
+    }
+}

@@ -1,0 +1,46 @@
+package io.understudy.cluster.goal;
+
+import io.understudy.cluster.machine.MemberSpec;
+import io.understudy.cluster.observe.ClusterFacts;
+import io.understudy.cluster.observe.MemberFacts;
+import io.understudy.cluster.plan.Goal;
+import io.understudy.cluster.plan.NextStep;
+import io.understudy.cluster.plan.Plan;
+import io.understudy.cluster.plan.Planner;
+import io.understudy.cluster.plan.Step;
+import io.understudy.vocabulary.MemberId;
+import java.util.Optional;
+
+/**
+ * One voter in place of another. A dead one goes first, so that no step needs more votes than are alive; a healthy one
+ * stays until its successor votes.
+ *
+ * @param successor a place for a new member, or a learner that stands by
+ */
+public record ReplaceMember(MemberId old, MemberSpec successor) implements Goal, NextStep {
+
+    @Override
+    public Plan plan(ClusterFacts facts) {
+        return Planner.plan(facts, this);
+    }
+
+    @Override
+    public boolean undoes(Step step) {
+        return arrival().undoes(step);
+    }
+
+    @Override
+    public Next after(ClusterFacts facts) {
+        RemoveMember departure = new RemoveMember(old);
+        Optional<MemberFacts> listed = facts.member(old);
+        if (listed.isPresent() && !listed.get().isHealthy()) {
+            return departure.after(facts);
+        }
+        Next arriving = arrival().after(facts);
+        return arriving instanceof Next.Reached && listed.isPresent() ? departure.after(facts) : arriving;
+    }
+
+    private AddMember arrival() {
+        return new AddMember(successor, true);
+    }
+}

@@ -1,0 +1,82 @@
+package io.understudy.cluster.goal;
+
+import static java.util.stream.Collectors.joining;
+
+import io.understudy.cluster.machine.MemberSpec;
+import io.understudy.cluster.observe.ClusterFacts;
+import io.understudy.cluster.observe.MemberAnswer;
+import io.understudy.cluster.observe.MemberFacts;
+import io.understudy.cluster.plan.Goal;
+import io.understudy.cluster.plan.NextStep;
+import io.understudy.cluster.plan.Plan;
+import io.understudy.cluster.plan.Planner;
+import io.understudy.cluster.plan.Step;
+import io.understudy.etcd.EtcdVersion;
+import java.time.Instant;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Every member runs in a process that is new enough: restarted one by one, learners first, the leader last and not while it
+ * leads. The next one's turn comes when the last one serves again.
+ *
+ * @param startedSince when a process must have started at the earliest, by its own clock
+ * @param version what it must be; null for any. Then the time of the start does not matter
+ */
+public record Roll(Instant startedSince, @Nullable EtcdVersion version) implements Goal, NextStep {
+
+    @Override
+    public Plan plan(ClusterFacts facts) {
+        return Planner.plan(facts, this);
+    }
+
+    @Override
+    public Next after(ClusterFacts facts) {
+        List<MemberFacts> members =
+                facts.members().stream().filter(MemberFacts::hasStarted).toList();
+        List<MemberFacts> untold =
+                members.stream().filter(member -> isUntold(member)).toList();
+        if (!untold.isEmpty()) {
+            return Next.impossible(
+                    "start-time-known",
+                    "the metrics of " + untold.stream().map(MemberFacts::label).collect(joining(", "))
+                            + " don't tell when it started",
+                    "Name a version to roll to (--to-version)");
+        }
+        Optional<MemberFacts> next = members.stream()
+                .filter(member -> !member.isHealthy() || isOld(member))
+                .min(Comparator.comparing(MemberFacts::isHealthy)
+                        .thenComparing(member -> !member.isLearner())
+                        .thenComparing(member -> Leadership.leads(facts, member))
+                        .thenComparing(MemberFacts::name));
+        if (next.isEmpty()) {
+            return new Next.Reached(
+                    version == null
+                            ? "every member's process started after " + startedSince
+                            : "every member is of " + version);
+        }
+        return new Next.Do(Leadership.away(facts, next.get()).orElseGet(() -> restart(next.get())));
+    }
+
+    private boolean isUntold(MemberFacts member) {
+        return version == null
+                && member.isHealthy()
+                && member.process().startedAt().isEmpty();
+    }
+
+    private boolean isOld(MemberFacts member) {
+        return version == null
+                ? member.process().startedAt().orElse(Instant.MIN).isBefore(startedSince)
+                : member.answer()
+                                .map(MemberAnswer::version)
+                                .orElse(EtcdVersion.UNKNOWN)
+                                .compareTo(version)
+                        != 0;
+    }
+
+    private static Step restart(MemberFacts member) {
+        return new Step.Restart(new MemberSpec(member.name(), member.peerUrls(), member.clientUrls()), member.id());
+    }
+}

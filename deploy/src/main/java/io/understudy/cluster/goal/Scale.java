@@ -1,0 +1,77 @@
+package io.understudy.cluster.goal;
+
+import io.understudy.cluster.machine.MemberSpec;
+import io.understudy.cluster.observe.ClusterFacts;
+import io.understudy.cluster.observe.MemberFacts;
+import io.understudy.cluster.plan.Goal;
+import io.understudy.cluster.plan.NextStep;
+import io.understudy.cluster.plan.Plan;
+import io.understudy.cluster.plan.Planner;
+import io.understudy.cluster.plan.Step;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Optional;
+
+/**
+ * A number of voters, one member at a time.
+ *
+ * @param voters how many
+ * @param places where new ones may run, best first; learners that run elsewhere stay learners
+ */
+public record Scale(int voters, List<MemberSpec> places) implements Goal, NextStep {
+
+    public Scale {
+        places = List.copyOf(places);
+        if (voters < 1) {
+            throw new IllegalArgumentException("a cluster needs at least 1 voter, asked for " + voters);
+        }
+    }
+
+    @Override
+    public Plan plan(ClusterFacts facts) {
+        return Planner.plan(facts, this);
+    }
+
+    @Override
+    public boolean undoes(Step step) {
+        return step instanceof Step.Join || step instanceof Step.CatchUp;
+    }
+
+    @Override
+    public Next after(ClusterFacts facts) {
+        int now = facts.voters().size();
+        if (now == voters) {
+            return new Next.Reached("it has " + now + (now == 1 ? " voter" : " voters"));
+        }
+        return now < voters ? grow(facts) : shrink(facts);
+    }
+
+    /** What was begun is finished first. */
+    private Next grow(ClusterFacts facts) {
+        Optional<MemberSpec> next = places.stream()
+                .filter(place -> facts.voters().stream().noneMatch(voter -> isAt(voter, place)))
+                .min(Comparator.comparing(
+                        place -> facts.learners().stream().noneMatch(learner -> isAt(learner, place))));
+        return next.isPresent()
+                ? new AddMember(next.get(), true).after(facts)
+                : Next.impossible(
+                        "place-for-member",
+                        voters + " voters are wanted, there are "
+                                + facts.voters().size() + ", and no place is left for another",
+                        "Name more places (--member name=peerURL)");
+    }
+
+    /** The dead first, the leader last, else the one whose name comes last. */
+    private Next shrink(ClusterFacts facts) {
+        MemberFacts least = facts.voters().stream()
+                .max(Comparator.comparing((MemberFacts voter) -> !voter.isHealthy())
+                        .thenComparing(voter -> !Leadership.leads(facts, voter))
+                        .thenComparing(MemberFacts::name))
+                .orElseThrow();
+        return new RemoveMember(least.id()).after(facts);
+    }
+
+    private static boolean isAt(MemberFacts member, MemberSpec place) {
+        return member.name().equals(place.name()) || member.peerUrls().stream().anyMatch(place.peerUrls()::contains);
+    }
+}

@@ -1,0 +1,17 @@
+package io.understudy.cluster.observe;
+
+import java.time.Duration;
+import java.time.Instant;
+import java.util.Optional;
+
+/**
+ * What can be seen of a member's process from outside; each empty if it could not be seen.
+ *
+ * @param startedAt when it started, by its own clock ({@code process_start_time_seconds} of its metrics)
+ * @param clockAhead how far its clock is ahead of ours, as its HTTP answers are dated: to a second, negative if behind
+ * @param servesPeers whether something answers at every peer URL that the cluster lists for it
+ */
+public record MemberProcess(Optional<Instant> startedAt, Optional<Duration> clockAhead, Optional<Boolean> servesPeers) {
+
+    public static final MemberProcess UNSEEN = new MemberProcess(Optional.empty(), Optional.empty(), Optional.empty());
+}

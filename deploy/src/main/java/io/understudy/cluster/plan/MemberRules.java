@@ -1,0 +1,95 @@
+package io.understudy.cluster.plan;
+
+import io.understudy.cluster.observe.ClusterFacts;
+import io.understudy.cluster.observe.MemberAnswer;
+import io.understudy.cluster.observe.MemberFacts;
+import io.understudy.etcd.EtcdVersion;
+import io.understudy.vocabulary.MemberId;
+import java.util.List;
+import java.util.Optional;
+
+/** One change at a time, within what etcd's release can do. */
+final class MemberRules {
+
+    private MemberRules() {}
+
+    static Optional<Refusal> isMember(Step step, ClusterFacts facts) {
+        return step.subject()
+                .filter(id -> facts.member(id).isEmpty())
+                .map(id -> new Refusal(
+                        "is-member",
+                        "no member has the id " + id,
+                        "The members are " + QuorumRules.names(facts.members())));
+    }
+
+    /** A member that is listed but never started is a change that someone began. */
+    static Optional<Refusal> oneChangeAtATime(Step step, ClusterFacts facts) {
+        if (isHarmless(step) || isRemovalOfDead(step, facts)) {
+            return Optional.empty();
+        }
+        Optional<MemberId> subject = step.subject();
+        List<MemberFacts> pending = facts.members().stream()
+                .filter(member -> !member.hasStarted() && !subject.equals(Optional.of(member.id())))
+                .toList();
+        if (pending.isEmpty()) {
+            return Optional.empty();
+        }
+        MemberFacts first = pending.get(0);
+        return Optional.of(new Refusal(
+                "one-change-at-a-time",
+                "another change is under way: member " + first.id() + " at " + Step.joined(first.peerUrls())
+                        + " was added but never started",
+                "Finish that (understudy cluster add with the same peer URL) or undo it (understudy cluster remove "
+                        + first.id() + ")"));
+    }
+
+    /** Whether nobody's vote depends on it. */
+    private static boolean isHarmless(Step step) {
+        return step instanceof Step.MoveLeader
+                || step instanceof Step.Start
+                || step instanceof Step.Join
+                || step instanceof Step.CatchUp
+                || step instanceof Step.Retire;
+    }
+
+    private static boolean isRemovalOfDead(Step step, ClusterFacts facts) {
+        return step instanceof Step.Remove remove
+                && facts.member(remove.member()).filter(MemberFacts::isHealthy).isEmpty();
+    }
+
+    static Optional<Refusal> learnerSlotIsFree(Step step, ClusterFacts facts) {
+        EtcdVersion version = oldest(facts);
+        List<MemberFacts> learners = facts.learners();
+        if (!(step instanceof Step.AddLearner)
+                || version.maxLearnersConfigurable()
+                || learners.size() < version.defaultMaxLearners()) {
+            return Optional.empty();
+        }
+        return Optional.of(new Refusal(
+                "learner-slot-free",
+                "etcd " + version + " allows " + version.defaultMaxLearners() + " learner, and "
+                        + QuorumRules.names(learners) + " is one",
+                "Promote or remove it first (understudy cluster promote, understudy cluster remove)"));
+    }
+
+    /** Older releases make a voter of a learner whose peer URLs are updated, silently. */
+    static Optional<Refusal> learnerStaysLearner(Step step, ClusterFacts facts) {
+        if (!(step instanceof Step.UpdatePeerUrls update)
+                || facts.member(update.member()).filter(MemberFacts::isLearner).isEmpty()
+                || oldest(facts).memberUpdateKeepsLearner()) {
+            return Optional.empty();
+        }
+        return Optional.of(new Refusal(
+                "learner-stays-learner",
+                "etcd " + oldest(facts) + " silently makes a voter of a learner whose peer URLs are updated",
+                "Remove it and add it again at the new URL (understudy cluster remove, understudy cluster add)"));
+    }
+
+    private static EtcdVersion oldest(ClusterFacts facts) {
+        return facts.members().stream()
+                .flatMap(member -> member.answer().stream())
+                .map(MemberAnswer::version)
+                .min(EtcdVersion::compareTo)
+                .orElse(EtcdVersion.UNKNOWN);
+    }
+}

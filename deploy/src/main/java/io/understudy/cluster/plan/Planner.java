@@ -1,0 +1,56 @@
+package io.understudy.cluster.plan;
+
+import io.understudy.cluster.observe.ClusterFacts;
+import io.understudy.cluster.plan.NextStep.Next;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * Makes a whole plan out of single next steps, each on the cluster as the one before would leave it. A plan one of whose
+ * steps would be refused is refused as a whole: better nothing than half.
+ */
+public final class Planner {
+
+    /** More steps than any goal takes. */
+    private static final int MOST_STEPS = 200;
+
+    private Planner() {}
+
+    public static Plan plan(ClusterFacts facts, NextStep nextStep) {
+        ClusterFacts now = facts;
+        List<Plan.Planned> planned = new ArrayList<>();
+        while (planned.size() < MOST_STEPS) {
+            Next next = nextStep.after(now);
+            if (next instanceof Next.Reached reached) {
+                return planned.isEmpty() ? new Plan.Done(reached.why()) : new Plan.Steps(planned);
+            }
+            if (next instanceof Next.Impossible impossible) {
+                return new Plan.Refused(impossible.refusals());
+            }
+            Step step = ((Next.Do) next).step();
+            List<Refusal> refusals = Preflight.check(step, now);
+            if (!refusals.isEmpty()) {
+                return new Plan.Refused(at(planned.size(), step, refusals));
+            }
+            ClusterFacts then = Projection.after(now, step);
+            planned.add(new Plan.Planned(step, step.told(), now.quorum(), then.quorum(), isFinal(step)));
+            now = then;
+        }
+        throw new IllegalStateException("a plan does not end: " + planned.subList(0, 5) + " …");
+    }
+
+    private static List<Refusal> at(int stepsBefore, Step step, List<Refusal> refusals) {
+        return stepsBefore == 0
+                ? refusals
+                : refusals.stream()
+                        .map(refusal -> new Refusal(
+                                refusal.rule(),
+                                "step " + (stepsBefore + 1) + " (" + step.told() + "): " + refusal.why(),
+                                refusal.wayOut()))
+                        .toList();
+    }
+
+    private static boolean isFinal(Step step) {
+        return step instanceof Step.Remove || step instanceof Step.Migrate;
+    }
+}

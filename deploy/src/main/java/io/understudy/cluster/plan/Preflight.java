@@ -1,0 +1,44 @@
+package io.understudy.cluster.plan;
+
+import io.understudy.cluster.observe.ClusterFacts;
+import java.util.List;
+import java.util.Optional;
+
+/**
+ * What etcd does not check, or only when it is too late: whether a step may be taken, the cluster being as it is now. Pure
+ * functions.
+ */
+public final class Preflight {
+
+    /** One rule: empty if the step may be taken. */
+    @FunctionalInterface
+    interface Rule {
+        Optional<Refusal> check(Step step, ClusterFacts facts);
+    }
+
+    private static final List<Rule> RULES = List.of(
+            QuorumRules::quorumSurvives,
+            QuorumRules::etcdAdds,
+            QuorumRules::leaderIsHealthyVoter,
+            MemberRules::isMember,
+            MemberRules::oneChangeAtATime,
+            MemberRules::learnerSlotIsFree,
+            MemberRules::learnerStaysLearner,
+            UrlRules::wellFormed,
+            UrlRules::notInUse,
+            UrlRules::nameNotInUse,
+            SanityRules::versions,
+            SanityRules::clocks);
+
+    private Preflight() {}
+
+    /** Every reason why the step must not be taken now; none if it may. */
+    public static List<Refusal> check(Step step, ClusterFacts facts) {
+        Optional<Refusal> lost = QuorumRules.quorumIsHeld(step, facts);
+        return lost.isPresent()
+                ? List.of(lost.get())
+                : RULES.stream()
+                        .flatMap(rule -> rule.check(step, facts).stream())
+                        .toList();
+    }
+}

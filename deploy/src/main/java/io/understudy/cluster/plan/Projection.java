@@ -1,0 +1,203 @@
+package io.understudy.cluster.plan;
+
+import io.understudy.cluster.machine.MemberSpec;
+import io.understudy.cluster.observe.ClusterFacts;
+import io.understudy.cluster.observe.MemberAnswer;
+import io.understudy.cluster.observe.MemberFacts;
+import io.understudy.cluster.observe.MemberProcess;
+import io.understudy.etcd.Role;
+import io.understudy.vocabulary.MemberId;
+import java.net.URI;
+import java.time.Instant;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+import java.util.function.UnaryOperator;
+import java.util.stream.Stream;
+
+/** A cluster as it is after a step that did what it is meant to do: what the rest of a plan is made from. */
+public final class Projection {
+
+    /** Stands for the id that etcd will give to a member that is still to be added. */
+    public static final MemberId TO_BE_GIVEN = new MemberId(0);
+
+    /** What a member has applied of which nothing is known yet. */
+    private static final long NOTHING = Long.MIN_VALUE / 2;
+
+    private Projection() {}
+
+    public static ClusterFacts after(ClusterFacts facts, Step step) {
+        if (step instanceof Step.AddLearner add) {
+            return with(facts, expected(add.member()));
+        }
+        if (step instanceof Step.Join join) {
+            return change(facts, join.id(), member -> serving(facts, join.member(), member));
+        }
+        if (step instanceof Step.Start start) {
+            return facts.named(start.member().name())
+                    .map(found -> change(facts, found.id(), member -> serving(facts, start.member(), member)))
+                    .orElse(facts);
+        }
+        if (step instanceof Step.CatchUp catchUp) {
+            return change(facts, catchUp.learner(), member -> answering(member, answer(facts, leaderIndex(facts))));
+        }
+        if (step instanceof Step.Promote promote) {
+            return change(facts, promote.learner(), member -> as(member, Role.VOTER));
+        }
+        if (step instanceof Step.MoveLeader move) {
+            return led(facts, move.to());
+        }
+        if (step instanceof Step.Remove remove) {
+            return without(facts, remove.member());
+        }
+        return atPlace(facts, step);
+    }
+
+    private static ClusterFacts atPlace(ClusterFacts facts, Step step) {
+        if (step instanceof Step.Restart restart) {
+            return change(facts, restart.id(), member -> serving(facts, restart.member(), member));
+        }
+        if (step instanceof Step.Migrate migrate) {
+            return change(facts, migrate.id(), member -> serving(facts, migrate.to(), member));
+        }
+        if (step instanceof Step.UpdatePeerUrls update) {
+            return change(facts, update.member(), member -> listedAt(member, update.peerUrls()));
+        }
+        return facts;
+    }
+
+    private static MemberFacts expected(MemberSpec spec) {
+        return new MemberFacts(TO_BE_GIVEN, "", Role.LEARNER, spec.peerUrls(), List.of(), Optional.empty(), Set.of());
+    }
+
+    private static MemberFacts serving(ClusterFacts facts, MemberSpec spec, MemberFacts member) {
+        List<URI> clientUrls = spec.clientUrls().isEmpty() ? member.clientUrls() : spec.clientUrls();
+        return new MemberFacts(
+                member.id(),
+                spec.name(),
+                member.role(),
+                member.peerUrls(),
+                clientUrls,
+                Optional.of(answer(facts, member.hasStarted() ? leaderIndex(facts) : NOTHING)),
+                Set.of(),
+                new MemberProcess(Optional.of(Instant.MAX), member.process().clockAhead(), Optional.of(true)));
+    }
+
+    private static MemberFacts answering(MemberFacts member, MemberAnswer answer) {
+        return new MemberFacts(
+                member.id(),
+                member.name(),
+                member.role(),
+                member.peerUrls(),
+                member.clientUrls(),
+                Optional.of(answer),
+                member.peers(),
+                member.process());
+    }
+
+    private static MemberFacts as(MemberFacts member, Role role) {
+        return new MemberFacts(
+                member.id(),
+                member.name(),
+                role,
+                member.peerUrls(),
+                member.clientUrls(),
+                member.answer(),
+                member.peers(),
+                member.process());
+    }
+
+    private static MemberFacts listedAt(MemberFacts member, List<URI> peerUrls) {
+        return new MemberFacts(
+                member.id(),
+                member.name(),
+                member.role(),
+                peerUrls,
+                member.clientUrls(),
+                member.answer(),
+                member.peers(),
+                new MemberProcess(member.process().startedAt(), member.process().clockAhead(), Optional.of(false)));
+    }
+
+    /** What a member would answer that is as the leader is, but for how much it has applied. */
+    private static MemberAnswer answer(ClusterFacts facts, long applied) {
+        MemberAnswer like = facts.leader()
+                .or(() -> facts.healthyVoters().stream().findFirst())
+                .flatMap(MemberFacts::answer)
+                .orElseThrow(() -> new IllegalArgumentException("nothing follows for a cluster without a quorum"));
+        return new MemberAnswer(
+                like.version(),
+                like.leader(),
+                like.raftTerm(),
+                like.raftIndex(),
+                applied,
+                like.revision(),
+                like.databaseBytes(),
+                like.databaseBytesInUse(),
+                true,
+                List.of());
+    }
+
+    private static long leaderIndex(ClusterFacts facts) {
+        return facts.leader()
+                .flatMap(MemberFacts::answer)
+                .map(MemberAnswer::raftIndex)
+                .orElse(0L);
+    }
+
+    private static ClusterFacts led(ClusterFacts facts, MemberId leader) {
+        return replaced(
+                facts,
+                facts.members().stream()
+                        .map(member -> member.answer()
+                                .map(answer -> answering(member, led(answer, leader)))
+                                .orElse(member))
+                        .toList());
+    }
+
+    private static MemberAnswer led(MemberAnswer answer, MemberId leader) {
+        return new MemberAnswer(
+                answer.version(),
+                Optional.of(leader),
+                answer.raftTerm() + 1,
+                answer.raftIndex(),
+                answer.appliedIndex(),
+                answer.revision(),
+                answer.databaseBytes(),
+                answer.databaseBytesInUse(),
+                answer.reachesQuorum(),
+                answer.errors());
+    }
+
+    /** Another leads at once if who is gone was the leader. */
+    private static ClusterFacts without(ClusterFacts facts, MemberId gone) {
+        ClusterFacts rest = replaced(
+                facts,
+                facts.members().stream()
+                        .filter(member -> !member.id().equals(gone))
+                        .toList());
+        boolean led = facts.leader().map(MemberFacts::id).filter(gone::equals).isPresent();
+        Optional<MemberFacts> next = rest.healthyVoters().stream().findFirst();
+        return led && next.isPresent() ? led(rest, next.get().id()) : rest;
+    }
+
+    private static ClusterFacts with(ClusterFacts facts, MemberFacts more) {
+        return replaced(
+                facts, Stream.concat(facts.members().stream(), Stream.of(more)).toList());
+    }
+
+    private static ClusterFacts change(ClusterFacts facts, MemberId id, UnaryOperator<MemberFacts> change) {
+        return replaced(
+                facts,
+                facts.members().stream()
+                        .map(member -> member.id().equals(id) ? change.apply(member) : member)
+                        .sorted(Comparator.comparing((MemberFacts member) -> !member.hasStarted())
+                                .thenComparing(MemberFacts::name))
+                        .toList());
+    }
+
+    private static ClusterFacts replaced(ClusterFacts facts, List<MemberFacts> members) {
+        return new ClusterFacts(facts.cluster(), members, facts.isConfirmed(), facts.alarms(), facts.at());
+    }
+}

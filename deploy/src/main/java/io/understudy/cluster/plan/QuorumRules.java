@@ -1,0 +1,125 @@
+package io.understudy.cluster.plan;
+
+import static java.util.stream.Collectors.joining;
+
+import io.understudy.cluster.observe.ClusterFacts;
+import io.understudy.cluster.observe.MemberFacts;
+import io.understudy.cluster.quorum.Quorum;
+import io.understudy.vocabulary.MemberId;
+import java.util.List;
+import java.util.Optional;
+
+/** No step needs more votes than there are members healthy now. */
+final class QuorumRules {
+
+    private QuorumRules() {}
+
+    static Optional<Refusal> quorumIsHeld(Step step, ClusterFacts facts) {
+        if (facts.isConfirmed() && facts.quorum().isHeld()) {
+            return Optional.empty();
+        }
+        return Optional.of(new Refusal(
+                "quorum-held",
+                "nothing can be changed without a quorum; " + facts.quorum()
+                        + (facts.isConfirmed() ? "" : ", and no quorum confirms the list of members"),
+                "Start the voters that don't answer (" + dead(facts)
+                        + "); if they are lost for good, see understudy cluster recover"));
+    }
+
+    /** Raft's own arithmetic (section 4): the votes needed after the step, by who is healthy before it. */
+    static Optional<Refusal> quorumSurvives(Step step, ClusterFacts facts) {
+        Quorum worst = worst(step, facts);
+        if (worst.isHeld()) {
+            return Optional.empty();
+        }
+        return Optional.of(new Refusal(
+                "quorum-survives",
+                "to " + step.told() + " would leave " + worst + "; now it is " + facts.quorum(),
+                wayOut(step, facts)));
+    }
+
+    /** The quorum at the worst moment of the step, by who is healthy now. */
+    static Quorum worst(Step step, ClusterFacts facts) {
+        Quorum now = facts.quorum();
+        if (step instanceof Step.Promote promote) {
+            return facts.member(promote.learner())
+                    .filter(MemberFacts::isLearner)
+                    .map(learner -> now.plusVoter(learner.isHealthy()))
+                    .orElse(now);
+        }
+        if (step instanceof Step.Remove remove) {
+            return voter(facts, remove.member())
+                    .map(voter -> now.minusVoter(voter.isHealthy()))
+                    .orElse(now);
+        }
+        if (step instanceof Step.Restart restart) {
+            return down(facts, restart.id());
+        }
+        if (step instanceof Step.Migrate migrate) {
+            return down(facts, migrate.id());
+        }
+        // Until it listens there, the others may not reach it; who is alone needs nobody to.
+        return step instanceof Step.UpdatePeerUrls update && now.voters() > 1 ? down(facts, update.member()) : now;
+    }
+
+    private static Quorum down(ClusterFacts facts, MemberId id) {
+        Quorum now = facts.quorum();
+        boolean isCounted = voter(facts, id).filter(MemberFacts::isHealthy).isPresent();
+        return isCounted ? new Quorum(now.voters(), now.healthy() - 1) : now;
+    }
+
+    private static Optional<MemberFacts> voter(ClusterFacts facts, MemberId id) {
+        return facts.member(id).filter(MemberFacts::isVoter);
+    }
+
+    private static String wayOut(Step step, ClusterFacts facts) {
+        if (facts.quorum().voters() == 1) {
+            return "Add a second and a third member first (understudy cluster add)";
+        }
+        return facts.healthyVoters().size() < facts.voters().size()
+                ? "First bring back or remove the voters that don't answer: " + dead(facts)
+                : step instanceof Step.Promote
+                        ? "Wait until the learner is healthy, or remove it (understudy cluster remove)"
+                        : "Add a member first (understudy cluster add)";
+    }
+
+    /**
+     * etcd adds no member, not even a learner, unless a majority of the voters and one more have been connected for five
+     * seconds ({@code mayAddMember} in etcd's {@code server.go}); who is alone is free to.
+     */
+    static Optional<Refusal> etcdAdds(Step step, ClusterFacts facts) {
+        Quorum now = facts.quorum();
+        int needed = new Quorum(now.voters() + 1, 0).needed();
+        if (!(step instanceof Step.AddLearner) || now.voters() == 1 || now.healthy() >= needed) {
+            return Optional.empty();
+        }
+        return Optional.of(
+                new Refusal(
+                        "etcd-adds",
+                        "etcd adds no member, not even a learner, unless " + needed + " of the " + now.voters()
+                                + " voters are connected (a quorum of one voter more); " + now.healthy() + " are, "
+                                + dead(facts) + " is not",
+                        "Bring it back; or, if it is lost, remove it first and then add (understudy cluster replace does both)"));
+    }
+
+    static Optional<Refusal> leaderIsHealthyVoter(Step step, ClusterFacts facts) {
+        if (!(step instanceof Step.MoveLeader move)
+                || voter(facts, move.to()).filter(MemberFacts::isHealthy).isPresent()) {
+            return Optional.empty();
+        }
+        return Optional.of(new Refusal(
+                "leader-healthy-voter",
+                move.label() + " is not a healthy voter, so it can't lead",
+                "Choose one of " + names(facts.healthyVoters())));
+    }
+
+    private static String dead(ClusterFacts facts) {
+        String dead = names(
+                facts.voters().stream().filter(voter -> !voter.isHealthy()).toList());
+        return dead.isEmpty() ? "none" : dead;
+    }
+
+    static String names(List<MemberFacts> members) {
+        return members.stream().map(MemberFacts::label).collect(joining(", "));
+    }
+}

@@ -1,0 +1,93 @@
+package io.understudy.cluster.plan;
+
+import io.understudy.cluster.observe.ClusterFacts;
+import io.understudy.cluster.observe.MemberFacts;
+import java.net.URI;
+import java.util.List;
+import java.util.Optional;
+
+/** Peer URLs, which etcd takes as they come: it finds out that one is wrong when a vote depends on it. */
+final class UrlRules {
+
+    private UrlRules() {}
+
+    static Optional<Refusal> wellFormed(Step step, ClusterFacts facts) {
+        Optional<List<URI>> given = peerUrls(step);
+        if (given.isEmpty()) {
+            return Optional.empty();
+        }
+        if (given.get().isEmpty()) {
+            return Optional.of(malformed("no peer URL is given"));
+        }
+        Optional<String> used = facts.members().stream()
+                .flatMap(member -> member.peerUrls().stream())
+                .map(URI::getScheme)
+                .findFirst();
+        return given.get().stream()
+                .flatMap(url -> problem(url).stream())
+                .findFirst()
+                .or(() -> given.get().stream()
+                        .filter(url -> used.isPresent() && !used.get().equals(url.getScheme()))
+                        .map(url -> "the members find each other by " + used.get() + ", and " + url + " is "
+                                + url.getScheme())
+                        .findFirst())
+                .map(UrlRules::malformed);
+    }
+
+    private static Optional<String> problem(URI url) {
+        boolean isHttp = "http".equals(url.getScheme()) || "https".equals(url.getScheme());
+        if (!isHttp) {
+            return Optional.of("peer URL " + url + " begins with neither http:// nor https://");
+        }
+        if (url.getHost() == null) {
+            return Optional.of("peer URL " + url + " has no host");
+        }
+        if (url.getPort() < 1 || url.getPort() > 65535) {
+            return Optional.of("peer URL " + url + " has no valid port");
+        }
+        if (url.getRawPath() != null && !url.getRawPath().isEmpty()) {
+            return Optional.of("peer URL " + url + " has a path, " + url.getRawPath());
+        }
+        if ("0.0.0.0".equals(url.getHost()) || "[::]".equals(url.getHost())) {
+            return Optional.of("peer URL " + url + " is an address to listen at, where nobody can be found");
+        }
+        return Optional.empty();
+    }
+
+    private static Refusal malformed(String why) {
+        return new Refusal("peer-url-well-formed", why, "Give it as http://host:2380, as the other members reach it");
+    }
+
+    static Optional<Refusal> notInUse(Step step, ClusterFacts facts) {
+        Optional<List<URI>> given = peerUrls(step);
+        return facts.members().stream()
+                .filter(member -> !step.subject().equals(Optional.of(member.id())))
+                .flatMap(member -> member.peerUrls().stream()
+                        .filter(url -> given.isPresent() && given.get().contains(url))
+                        .map(url -> new Refusal(
+                                "peer-url-not-in-use",
+                                url + " is the peer URL of member " + member.label(),
+                                "Give the URL of another place, or remove that member first (understudy cluster remove "
+                                        + member.label() + ")")))
+                .findFirst();
+    }
+
+    static Optional<Refusal> nameNotInUse(Step step, ClusterFacts facts) {
+        if (!(step instanceof Step.AddLearner add)) {
+            return Optional.empty();
+        }
+        return facts.named(add.member().name())
+                .map(MemberFacts::id)
+                .map(id -> new Refusal(
+                        "name-not-in-use",
+                        "member " + id + " has the name " + add.member().name() + " already",
+                        "Choose another name, or remove that member first (understudy cluster remove " + id + ")"));
+    }
+
+    private static Optional<List<URI>> peerUrls(Step step) {
+        if (step instanceof Step.AddLearner add) {
+            return Optional.of(add.member().peerUrls());
+        }
+        return step instanceof Step.UpdatePeerUrls update ? Optional.of(update.peerUrls()) : Optional.empty();
+    }
+}

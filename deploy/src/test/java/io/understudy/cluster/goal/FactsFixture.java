@@ -1,0 +1,110 @@
+package io.understudy.cluster.goal;
+
+import io.understudy.cluster.machine.MemberSpec;
+import io.understudy.cluster.observe.ClusterFacts;
+import io.understudy.cluster.observe.MemberAnswer;
+import io.understudy.cluster.observe.MemberFacts;
+import io.understudy.cluster.observe.MemberProcess;
+import io.understudy.etcd.EtcdVersion;
+import io.understudy.etcd.Role;
+import io.understudy.vocabulary.ClusterId;
+import io.understudy.vocabulary.MemberId;
+import io.understudy.vocabulary.Revision;
+import java.net.URI;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+
+/** Clusters as they may be found: members 1, 2, 3 …, the first healthy voter leads. */
+final class FactsFixture {
+
+    static final Instant STARTED = Instant.parse("2026-01-01T00:00:00Z");
+    static final long LEADER_INDEX = 100_000;
+
+    /** A voter per entry, healthy or not. */
+    static ClusterFacts voters(boolean... healthy) {
+        int up = 0;
+        for (boolean each : healthy) {
+            up += each ? 1 : 0;
+        }
+        boolean held = up > healthy.length / 2;
+        Optional<MemberId> leader = Optional.empty();
+        for (int i = 0; i < healthy.length && held && leader.isEmpty(); i++) {
+            leader = healthy[i] ? Optional.of(new MemberId(i + 1)) : leader;
+        }
+        List<MemberFacts> members = new ArrayList<>();
+        for (int i = 0; i < healthy.length; i++) {
+            members.add(member(
+                    i + 1,
+                    Role.VOTER,
+                    healthy[i] ? Optional.of(answer(leader, LEADER_INDEX, held)) : Optional.empty()));
+        }
+        return new ClusterFacts(new ClusterId(7), members, held, List.of(), STARTED.plusSeconds(60));
+    }
+
+    static ClusterFacts withLearner(ClusterFacts facts, boolean healthy, long lag) {
+        Optional<MemberId> leader = facts.leader().map(MemberFacts::id);
+        return with(
+                facts,
+                member(
+                        facts.members().size() + 1,
+                        Role.LEARNER,
+                        healthy
+                                ? Optional.of(answer(leader, LEADER_INDEX - lag, facts.isConfirmed()))
+                                : Optional.empty()));
+    }
+
+    static ClusterFacts withNeverStarted(ClusterFacts facts, Role role, URI peerUrl) {
+        return with(
+                facts,
+                new MemberFacts(new MemberId(99), "", role, List.of(peerUrl), List.of(), Optional.empty(), Set.of()));
+    }
+
+    static ClusterFacts with(ClusterFacts facts, MemberFacts more) {
+        List<MemberFacts> members = new ArrayList<>(facts.members());
+        members.add(more);
+        return new ClusterFacts(facts.cluster(), members, facts.isConfirmed(), facts.alarms(), facts.at());
+    }
+
+    static MemberSpec place(int number) {
+        return new MemberSpec("m" + number, List.of(peer(number)), List.of(client(number)));
+    }
+
+    static URI peer(int number) {
+        return URI.create("http://10.0.0." + number + ":2380");
+    }
+
+    static URI client(int number) {
+        return URI.create("http://10.0.0." + number + ":2379");
+    }
+
+    static MemberFacts member(int number, Role role, Optional<MemberAnswer> answer) {
+        return new MemberFacts(
+                new MemberId(number),
+                "m" + number,
+                role,
+                List.of(peer(number)),
+                List.of(client(number)),
+                answer,
+                Set.of(),
+                new MemberProcess(answer.map(given -> STARTED), Optional.empty(), answer.map(given -> true)));
+    }
+
+    static MemberAnswer answer(Optional<MemberId> leader, long applied, boolean reachesQuorum) {
+        return new MemberAnswer(
+                EtcdVersion.parse("3.5.30"),
+                leader,
+                2,
+                LEADER_INDEX,
+                applied,
+                new Revision(1000),
+                1 << 20,
+                1 << 19,
+                reachesQuorum,
+                List.of());
+    }
+
+    private FactsFixture() {}
+}

@@ -1,0 +1,182 @@
+package io.understudy.cluster.goal;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.understudy.cluster.machine.MemberSpec;
+import io.understudy.cluster.observe.ClusterFacts;
+import io.understudy.cluster.plan.Goal;
+import io.understudy.cluster.plan.Plan;
+import io.understudy.cluster.plan.Plan.Planned;
+import io.understudy.cluster.plan.Refusal;
+import io.understudy.etcd.Role;
+import io.understudy.vocabulary.MemberId;
+import java.net.URI;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/** What is refused before anything is sent, by which rule, and what to do instead. */
+class RefusalsTest {
+
+    private static final ClusterFacts THREE = FactsFixture.voters(true, true, true);
+
+    @Test
+    void withOneOfThreeDownNothingCanBeAddedUntilItIsRemoved() {
+        Refusal refusal = refusal(new AddMember(FactsFixture.place(4), true), FactsFixture.voters(true, true, false));
+
+        assertThat(refusal.rule()).isEqualTo("etcd-adds");
+        assertThat(refusal.why()).contains("3 of the 3 voters are connected", "2 are, m3 is not");
+        assertThat(refusal.wayOut()).contains("understudy cluster replace");
+    }
+
+    @Test
+    void withOneOfTwoDownNothingCanBeChangedAtAll() {
+        Refusal refusal = refusal(new AddMember(FactsFixture.place(3), true), FactsFixture.voters(true, false));
+
+        assertThat(refusal.rule()).isEqualTo("quorum-held");
+        assertThat(refusal.wayOut()).contains("m2", "understudy cluster recover");
+    }
+
+    @Test
+    void withOneOfFiveDownMembersAreAdded() {
+        assertThat(told(new AddMember(FactsFixture.place(6), true), FactsFixture.voters(true, true, true, true, false)))
+                .containsExactly(
+                        "add m6 as a learner at http://10.0.0.6:2380",
+                        "start m6 without data and wait until it serves",
+                        "wait until m6 has caught up with the leader",
+                        "promote m6");
+    }
+
+    @Test
+    void aDeadVoterGoesBeforeItsSuccessorComes() {
+        assertThat(told(
+                        new ReplaceMember(new MemberId(3), FactsFixture.place(4)),
+                        FactsFixture.voters(true, true, false)))
+                .startsWith("remove m3 for good", "add m4 as a learner at http://10.0.0.4:2380")
+                .endsWith("promote m4");
+    }
+
+    @Test
+    void aStandbyTakesThePlaceOfTheDeadInTwoSteps() {
+        ClusterFacts facts = FactsFixture.withLearner(FactsFixture.voters(true, true, false), true, 0);
+
+        assertThat(told(new ReplaceMember(new MemberId(3), FactsFixture.place(4)), facts))
+                .containsExactly("remove m3 for good", "promote m4");
+    }
+
+    @Test
+    void aHealthyVoterStaysUntilItsSuccessorVotes() {
+        assertThat(told(new ReplaceMember(new MemberId(2), FactsFixture.place(4)), THREE))
+                .endsWith("promote m4", "remove m2 for good");
+    }
+
+    @Test
+    void theLeaderHandsOverBeforeItIsRemovedOrRestarted() {
+        assertThat(told(new RemoveMember(new MemberId(1)), THREE))
+                .containsExactly("move the leadership to m2", "remove m1 for good");
+        assertThat(told(new Roll(FactsFixture.STARTED.plusSeconds(1), null), FactsFixture.withLearner(THREE, true, 0)))
+                .containsExactly(
+                        "restart m4 and wait until it serves",
+                        "restart m2 and wait until it serves",
+                        "restart m3 and wait until it serves",
+                        "move the leadership to m2",
+                        "restart m1 and wait until it serves");
+    }
+
+    @Test
+    void theArithmeticIsToldForEachStep() {
+        Plan.Steps plan = (Plan.Steps) new Scale(1, List.of()).plan(THREE);
+
+        assertThat(plan.steps())
+                .filteredOn(Planned::isFinal)
+                .extracting(step -> step.before() + " -> " + step.after())
+                .containsExactly(
+                        "3 voters, 3 healthy, 2 needed: survives 1 failure -> "
+                                + "2 voters, 2 healthy, 2 needed: survives no failure",
+                        "2 voters, 2 healthy, 2 needed: survives no failure -> "
+                                + "1 voter, 1 healthy, 1 needed: survives no failure");
+    }
+
+    @Test
+    void theOnlyVoterIsNotRestarted() {
+        Refusal refusal = refusal(new Roll(FactsFixture.STARTED.plusSeconds(1), null), FactsFixture.voters(true));
+
+        assertThat(refusal.rule()).isEqualTo("quorum-survives");
+        assertThat(refusal.wayOut()).contains("understudy cluster add");
+    }
+
+    @Test
+    void aVoterIsNotRemovedWhenTheRestCouldNotDecide() {
+        assertThat(refusal(new RemoveMember(new MemberId(2)), FactsFixture.voters(true, true, false))
+                        .rule())
+                .isEqualTo("quorum-survives");
+    }
+
+    @Test
+    void aChangeThatSomeoneBeganIsFinishedFirst() {
+        ClusterFacts facts = FactsFixture.withNeverStarted(THREE, Role.LEARNER, FactsFixture.peer(9));
+
+        assertThat(refusal(new RemoveMember(new MemberId(2)), facts).rule()).isEqualTo("one-change-at-a-time");
+        assertThat(told(new AddMember(FactsFixture.place(9), false), facts)).hasSize(2);
+        assertThat(told(new RemoveMember(new MemberId(99)), facts)).containsExactly("remove 63 for good");
+    }
+
+    @Test
+    void oneLearnerIsAllThereMayBe() {
+        Refusal refusal = refusal(new AddMember(FactsFixture.place(5), true), FactsFixture.withLearner(THREE, true, 0));
+
+        assertThat(refusal.rule()).isEqualTo("learner-slot-free");
+        assertThat(refusal.why()).contains("etcd 3.5.30 allows 1 learner, and m4 is one");
+    }
+
+    @Test
+    void aLearnerIsNeverTurnedIntoAVoterByAnUpdate() {
+        MemberSpec elsewhere = new MemberSpec("m4", List.of(FactsFixture.peer(44)), List.of());
+
+        assertThat(refusal(new ChangePeerUrls(new MemberId(4), elsewhere), FactsFixture.withLearner(THREE, true, 0))
+                        .rule())
+                .isEqualTo("learner-stays-learner");
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "ftp://10.0.0.4:2380, peer-url-well-formed",
+        "http:///nowhere, peer-url-well-formed",
+        "http://10.0.0.4, peer-url-well-formed",
+        "http://10.0.0.4:2380/path, peer-url-well-formed",
+        "http://0.0.0.0:2380, peer-url-well-formed",
+        "https://10.0.0.4:2380, peer-url-well-formed",
+    })
+    void anUrlThatCannotBeReachedCostsNothing(String url, String rule) {
+        MemberSpec place = new MemberSpec("m4", List.of(URI.create(url)), List.of());
+
+        assertThat(refusal(new AddMember(place, true), THREE).rule()).isEqualTo(rule);
+    }
+
+    @Test
+    void anUrlOrANameOfAnotherIsRefused() {
+        assertThat(refusal(
+                                new ChangePeerUrls(
+                                        new MemberId(2),
+                                        new MemberSpec("m2", List.of(FactsFixture.peer(3)), List.of())),
+                                THREE)
+                        .rule())
+                .isEqualTo("peer-url-not-in-use");
+        assertThat(refusal(new AddMember(new MemberSpec("m2", List.of(FactsFixture.peer(4)), List.of()), true), THREE)
+                        .rule())
+                .isEqualTo("name-not-in-use");
+    }
+
+    private static Refusal refusal(Goal goal, ClusterFacts facts) {
+        Plan plan = goal.plan(facts);
+        assertThat(plan).isInstanceOf(Plan.Refused.class);
+        return ((Plan.Refused) plan).refusals().get(0);
+    }
+
+    private static List<String> told(Goal goal, ClusterFacts facts) {
+        Plan plan = goal.plan(facts);
+        assertThat(plan).isInstanceOf(Plan.Steps.class);
+        return ((Plan.Steps) plan).steps().stream().map(Planned::told).toList();
+    }
+}
