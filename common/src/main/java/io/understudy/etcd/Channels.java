@@ -64,6 +64,18 @@ final class Channels implements AutoCloseable {
         }
     }
 
+    /**
+     * One on which the next call is not failed for what happened to an earlier one: a channel that could not connect goes
+     * on to fail calls until it could, which it tries ever more rarely.
+     */
+    ManagedChannel getAnew(Endpoint endpoint) {
+        ManagedChannel channel = get(endpoint);
+        if (channel.getState(false) == ConnectivityState.TRANSIENT_FAILURE && channels.remove(endpoint, channel)) {
+            channel.shutdown();
+        }
+        return get(endpoint);
+    }
+
     private ManagedChannel open(Endpoint endpoint) {
         NettyChannelBuilder builder = NettyChannelBuilder.forAddress(endpoint.host(), endpoint.port());
         if (endpoint.tls()) {

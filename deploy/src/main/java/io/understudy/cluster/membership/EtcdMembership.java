@@ -1,0 +1,161 @@
+package io.understudy.cluster.membership;
+
+import io.etcd.jetcd.api.ClusterGrpc;
+import io.etcd.jetcd.api.MaintenanceGrpc;
+import io.etcd.jetcd.api.MemberAddRequest;
+import io.etcd.jetcd.api.MemberPromoteRequest;
+import io.etcd.jetcd.api.MemberRemoveRequest;
+import io.etcd.jetcd.api.MemberUpdateRequest;
+import io.etcd.jetcd.api.MoveLeaderRequest;
+import io.grpc.MethodDescriptor;
+import io.grpc.Status;
+import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.Timer;
+import io.understudy.cluster.observe.ClusterFacts;
+import io.understudy.cluster.observe.EtcdObserver;
+import io.understudy.cluster.observe.MemberFacts;
+import io.understudy.cluster.observe.UnobservableException;
+import io.understudy.etcd.Endpoint;
+import io.understudy.etcd.EtcdConnections;
+import io.understudy.vocabulary.MemberId;
+import java.net.URI;
+import java.time.Duration;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.ExecutionException;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Changes a cluster by etcd's own requests. Looks at the cluster first, for whom to ask. Any thread.
+ *
+ * <p>{@code understudy.cluster.requests} (timer; {@code request}, {@code outcome}: done, refused or unknown): requests
+ * that change the cluster.
+ */
+public final class EtcdMembership implements Membership {
+
+    private static final Logger log = LoggerFactory.getLogger(EtcdMembership.class);
+
+    private static final Duration LOOK = Duration.ofSeconds(2);
+
+    /** Longer than etcd's own of 7 s, so that its word is heard rather than ours. */
+    private static final Duration DEADLINE = Duration.ofSeconds(10);
+
+    private final EtcdObserver observer;
+    private final EtcdConnections connections;
+    private final MeterRegistry meters;
+
+    /** @param connections stay the caller's to close */
+    public EtcdMembership(EtcdObserver observer, EtcdConnections connections, MeterRegistry meters) {
+        this.observer = observer;
+        this.connections = connections;
+        this.meters = meters;
+    }
+
+    @Override
+    public MemberId addLearner(List<URI> peerUrls) throws RefusedException, OutcomeUnknownException {
+        MemberAddRequest request = MemberAddRequest.newBuilder()
+                .addAllPeerURLs(texts(peerUrls))
+                .setIsLearner(true)
+                .build();
+        return new MemberId(send("add", voterOtherThan(null), ClusterGrpc.getMemberAddMethod(), request)
+                .getMember()
+                .getID());
+    }
+
+    @Override
+    public void promote(MemberId learner) throws RefusedException, OutcomeUnknownException {
+        MemberPromoteRequest request =
+                MemberPromoteRequest.newBuilder().setID(learner.value()).build();
+        send("promote", ClusterFacts::leader, ClusterGrpc.getMemberPromoteMethod(), request);
+    }
+
+    @Override
+    public void remove(MemberId member) throws RefusedException, OutcomeUnknownException {
+        MemberRemoveRequest request =
+                MemberRemoveRequest.newBuilder().setID(member.value()).build();
+        send("remove", voterOtherThan(member), ClusterGrpc.getMemberRemoveMethod(), request);
+    }
+
+    @Override
+    public void updatePeerUrls(MemberId member, List<URI> peerUrls) throws RefusedException, OutcomeUnknownException {
+        MemberUpdateRequest request = MemberUpdateRequest.newBuilder()
+                .setID(member.value())
+                .addAllPeerURLs(texts(peerUrls))
+                .build();
+        send("update", voterOtherThan(null), ClusterGrpc.getMemberUpdateMethod(), request);
+    }
+
+    @Override
+    public void moveLeader(MemberId to) throws RefusedException, OutcomeUnknownException {
+        MoveLeaderRequest request =
+                MoveLeaderRequest.newBuilder().setTargetID(to.value()).build();
+        send("move-leader", ClusterFacts::leader, MaintenanceGrpc.getMoveLeaderMethod(), request);
+    }
+
+    private <Q, A> A send(
+            String name, Function<ClusterFacts, Optional<MemberFacts>> whom, MethodDescriptor<Q, A> method, Q request)
+            throws RefusedException, OutcomeUnknownException {
+        Endpoint endpoint = endpoint(name, whom);
+        Timer.Sample began = Timer.start(meters);
+        String outcome = "unknown";
+        try {
+            A answer = connections.call(endpoint, method, request, DEADLINE).get();
+            outcome = "done";
+            return answer;
+        } catch (ExecutionException e) {
+            Throwable cause = e.getCause() == null ? e : e.getCause();
+            Status status = Status.fromThrowable(cause);
+            Optional<EtcdRefusal> refusal = EtcdRefusal.of(String.valueOf(status.getDescription()));
+            if (refusal.isPresent()) {
+                outcome = "refused";
+                throw refusal.get().exception();
+            }
+            throw new OutcomeUnknownException(
+                    "whether '" + name + "', sent to " + endpoint + ", was done is not known: " + status.getCode()
+                            + ": " + status.getDescription(),
+                    cause);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new OutcomeUnknownException(
+                    "interrupted while '" + name + "', sent to " + endpoint + ", was under way", e);
+        } finally {
+            began.stop(Timer.builder("understudy.cluster.requests")
+                    .description("Requests that change the cluster's membership or its leader")
+                    .tag("request", name)
+                    .tag("outcome", outcome)
+                    .register(meters));
+            log.info("request sent request={} endpoint={} outcome={}", name, endpoint, outcome);
+        }
+    }
+
+    private Endpoint endpoint(String name, Function<ClusterFacts, Optional<MemberFacts>> whom)
+            throws OutcomeUnknownException {
+        try {
+            return whom.apply(observer.observe(LOOK))
+                    .flatMap(member -> observer.endpointOf(member.id()))
+                    .orElseThrow(() -> new UnobservableException("no member answers that could do it"));
+        } catch (UnobservableException e) {
+            throw new OutcomeUnknownException("'" + name + "' was not sent", e);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new OutcomeUnknownException("interrupted before '" + name + "' was sent", e);
+        }
+    }
+
+    /** The leader, else a healthy voter, else any that answers; the member itself only if there is no other. */
+    private static Function<ClusterFacts, Optional<MemberFacts>> voterOtherThan(@Nullable MemberId itself) {
+        return facts -> facts.voters().stream()
+                .filter(voter -> voter.answer().isPresent())
+                .max(Comparator.comparing((MemberFacts voter) -> !voter.id().equals(itself))
+                        .thenComparing(MemberFacts::isHealthy)
+                        .thenComparing(voter -> facts.leader().equals(Optional.of(voter))));
+    }
+
+    private static List<String> texts(List<URI> urls) {
+        return urls.stream().map(URI::toString).toList();
+    }
+}

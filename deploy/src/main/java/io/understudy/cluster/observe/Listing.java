@@ -1,0 +1,82 @@
+package io.understudy.cluster.observe;
+
+import com.google.protobuf.UnknownFieldSet;
+import io.etcd.jetcd.api.ClusterGrpc;
+import io.etcd.jetcd.api.Member;
+import io.etcd.jetcd.api.MemberListRequest;
+import io.etcd.jetcd.api.MemberListResponse;
+import io.understudy.etcd.Endpoint;
+import io.understudy.etcd.EtcdConnections;
+import io.understudy.vocabulary.ClusterId;
+import java.net.URI;
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.stream.Stream;
+
+/**
+ * Who the members are.
+ *
+ * @param raftTerm of who told
+ * @param isConfirmed whether a quorum confirmed it
+ */
+record Listing(ClusterId cluster, List<Member> members, long raftTerm, boolean isConfirmed) {
+
+    /** {@code MemberListRequest.linearizable}, which the generated class lacks; etcd before 3.5 doesn't know it. */
+    private static final int LINEARIZABLE = 1;
+
+    private static final MemberListRequest LOCAL = MemberListRequest.getDefaultInstance();
+    private static final MemberListRequest CONFIRMED = MemberListRequest.newBuilder()
+            .setUnknownFields(UnknownFieldSet.newBuilder()
+                    .addField(
+                            LINEARIZABLE,
+                            UnknownFieldSet.Field.newBuilder().addVarint(1).build())
+                    .build())
+            .build();
+
+    /**
+     * Asks a voter; others refuse.
+     *
+     * @param isConfirmed whether a quorum is to confirm it; without one there is no answer then
+     */
+    static CompletableFuture<Listing> ask(
+            EtcdConnections connections, Endpoint endpoint, boolean isConfirmed, Duration deadline) {
+        return connections
+                .call(endpoint, ClusterGrpc.getMemberListMethod(), isConfirmed ? CONFIRMED : LOCAL, deadline)
+                .thenApply(answer -> of(answer, isConfirmed));
+    }
+
+    private static Listing of(MemberListResponse answer, boolean isConfirmed) {
+        return new Listing(
+                new ClusterId(answer.getHeader().getClusterId()),
+                answer.getMembersList(),
+                answer.getHeader().getRaftTerm(),
+                isConfirmed);
+    }
+
+    Listing unconfirmed() {
+        return new Listing(cluster, members, raftTerm, false);
+    }
+
+    /**
+     * Where clients find the members.
+     *
+     * @param encrypted whether they are asked over TLS; then none is to be asked without
+     */
+    Stream<Endpoint> endpoints(boolean encrypted) {
+        return members.stream()
+                .flatMap(member -> member.getClientURLsList().stream())
+                .flatMap(url -> endpoint(url).stream())
+                .filter(endpoint -> endpoint.tls() == encrypted);
+    }
+
+    /** Not every client URL is an endpoint: it may be a Unix socket. */
+    private static Optional<Endpoint> endpoint(String url) {
+        try {
+            return Optional.of(Endpoint.of(URI.create(url)));
+        } catch (IllegalArgumentException e) {
+            return Optional.empty();
+        }
+    }
+}

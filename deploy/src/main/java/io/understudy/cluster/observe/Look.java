@@ -1,0 +1,129 @@
+package io.understudy.cluster.observe;
+
+import io.understudy.etcd.Endpoint;
+import io.understudy.etcd.EtcdConnections;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One look at a cluster: at those who are known, then at those whom their member list adds. For one thread, once.
+ */
+final class Look {
+
+    /** Requests end by their own deadlines; this is for their answers to be understood. */
+    private static final Duration GRACE = Duration.ofMillis(50);
+
+    private final EtcdConnections connections;
+    private final List<Endpoint> seeds;
+    private final @Nullable Found before;
+    private final long end;
+    private final Map<Endpoint, Probe> probes = new LinkedHashMap<>();
+
+    /** @param before what the last look left; null for the first */
+    Look(EtcdConnections connections, List<Endpoint> seeds, @Nullable Found before, Duration patience) {
+        this.connections = connections;
+        this.seeds = seeds;
+        this.before = before;
+        this.end = System.nanoTime() + patience.minus(GRACE).toNanos();
+    }
+
+    /**
+     * Everything that was answered by the end.
+     *
+     * @param failures of those who did not answer, in words
+     */
+    record Answers(List<Reply> replies, List<Listing> listings, Map<Endpoint, String> failures) {}
+
+    Answers take() throws InterruptedException {
+        Set<Endpoint> known = new LinkedHashSet<>(seeds);
+        if (before != null) {
+            known.addAll(before.endpoints());
+        }
+        known.forEach(this::probe);
+        Duration half = left().dividedBy(2);
+        List<CompletableFuture<Listing>> confirmed = known.stream()
+                .map(endpoint -> Listing.ask(connections, endpoint, true, half))
+                .toList();
+        List<CompletableFuture<Listing>> local = known.stream()
+                .map(endpoint -> Listing.ask(connections, endpoint, false, half))
+                .toList();
+        await(firstOf(confirmed));
+        await(firstOf(local));
+        List<Listing> listings = Stream.of(confirmed, local)
+                .flatMap(asked -> succeeded(asked).stream())
+                .toList();
+        boolean encrypted = seeds.get(0).tls();
+        listings.stream().flatMap(listing -> listing.endpoints(encrypted)).forEach(this::probe);
+        await(allOf(probes.values().stream().map(Probe::whole).toList()));
+        return new Answers(replies(), listings, failures());
+    }
+
+    private void probe(Endpoint endpoint) {
+        probes.computeIfAbsent(endpoint, each -> new Probe(connections, each, left()));
+    }
+
+    private Duration left() {
+        return Duration.ofNanos(Math.max(1, end - System.nanoTime()));
+    }
+
+    private void await(CompletableFuture<?> answers) throws InterruptedException {
+        try {
+            answers.get(left().plus(GRACE).toNanos(), TimeUnit.NANOSECONDS);
+        } catch (ExecutionException | TimeoutException e) {
+            // Who did not answer shows in what is gathered.
+            return;
+        }
+    }
+
+    private List<Reply> replies() {
+        return probes.values().stream().flatMap(probe -> probe.reply().stream()).toList();
+    }
+
+    private Map<Endpoint, String> failures() {
+        Map<Endpoint, String> failures = new LinkedHashMap<>();
+        probes.forEach((endpoint, probe) -> {
+            if (probe.reply().isEmpty()) {
+                failures.put(endpoint, probe.failure());
+            }
+        });
+        return failures;
+    }
+
+    private static <T> List<T> succeeded(Collection<CompletableFuture<T>> futures) {
+        List<T> answers = new ArrayList<>();
+        for (CompletableFuture<T> future : futures) {
+            if (future.isDone() && !future.isCompletedExceptionally()) {
+                answers.add(future.join());
+            }
+        }
+        return answers;
+    }
+
+    /** Completes with the first that succeeds, or when all have failed. */
+    private static <T> CompletableFuture<?> firstOf(List<CompletableFuture<T>> futures) {
+        CompletableFuture<T> first = new CompletableFuture<>();
+        for (CompletableFuture<T> future : futures) {
+            var unused = future.thenAccept(first::complete);
+        }
+        return CompletableFuture.anyOf(first, allOf(futures));
+    }
+
+    /** Completes when all have, in whichever way. */
+    private static <T> CompletableFuture<Void> allOf(Collection<CompletableFuture<T>> futures) {
+        return CompletableFuture.allOf(futures.stream()
+                .map(future -> future.handle((answer, failure) -> answer))
+                .toArray(CompletableFuture[]::new));
+    }
+}

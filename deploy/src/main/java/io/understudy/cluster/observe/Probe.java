@@ -1,0 +1,99 @@
+package io.understudy.cluster.observe;
+
+import com.google.protobuf.ByteString;
+import io.etcd.jetcd.api.KVGrpc;
+import io.etcd.jetcd.api.MaintenanceGrpc;
+import io.etcd.jetcd.api.RangeRequest;
+import io.etcd.jetcd.api.StatusRequest;
+import io.etcd.jetcd.api.StatusResponse;
+import io.understudy.etcd.Duty;
+import io.understudy.etcd.Endpoint;
+import io.understudy.etcd.EtcdConnections;
+import io.understudy.etcd.EtcdError;
+import io.understudy.etcd.EtcdErrors;
+import io.understudy.etcd.EtcdVersion;
+import io.understudy.vocabulary.MemberId;
+import java.time.Duration;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+
+/**
+ * Asks one endpoint how its member fares; who answers in part by the end of the look is taken at its word.
+ *
+ * <p>Whether a voter reaches the quorum shows in a linearizable read of one key. A learner refuses that; its page
+ * {@code /readyz/linearizable_read} answers only after a read index that the quorum confirmed was applied.
+ */
+final class Probe {
+
+    private static final RangeRequest ONE_KEY = RangeRequest.newBuilder()
+            .setKey(ByteString.copyFrom(new byte[] {0}))
+            .setCountOnly(true)
+            .build();
+    private static final int HTTP_OK = 200;
+
+    private final EtcdConnections connections;
+    private final Endpoint endpoint;
+    private final Duration deadline;
+    private final CompletableFuture<StatusResponse> status;
+    private final CompletableFuture<Boolean> reachesQuorum;
+    private final CompletableFuture<String> metrics;
+
+    /** Sends everything at once. */
+    Probe(EtcdConnections connections, Endpoint endpoint, Duration deadline) {
+        this.connections = connections;
+        this.endpoint = endpoint;
+        this.deadline = deadline;
+        this.status = connections.call(
+                endpoint, MaintenanceGrpc.getStatusMethod(), StatusRequest.getDefaultInstance(), deadline);
+        this.reachesQuorum = status.thenCompose(this::reaches).exceptionally(failure -> false);
+        this.metrics = connections
+                .page(endpoint, "/metrics", deadline)
+                .handle((page, failure) -> failure == null && page.statusCode() == HTTP_OK ? page.body() : "");
+    }
+
+    /** Completes, successfully, when nothing more will come. */
+    CompletableFuture<Void> whole() {
+        return CompletableFuture.allOf(status.handle((answer, failure) -> answer), reachesQuorum, metrics);
+    }
+
+    /** What has come; empty while there is no status. */
+    Optional<Reply> reply() {
+        if (!status.isDone() || status.isCompletedExceptionally()) {
+            return Optional.empty();
+        }
+        StatusResponse answer = status.join();
+        MemberId member = new MemberId(answer.getHeader().getMemberId());
+        return Optional.of(
+                new Reply(endpoint, answer, reachesQuorum.getNow(false), ActivePeers.of(member, metrics.getNow(""))));
+    }
+
+    /** Why there is no status. */
+    String failure() {
+        return status.isDone()
+                ? status.handle((answer, failure) -> String.valueOf(failure.getMessage()))
+                        .join()
+                : "no answer in time";
+    }
+
+    private CompletableFuture<Boolean> reaches(StatusResponse answer) {
+        EtcdVersion version = EtcdVersion.parse(answer.getVersion());
+        if (!answer.getIsLearner()) {
+            return connections
+                    .call(endpoint, KVGrpc.getRangeMethod(), ONE_KEY, deadline)
+                    .handle((read, failure) -> failure == null || isForbidden(failure));
+        }
+        if (!version.learnerReadIndexOverHttp()) {
+            // Nothing that it serves needs the quorum: whether it hears of a leader is all it can tell.
+            return CompletableFuture.completedFuture(answer.getLeader() != 0);
+        }
+        return connections
+                .page(endpoint, "/readyz/linearizable_read", deadline)
+                .thenApply(page -> page.statusCode() == HTTP_OK);
+    }
+
+    /** Permissions are looked at only after the quorum has confirmed the read ({@code EtcdServer.Range}). */
+    private static boolean isForbidden(Throwable failure) {
+        EtcdError error = EtcdErrors.classify(Duty.READ_INDEX, failure).error();
+        return error == EtcdError.PERMISSION_DENIED || error == EtcdError.USER_EMPTY;
+    }
+}

@@ -1,0 +1,128 @@
+package io.understudy.cluster.observe;
+
+import io.etcd.jetcd.api.Member;
+import io.understudy.cluster.observe.Look.Answers;
+import io.understudy.etcd.Endpoint;
+import io.understudy.etcd.Role;
+import io.understudy.vocabulary.ClusterId;
+import io.understudy.vocabulary.MemberId;
+import java.net.URI;
+import java.time.Instant;
+import java.util.Comparator;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
+
+/** Makes one picture of what was answered. Without effects. */
+final class Sight {
+
+    private static final Comparator<MemberFacts> ORDER = Comparator.comparing(
+                    (MemberFacts member) -> !member.hasStarted())
+            .thenComparing(MemberFacts::name)
+            .thenComparing(member -> member.id().value(), Long::compareUnsigned);
+
+    private final List<Endpoint> seeds;
+    private final Answers answers;
+    private final @Nullable Found before;
+    private final ClusterId cluster;
+    private final Listing listing;
+
+    /** @throws UnobservableException there is no one picture */
+    Sight(List<Endpoint> seeds, Answers answers, @Nullable Found before) {
+        this.seeds = seeds;
+        this.answers = answers;
+        this.before = before;
+        this.cluster = cluster();
+        this.listing = listing();
+    }
+
+    ClusterFacts facts(Instant at) {
+        Map<MemberId, Reply> replies = replies();
+        List<MemberFacts> members = listing.members().stream()
+                .map(member -> facts(member, Optional.ofNullable(replies.get(new MemberId(member.getID())))))
+                .sorted(ORDER)
+                .toList();
+        return new ClusterFacts(cluster, members, listing.isConfirmed(), Alarms.of(members), at);
+    }
+
+    Found found() {
+        Map<MemberId, Endpoint> answering =
+                replies().values().stream().collect(Collectors.toMap(Reply::member, Reply::endpoint));
+        return new Found(listing, listing.endpoints(seeds.get(0).tls()).collect(Collectors.toSet()), answering);
+    }
+
+    /** That of the endpoints given, which must agree; of those known from before, if none of these answers. */
+    private ClusterId cluster() {
+        Map<Endpoint, Reply> given = answers.replies().stream()
+                .filter(reply -> seeds.contains(reply.endpoint()))
+                .collect(Collectors.toMap(Reply::endpoint, reply -> reply));
+        List<ClusterId> clusters =
+                given.values().stream().map(Reply::cluster).distinct().toList();
+        if (clusters.size() > 1) {
+            throw new UnobservableException("the endpoints given are of different clusters: "
+                    + given.values().stream()
+                            .map(reply -> reply.endpoint() + " is of cluster " + reply.cluster())
+                            .sorted()
+                            .collect(Collectors.joining(", ")));
+        }
+        if (!clusters.isEmpty()) {
+            return clusters.get(0);
+        }
+        if (before != null
+                && answers.replies().stream().anyMatch(reply -> reply.cluster()
+                        .equals(before.listing().cluster()))) {
+            return before.listing().cluster();
+        }
+        throw new UnobservableException("nobody answers: " + failures());
+    }
+
+    /** A confirmed one of the highest term, else what some voter last knew, else what was known before. */
+    private Listing listing() {
+        return answers.listings().stream()
+                .filter(each -> each.cluster().equals(cluster))
+                .max(Comparator.comparing(Listing::isConfirmed).thenComparing(Listing::raftTerm))
+                .or(() -> Optional.ofNullable(before)
+                        .map(Found::listing)
+                        .filter(each -> each.cluster().equals(cluster))
+                        .map(Listing::unconfirmed))
+                .orElseThrow(() -> new UnobservableException(
+                        "no voter answers, and nobody else tells who the members" + " are: " + failures()));
+    }
+
+    /** By member; where one answered at several endpoints, the one where it fares best. */
+    private Map<MemberId, Reply> replies() {
+        Map<MemberId, Reply> replies = new HashMap<>();
+        answers.replies().stream()
+                .filter(reply -> reply.cluster().equals(cluster) && !reply.isGateway())
+                .sorted(Comparator.comparing(Reply::reachesQuorum))
+                .forEach(reply -> replies.put(reply.member(), reply));
+        return replies;
+    }
+
+    private String failures() {
+        return answers.failures().isEmpty()
+                ? "every other endpoint"
+                : answers.failures().entrySet().stream()
+                        .map(failure -> failure.getKey() + ": " + failure.getValue())
+                        .collect(Collectors.joining("; "));
+    }
+
+    private static MemberFacts facts(Member member, Optional<Reply> reply) {
+        return new MemberFacts(
+                new MemberId(member.getID()),
+                member.getName(),
+                member.getIsLearner() ? Role.LEARNER : Role.VOTER,
+                urls(member.getPeerURLsList()),
+                urls(member.getClientURLsList()),
+                reply.map(Reply::answer),
+                reply.map(Reply::peers).orElse(Set.of()));
+    }
+
+    private static List<URI> urls(List<String> texts) {
+        return texts.stream().map(URI::create).toList();
+    }
+}

@@ -1,0 +1,188 @@
+package io.understudy.cluster.observe;
+
+import static java.util.concurrent.TimeUnit.SECONDS;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
+
+import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
+import io.understudy.cluster.membership.EtcdMembership;
+import io.understudy.etcd.EtcdConnections;
+import io.understudy.etcd.EtcdSettings;
+import io.understudy.local.etcd.EtcdMember;
+import io.understudy.local.etcd.LocalEtcd;
+import io.understudy.vocabulary.MemberId;
+import java.net.URI;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** What is seen of a real cluster, whole and in parts. */
+final class EtcdObserverIT {
+
+    private static final Duration PATIENCE = Duration.ofSeconds(5);
+
+    @TempDir
+    private Path folder;
+
+    private final SimpleMeterRegistry meters = new SimpleMeterRegistry();
+    private LocalEtcd cluster;
+    private EtcdConnections connections;
+
+    @AfterEach
+    void stop() {
+        if (connections != null) {
+            connections.close();
+        }
+        if (cluster != null) {
+            cluster.close();
+        }
+    }
+
+    @Test
+    void oneEndpointLeadsToAllMembersAndToWhomEachIsConnectedWith() throws Exception {
+        cluster = start("whole", 3, 1);
+        EtcdObserver observer = observer(cluster.voters().get(1).clientUrl());
+
+        ClusterFacts facts = observer.observe(PATIENCE);
+
+        assertThat(facts.isConfirmed()).isTrue();
+        assertThat(facts.alarms()).isEmpty();
+        assertThat(facts.members())
+                .extracting(MemberFacts::name)
+                .containsExactly("whole-1", "whole-2", "whole-3", "whole-4");
+        assertThat(facts.members()).allMatch(MemberFacts::isHealthy);
+        assertThat(facts.learners()).extracting(MemberFacts::name).containsExactly("whole-4");
+        assertThat(facts.leader().orElseThrow().name())
+                .isEqualTo(cluster.leader().name());
+        assertThat(facts.members()).allSatisfy(member -> {
+            List<MemberId> others = facts.members().stream()
+                    .map(MemberFacts::id)
+                    .filter(id -> !id.equals(member.id()))
+                    .toList();
+            assertThat(member.peers()).containsExactlyInAnyOrderElementsOf(others);
+        });
+        assertThat(facts.quorum().tolerance()).isEqualTo(1);
+    }
+
+    @Test
+    void aDeadVoterIsMissedByTheOthersAndByTheOneWhoLooks() throws Exception {
+        cluster = start("dead", 3, 0);
+        EtcdObserver observer = observer(cluster.clientUrls().toArray(URI[]::new));
+        EtcdMember victim = cluster.followers().get(0);
+        MemberId id = new MemberId(victim.id());
+        victim.kill();
+
+        await().atMost(20, SECONDS).untilAsserted(() -> {
+            ClusterFacts facts = observer.observe(PATIENCE);
+            assertThat(facts.member(id).orElseThrow().answer()).isEmpty();
+            assertThat(facts.members()).noneMatch(member -> member.peers().contains(id));
+            assertThat(facts.isConfirmed()).isTrue();
+            assertThat(facts.quorum()).hasToString("3 voters, 2 healthy, 2 needed: survives no failure");
+        });
+
+        victim.start();
+        await().atMost(20, SECONDS)
+                .untilAsserted(
+                        () -> assertThat(observer.observe(PATIENCE).members()).allMatch(MemberFacts::isHealthy));
+    }
+
+    @Test
+    void withoutAQuorumTheListIsWhatTheLastVoterKnew() throws Exception {
+        cluster = start("lost", 3, 0);
+        EtcdMember last = cluster.leader();
+        EtcdObserver observer = observer(last.clientUrl());
+        cluster.followers().forEach(EtcdMember::kill);
+
+        await().atMost(20, SECONDS).untilAsserted(() -> {
+            ClusterFacts facts = observer.observe(PATIENCE);
+            assertThat(facts.isConfirmed()).isFalse();
+            assertThat(facts.members()).hasSize(3);
+            assertThat(facts.healthyVoters()).isEmpty();
+            assertThat(facts.leader()).isEmpty();
+            assertThat(facts.named(last.name()).orElseThrow().answer()).isPresent();
+        });
+    }
+
+    @Test
+    void aPausedVoterDelaysALookNoLongerThanItsPatience() throws Exception {
+        cluster = start("paused", 3, 0);
+        EtcdObserver observer = observer(cluster.clientUrls().toArray(URI[]::new));
+        observer.observe(PATIENCE);
+        EtcdMember victim = cluster.followers().get(0);
+        victim.pause();
+
+        long began = System.nanoTime();
+        ClusterFacts facts = observer.observe(PATIENCE);
+
+        assertThat(Duration.ofNanos(System.nanoTime() - began)).isLessThan(PATIENCE.plusMillis(500));
+        assertThat(facts.named(victim.name()).orElseThrow().answer()).isEmpty();
+        assertThat(facts.healthyVoters()).hasSize(2);
+        victim.resume();
+    }
+
+    @Test
+    void aMemberThatNeverStartedIsListedLastWithoutAName() throws Exception {
+        cluster = start("fresh", 1, 0);
+        EtcdObserver observer = observer(cluster.clientUrls().get(0));
+        URI nowhere = URI.create("http://127.0.0.1:1");
+
+        MemberId added = new EtcdMembership(observer, connections, meters).addLearner(List.of(nowhere));
+
+        ClusterFacts facts = observer.observe(PATIENCE);
+        MemberFacts last = facts.members().get(1);
+        assertThat(last.id()).isEqualTo(added);
+        assertThat(last.hasStarted()).isFalse();
+        assertThat(last.isLearner()).isTrue();
+        assertThat(last.peerUrls()).containsExactly(nowhere);
+        assertThat(last.answer()).isEqualTo(Optional.empty());
+    }
+
+    @Test
+    void endpointsOfDifferentClustersAreRefused() throws Exception {
+        cluster = start("one", 1, 0);
+        try (LocalEtcd other = start("other", 1, 0)) {
+            EtcdObserver observer =
+                    observer(cluster.clientUrls().get(0), other.clientUrls().get(0));
+
+            assertThatThrownBy(() -> observer.observe(PATIENCE))
+                    .isInstanceOf(UnobservableException.class)
+                    .hasMessageContaining("of different clusters")
+                    .hasMessageContaining(cluster.clientUrls().get(0).toString())
+                    .hasMessageContaining(other.clientUrls().get(0).toString());
+        }
+    }
+
+    @Test
+    void whereNobodyAnswersEveryEndpointIsNamedWithItsReason() {
+        EtcdObserver observer = observer(URI.create("http://127.0.0.1:1"), URI.create("http://127.0.0.1:2"));
+
+        assertThatThrownBy(() -> observer.observe(PATIENCE))
+                .isInstanceOf(UnobservableException.class)
+                .hasMessageContaining("http://127.0.0.1:1: UNAVAILABLE")
+                .hasMessageContaining("http://127.0.0.1:2: UNAVAILABLE");
+    }
+
+    private EtcdObserver observer(URI... endpoints) {
+        EtcdSettings settings = EtcdSettings.of(endpoints);
+        connections = EtcdConnections.open(settings);
+        return new EtcdObserver(settings, connections, meters);
+    }
+
+    private LocalEtcd start(String name, int voters, int learners) {
+        LocalEtcd started = LocalEtcd.builder()
+                .name(name)
+                .voters(voters)
+                .learners(learners)
+                .fsync(false)
+                .strictReconfiguration(false)
+                .dataDirectory(folder.resolve(name))
+                .build();
+        started.start();
+        return started;
+    }
+}
