@@ -17,12 +17,12 @@ import io.understudy.etcd.EtcdCluster;
 import io.understudy.etcd.EtcdSettings;
 import io.understudy.etcd.MemberDiscovery;
 import io.understudy.local.fault.FaultProxy;
-import io.understudy.local.junit.EtcdExtension;
 import io.understudy.mirror.active.ActiveLease;
 import io.understudy.mirror.active.ActiveRole;
 import io.understudy.mirror.etcd.EtcdSinkOptions;
 import io.understudy.mirror.fixture.MirrorJvm;
 import io.understudy.mirror.fixture.Mirrors;
+import io.understudy.mirror.fixture.SourceAndTarget;
 import io.understudy.mirror.fixture.TestClient;
 import io.understudy.mirror.pipeline.MirrorReport;
 import io.understudy.mirror.pipeline.MirrorState;
@@ -36,8 +36,6 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicBoolean;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.api.io.TempDir;
@@ -48,27 +46,10 @@ final class ActiveMirrorIT {
     private static final ByteString ACTIVE = ByteString.copyFromUtf8("\0understudy/mirror/dr/active");
 
     @RegisterExtension
-    static final EtcdExtension SOURCE = EtcdExtension.voters(1).named("source");
+    static final SourceAndTarget CLUSTERS = SourceAndTarget.ofOneVoterEach();
 
-    @RegisterExtension
-    static final EtcdExtension TARGET = EtcdExtension.voters(1).named("target");
-
-    private TestClient source;
-    private TestClient target;
-
-    @BeforeEach
-    void beginEmpty() {
-        source = TestClient.of(SOURCE.cluster().leader());
-        target = TestClient.of(TARGET.cluster().leader());
-        source.deleteAll();
-        target.deleteAll();
-    }
-
-    @AfterEach
-    void disconnect() {
-        source.close();
-        target.close();
-    }
+    private final TestClient source = CLUSTERS.sourceClient();
+    private final TestClient target = CLUSTERS.targetClient();
 
     @Test
     void theSecondWaits_saysForWhom_andIsReady() throws Exception {
@@ -117,7 +98,7 @@ final class ActiveMirrorIT {
 
     @Test
     void takesOverWithinFiveSecondsFromOneThatIsKilled(@TempDir Path folder) {
-        try (MirrorJvm first = MirrorJvm.etcd(folder, SOURCE.cluster(), TARGET.cluster())) {
+        try (MirrorJvm first = MirrorJvm.etcd(folder, CLUSTERS.source(), CLUSTERS.target())) {
             first.start();
             await().atMost(PATIENCE).until(() -> target.get(ACTIVE).getKvsCount() == 1);
             try (MirrorProcess second = start()) {
@@ -134,7 +115,7 @@ final class ActiveMirrorIT {
 
     @Test
     void oneThatIsCutOffIsNoLongerActive_andWaitsOnceItIsBack() {
-        URI url = TARGET.cluster().leader().directClientUrl();
+        URI url = CLUSTERS.target().leader().directClientUrl();
         try (FaultProxy link = FaultProxy.to(new InetSocketAddress(url.getHost(), url.getPort()));
                 MirrorProcess first = start(through(link))) {
             awaitCaughtUp(first, source);
@@ -176,7 +157,7 @@ final class ActiveMirrorIT {
         try (MirrorProcess first = start()) {
             awaitCaughtUp(first, source);
             KeyValue before = active();
-            TARGET.cluster().etcdctl("lease", "revoke", Long.toHexString(before.getLease()));
+            CLUSTERS.target().etcdctl("lease", "revoke", Long.toHexString(before.getLease()));
             await().atMost(PATIENCE).until(() -> target.get(ACTIVE).getKvsCount() == 1);
             assertThat(active().getValue()).isEqualTo(before.getValue());
             source.put("k", "1");
@@ -198,7 +179,7 @@ final class ActiveMirrorIT {
                             .setLease(other)
                             .build());
             await().atMost(PATIENCE).until(() -> active().getLease() == before.getLease());
-            TARGET.cluster().etcdctl("lease", "revoke", Long.toHexString(other));
+            CLUSTERS.target().etcdctl("lease", "revoke", Long.toHexString(other));
             assertThat(active().getValue()).isEqualTo(before.getValue());
         }
     }
@@ -220,7 +201,7 @@ final class ActiveMirrorIT {
                 };
             }
         };
-        try (EtcdCluster cluster = EtcdCluster.connect(Mirrors.settings(TARGET.cluster()), new SimpleMeterRegistry());
+        try (EtcdCluster cluster = EtcdCluster.connect(Mirrors.settings(CLUSTERS.target()), new SimpleMeterRegistry());
                 ActiveRole role = ActiveLease.start("dr", "one", cluster, Duration.ofSeconds(1), meters)) {
             await().atMost(PATIENCE).until(role::isActive);
             assertThat(failed).isTrue();
@@ -238,16 +219,16 @@ final class ActiveMirrorIT {
     }
 
     private static MirrorProcess start() {
-        return Mirrors.etcd(SOURCE.cluster(), TARGET.cluster());
+        return CLUSTERS.mirror();
     }
 
     private static MirrorProcess start(EtcdSettings targetSettings) {
         return Mirrors.etcd(
-                Mirrors.settings(SOURCE.cluster()), targetSettings, MirrorScope.all(), EtcdSinkOptions.DEFAULTS);
+                Mirrors.settings(CLUSTERS.source()), targetSettings, MirrorScope.all(), EtcdSinkOptions.DEFAULTS);
     }
 
     private static EtcdSettings through(FaultProxy link) {
-        EtcdSettings usual = Mirrors.impatient(TARGET.cluster());
+        EtcdSettings usual = Mirrors.impatient(CLUSTERS.target());
         return new EtcdSettings(
                 usual.name(),
                 List.copyOf(EtcdSettings.of(URI.create("http://127.0.0.1:" + link.port()))

@@ -16,6 +16,7 @@ import io.understudy.mirror.etcd.EtcdSinkOptions;
 import io.understudy.mirror.fixture.MirrorJvm;
 import io.understudy.mirror.fixture.Mirrors;
 import io.understudy.mirror.fixture.Schedule;
+import io.understudy.mirror.fixture.SourceAndTarget;
 import io.understudy.mirror.fixture.TestClient;
 import io.understudy.mirror.fixture.Workload;
 import io.understudy.mirror.pipeline.MirrorReport;
@@ -26,8 +27,6 @@ import java.time.Duration;
 import java.util.Random;
 import java.util.function.Consumer;
 import java.util.stream.Stream;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.api.io.TempDir;
@@ -44,28 +43,11 @@ final class EtcdMirrorFaultIT {
     private static final int KILLS = Schedule.isLong() ? 50 : 3;
 
     @RegisterExtension
-    static final EtcdExtension SOURCE = EtcdExtension.voters(1).named("source");
+    static final SourceAndTarget CLUSTERS = SourceAndTarget.of(
+            EtcdExtension.voters(1), EtcdExtension.voters(3).with(builder -> builder.behindProxies()));
 
-    @RegisterExtension
-    static final EtcdExtension TARGET =
-            EtcdExtension.voters(3).named("target").with(builder -> builder.behindProxies());
-
-    private TestClient source;
-    private TestClient target;
-
-    @BeforeEach
-    void beginEmpty() {
-        source = TestClient.of(SOURCE.cluster().leader());
-        target = TestClient.of(TARGET.cluster().leader());
-        source.deleteAll();
-        target.deleteAll();
-    }
-
-    @AfterEach
-    void disconnect() {
-        source.close();
-        target.close();
-    }
+    private final TestClient source = CLUSTERS.sourceClient();
+    private final TestClient target = CLUSTERS.targetClient();
 
     /** What happens to the target's leader, and how it ends. */
     private record Fault(String name, Consumer<EtcdMember> begin, Consumer<EtcdMember> end) {
@@ -90,12 +72,12 @@ final class EtcdMirrorFaultIT {
     void goesOnElsewhereWhenTheTargetsLeaderIs(Fault fault) {
         long seed = System.nanoTime();
         Workload workload = new Workload(source, seed);
-        EtcdSettings impatient = Mirrors.impatient(TARGET.cluster());
+        EtcdSettings impatient = Mirrors.impatient(CLUSTERS.target());
         try (MirrorProcess mirror = Mirrors.etcd(
-                Mirrors.settings(SOURCE.cluster()), impatient, MirrorScope.all(), EtcdSinkOptions.DEFAULTS)) {
+                Mirrors.settings(CLUSTERS.source()), impatient, MirrorScope.all(), EtcdSinkOptions.DEFAULTS)) {
             workload.steps(50);
             awaitCaughtUp(mirror, source);
-            EtcdMember leader = TARGET.cluster().leader();
+            EtcdMember leader = CLUSTERS.target().leader();
             fault.begin().accept(leader);
             workload.steps(50);
             awaitCaughtUp(mirror, source);
@@ -111,15 +93,15 @@ final class EtcdMirrorFaultIT {
     void writesEachCommitOnceThoughConnectionsBreakAllTheTime() {
         long seed = System.nanoTime();
         Workload workload = new Workload(source, seed);
-        try (MirrorProcess mirror = Mirrors.etcd(SOURCE.cluster(), TARGET.cluster())) {
+        try (MirrorProcess mirror = CLUSTERS.mirror()) {
             awaitCaughtUp(mirror, source);
             MirrorReport before = mirror.reports().get(0);
             long revision = revision();
             for (int round = 0; round < 20; round++) {
                 workload.steps(20);
-                TARGET.cluster().members().forEach(member -> member.clientProxy()
+                CLUSTERS.target().members().forEach(member -> member.clientProxy()
                         .cut());
-                TARGET.cluster().members().forEach(member -> member.clientProxy()
+                CLUSTERS.target().members().forEach(member -> member.clientProxy()
                         .heal());
             }
             awaitCaughtUp(mirror, source);
@@ -137,14 +119,14 @@ final class EtcdMirrorFaultIT {
         long seed = System.nanoTime();
         Workload workload = new Workload(source, seed);
         workload.steps(20);
-        TARGET.cluster().members().forEach(EtcdMember::kill);
-        try (MirrorProcess mirror = Mirrors.etcd(SOURCE.cluster(), TARGET.cluster())) {
+        CLUSTERS.target().members().forEach(EtcdMember::kill);
+        try (MirrorProcess mirror = CLUSTERS.mirror()) {
             await().atMost(PATIENCE)
                     .untilAsserted(
                             () -> assertThat(mirror.reports().get(0).state()).isEqualTo(MirrorState.RETRYING));
             assertThat(mirror.reports().get(0).lastError()).contains("UNAVAILABLE");
             assertThat(mirror.failure()).isNotDone();
-            TARGET.heal();
+            CLUSTERS.target().mend();
             awaitCaughtUp(mirror, source);
         }
         assertEqual(seed);
@@ -156,7 +138,7 @@ final class EtcdMirrorFaultIT {
         Random random = new Random(seed);
         Workload workload = new Workload(source, seed);
         workload.steps(200);
-        try (MirrorJvm mirror = MirrorJvm.etcd(folder, SOURCE.cluster(), TARGET.cluster())) {
+        try (MirrorJvm mirror = MirrorJvm.etcd(folder, CLUSTERS.source(), CLUSTERS.target())) {
             for (int kill = 0; kill < KILLS; kill++) {
                 mirror.start();
                 long until = revision() + random.nextInt(1, 30);
@@ -173,7 +155,7 @@ final class EtcdMirrorFaultIT {
             }
         }
         workload.steps(50);
-        try (MirrorProcess mirror = Mirrors.etcd(SOURCE.cluster(), TARGET.cluster())) {
+        try (MirrorProcess mirror = CLUSTERS.mirror()) {
             awaitCaughtUp(mirror, source);
         }
         assertEqual(seed);
@@ -183,9 +165,9 @@ final class EtcdMirrorFaultIT {
     void aWriterThatTakesOverWithoutBeingActiveFencesTheActiveOneOff() throws Exception {
         long seed = System.nanoTime();
         Workload workload = new Workload(source, seed);
-        try (MirrorProcess first = Mirrors.etcd(SOURCE.cluster(), TARGET.cluster());
+        try (MirrorProcess first = CLUSTERS.mirror();
                 EtcdCluster cluster =
-                        EtcdCluster.connect(Mirrors.settings(TARGET.cluster()), new SimpleMeterRegistry())) {
+                        EtcdCluster.connect(Mirrors.settings(CLUSTERS.target()), new SimpleMeterRegistry())) {
             workload.steps(20);
             awaitCaughtUp(first, source);
             Mirrors.takeOver(cluster, "dr");
@@ -199,14 +181,14 @@ final class EtcdMirrorFaultIT {
             await().atMost(PATIENCE).until(() -> target.get(ACTIVE).getKvsCount() == 0);
             assertThat(target.get(CHECKPOINT).getKvs(0).getModRevision()).isEqualTo(taken);
         }
-        try (MirrorProcess next = Mirrors.etcd(SOURCE.cluster(), TARGET.cluster())) {
+        try (MirrorProcess next = CLUSTERS.mirror()) {
             awaitCaughtUp(next, source);
         }
         assertEqual(seed);
     }
 
     private void assertEqual(long seed) {
-        try (TestClient now = TestClient.of(TARGET.cluster().leader())) {
+        try (TestClient now = TestClient.of(CLUSTERS.target().leader())) {
             assertThat(now.contents()).as("seed %d", seed).isEqualTo(source.contents());
         }
     }

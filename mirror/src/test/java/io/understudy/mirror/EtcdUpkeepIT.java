@@ -9,9 +9,9 @@ import static org.awaitility.Awaitility.await;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.google.protobuf.ByteString;
-import io.understudy.local.junit.EtcdExtension;
 import io.understudy.mirror.etcd.EtcdSinkOptions;
 import io.understudy.mirror.fixture.Mirrors;
+import io.understudy.mirror.fixture.SourceAndTarget;
 import io.understudy.mirror.fixture.TestClient;
 import io.understudy.mirror.fixture.Workload;
 import io.understudy.mirror.scope.MirrorScope;
@@ -24,8 +24,6 @@ import java.io.IOException;
 import java.net.URI;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicBoolean;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
@@ -33,27 +31,10 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 final class EtcdUpkeepIT {
 
     @RegisterExtension
-    static final EtcdExtension SOURCE = EtcdExtension.voters(1).named("source");
+    static final SourceAndTarget CLUSTERS = SourceAndTarget.ofOneVoterEach();
 
-    @RegisterExtension
-    static final EtcdExtension TARGET = EtcdExtension.voters(1).named("target");
-
-    private TestClient source;
-    private TestClient target;
-
-    @BeforeEach
-    void beginEmpty() {
-        source = TestClient.of(SOURCE.cluster().leader());
-        target = TestClient.of(TARGET.cluster().leader());
-        source.deleteAll();
-        target.deleteAll();
-    }
-
-    @AfterEach
-    void disconnect() {
-        source.close();
-        target.close();
-    }
+    private final TestClient source = CLUSTERS.sourceClient();
+    private final TestClient target = CLUSTERS.targetClient();
 
     @Test
     void aForeignWriteIsShownWithItsKey_andNoLongerWhenItIsGone() throws Exception {
@@ -171,10 +152,10 @@ final class EtcdUpkeepIT {
     private static MirrorProcess start(VerifyOptions verify) {
         return Mirrors.start(new MirrorSettings.Mirror(
                 "dr",
-                MirrorSettings.Source.Etcd.of(Mirrors.settings(SOURCE.cluster())),
+                MirrorSettings.Source.Etcd.of(Mirrors.settings(CLUSTERS.source())),
                 MirrorScope.all(),
                 new MirrorSettings.Target.Etcd(
-                        Mirrors.settings(TARGET.cluster()),
+                        Mirrors.settings(CLUSTERS.target()),
                         EtcdSinkOptions.DEFAULTS,
                         verify,
                         null,

@@ -10,11 +10,11 @@ import com.google.protobuf.ByteString;
 import io.etcd.jetcd.api.KeyValue;
 import io.etcd.jetcd.api.RangeRequest;
 import io.understudy.local.etcd.EtcdMember;
-import io.understudy.local.junit.EtcdExtension;
 import io.understudy.mirror.etcd.EtcdSinkOptions;
 import io.understudy.mirror.etcd.ForeignKeys;
 import io.understudy.mirror.fixture.Leases;
 import io.understudy.mirror.fixture.Mirrors;
+import io.understudy.mirror.fixture.SourceAndTarget;
 import io.understudy.mirror.fixture.TestClient;
 import io.understudy.mirror.lease.LeaseMode;
 import io.understudy.mirror.scope.MirrorScope;
@@ -37,32 +37,23 @@ final class LeaseMirrorIT {
     private static final ByteString REGISTER_END = ByteString.copyFromUtf8("\0understudy/mirror/dr/lease0");
 
     @RegisterExtension
-    static final EtcdExtension SOURCE = EtcdExtension.voters(1).named("source");
+    static final SourceAndTarget CLUSTERS = SourceAndTarget.ofOneVoterEach();
 
-    @RegisterExtension
-    static final EtcdExtension TARGET = EtcdExtension.voters(1).named("target");
-
-    private TestClient source;
-    private TestClient target;
+    private final TestClient source = CLUSTERS.sourceClient();
+    private final TestClient target = CLUSTERS.targetClient();
     private Leases owner;
     private Leases inTarget;
 
     @BeforeEach
     void beginEmpty() {
-        source = TestClient.of(SOURCE.cluster().leader());
-        target = TestClient.of(TARGET.cluster().leader());
-        source.deleteAll();
-        target.deleteAll();
-        owner = Leases.of(SOURCE.cluster().leader());
-        inTarget = Leases.of(TARGET.cluster().leader());
+        owner = Leases.of(CLUSTERS.source().leader());
+        inTarget = Leases.of(CLUSTERS.target().leader());
     }
 
     @AfterEach
     void disconnect() {
         owner.close();
         inTarget.close();
-        source.close();
-        target.close();
     }
 
     @Test
@@ -125,7 +116,7 @@ final class LeaseMirrorIT {
         try (MirrorProcess mirror = start()) {
             owner.put("k", "1", lease);
             awaitCaughtUp(mirror, source);
-            EtcdMember member = SOURCE.cluster().leader();
+            EtcdMember member = CLUSTERS.source().leader();
             member.pause();
             await().pollDelay(GONE).atMost(PATIENCE).untilAsserted(() -> assertThat(lease("k"))
                     .isEqualTo(lease));
@@ -314,16 +305,15 @@ final class LeaseMirrorIT {
     }
 
     private static MirrorProcess start(EtcdSinkOptions options) {
-        return Mirrors.etcd(
-                Mirrors.settings(SOURCE.cluster()), Mirrors.settings(TARGET.cluster()), MirrorScope.all(), options);
+        return CLUSTERS.mirror(MirrorScope.all(), options);
     }
 
     private static MirrorSettings.Mirror mirror(String name, String prefix) {
         return new MirrorSettings.Mirror(
                 name,
-                MirrorSettings.Source.Etcd.of(Mirrors.settings(SOURCE.cluster())),
+                MirrorSettings.Source.Etcd.of(Mirrors.settings(CLUSTERS.source())),
                 MirrorScope.prefix(prefix),
                 MirrorSettings.Target.Etcd.of(
-                        Mirrors.settings(TARGET.cluster()), EtcdSinkOptions.DEFAULTS.with(LeaseMode.TTL)));
+                        Mirrors.settings(CLUSTERS.target()), EtcdSinkOptions.DEFAULTS.with(LeaseMode.TTL)));
     }
 }

@@ -11,9 +11,9 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.google.protobuf.ByteString;
 import io.understudy.etcd.EtcdSettings;
-import io.understudy.local.junit.EtcdExtension;
 import io.understudy.mirror.etcd.EtcdSinkOptions;
 import io.understudy.mirror.fixture.Mirrors;
+import io.understudy.mirror.fixture.SourceAndTarget;
 import io.understudy.mirror.fixture.TestClient;
 import io.understudy.mirror.scope.MirrorScope;
 import java.io.IOException;
@@ -26,8 +26,6 @@ import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
 import java.time.Duration;
 import java.util.List;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
@@ -37,27 +35,10 @@ final class MirrorProcessIT {
     private static final HttpClient HTTP = HttpClient.newHttpClient();
 
     @RegisterExtension
-    static final EtcdExtension SOURCE = EtcdExtension.voters(1).named("source");
+    static final SourceAndTarget CLUSTERS = SourceAndTarget.ofOneVoterEach();
 
-    @RegisterExtension
-    static final EtcdExtension TARGET = EtcdExtension.voters(1).named("target");
-
-    private TestClient source;
-    private TestClient target;
-
-    @BeforeEach
-    void beginEmpty() {
-        source = TestClient.of(SOURCE.cluster().leader());
-        target = TestClient.of(TARGET.cluster().leader());
-        source.deleteAll();
-        target.deleteAll();
-    }
-
-    @AfterEach
-    void disconnect() {
-        source.close();
-        target.close();
-    }
+    private final TestClient source = CLUSTERS.sourceClient();
+    private final TestClient target = CLUSTERS.targetClient();
 
     @Test
     void showsHowEachMirrorStands() throws Exception {
@@ -126,9 +107,9 @@ final class MirrorProcessIT {
 
     @Test
     void lagIsToldWhileTheTargetIsAway() {
-        try (MirrorProcess process = Mirrors.etcd(SOURCE.cluster(), TARGET.cluster())) {
+        try (MirrorProcess process = CLUSTERS.mirror()) {
             awaitCaughtUp(process, source);
-            TARGET.cluster().leader().pause();
+            CLUSTERS.target().leader().pause();
             for (int i = 0; i < 10; i++) {
                 source.put("k", "" + i);
             }
@@ -136,7 +117,7 @@ final class MirrorProcessIT {
                 assertThat(process.reports().get(0).lagRevisions().orElse(0)).isEqualTo(10);
                 assertThat(process.reports().get(0).lagMillis().orElse(0)).isGreaterThan(1_000);
             });
-            TARGET.cluster().members().get(0).resume();
+            CLUSTERS.target().members().get(0).resume();
             await().atMost(PATIENCE).untilAsserted(() -> {
                 assertThat(process.reports().get(0).lagRevisions()).hasValue(0);
                 assertThat(process.reports().get(0).lagMillis()).hasValue(0);
@@ -164,9 +145,9 @@ final class MirrorProcessIT {
     @Test
     void closesWithinSecondsThoughTheTargetHangs() {
         source.put("k", "1");
-        MirrorProcess process = Mirrors.etcd(SOURCE.cluster(), TARGET.cluster());
+        MirrorProcess process = CLUSTERS.mirror();
         awaitCaughtUp(process, source);
-        TARGET.cluster().leader().pause();
+        CLUSTERS.target().leader().pause();
         source.put("k", "2");
         long began = System.nanoTime();
         process.close();
@@ -176,9 +157,9 @@ final class MirrorProcessIT {
     private static MirrorSettings.Mirror mirror(String name, String prefix) {
         return new MirrorSettings.Mirror(
                 name,
-                MirrorSettings.Source.Etcd.of(Mirrors.settings(SOURCE.cluster())),
+                MirrorSettings.Source.Etcd.of(Mirrors.settings(CLUSTERS.source())),
                 MirrorScope.prefix(prefix),
-                MirrorSettings.Target.Etcd.of(Mirrors.settings(TARGET.cluster()), EtcdSinkOptions.DEFAULTS));
+                MirrorSettings.Target.Etcd.of(Mirrors.settings(CLUSTERS.target()), EtcdSinkOptions.DEFAULTS));
     }
 
     private static JsonNode status(MirrorProcess process) throws Exception {

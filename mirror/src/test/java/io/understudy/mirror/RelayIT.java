@@ -13,7 +13,6 @@ import io.understudy.feed.kafka.RecordFormat;
 import io.understudy.feed.kafka.TopicOrigin;
 import io.understudy.feed.kafka.TopicRecord;
 import io.understudy.feed.kafka.TopicScope;
-import io.understudy.local.junit.EtcdExtension;
 import io.understudy.local.junit.KafkaExtension;
 import io.understudy.mirror.checkpoint.Checkpoint;
 import io.understudy.mirror.checkpoint.CheckpointCodec;
@@ -23,6 +22,7 @@ import io.understudy.mirror.fixture.MirrorJvm;
 import io.understudy.mirror.fixture.Mirrors;
 import io.understudy.mirror.fixture.RecordedHistory;
 import io.understudy.mirror.fixture.Schedule;
+import io.understudy.mirror.fixture.SourceAndTarget;
 import io.understudy.mirror.fixture.TestClient;
 import io.understudy.mirror.fixture.Topic;
 import io.understudy.mirror.fixture.Workload;
@@ -48,7 +48,6 @@ import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.clients.producer.KafkaProducer;
 import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.common.serialization.ByteArraySerializer;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInfo;
@@ -61,31 +60,18 @@ final class RelayIT {
     private static final int ROUNDS = Schedule.isLong() ? 50 : 2;
 
     @RegisterExtension
-    static final EtcdExtension SOURCE = EtcdExtension.voters(1).named("source");
-
-    @RegisterExtension
-    static final EtcdExtension TARGET = EtcdExtension.voters(1).named("target");
+    static final SourceAndTarget CLUSTERS = SourceAndTarget.ofOneVoterEach();
 
     @RegisterExtension
     static final KafkaExtension KAFKA = KafkaExtension.broker();
 
-    private TestClient source;
-    private TestClient target;
+    private final TestClient source = CLUSTERS.sourceClient();
+    private final TestClient target = CLUSTERS.targetClient();
     private String topic;
 
     @BeforeEach
     void beginEmpty(TestInfo test) {
-        source = TestClient.of(SOURCE.cluster().leader());
-        target = TestClient.of(TARGET.cluster().leader());
-        source.deleteAll();
-        target.deleteAll();
         topic = test.getTestMethod().orElseThrow().getName();
-    }
-
-    @AfterEach
-    void disconnect() {
-        source.close();
-        target.close();
     }
 
     @Test
@@ -99,8 +85,8 @@ final class RelayIT {
         workload.steps(100);
         Path into = Files.createDirectory(folder.resolve("into"));
         Path from = Files.createDirectory(folder.resolve("from"));
-        try (MirrorJvm intoKafka = MirrorJvm.kafka(into, SOURCE.cluster(), KAFKA.bootstrapServers(), topic);
-                MirrorJvm fromKafka = MirrorJvm.fromKafka(from, KAFKA.bootstrapServers(), topic, TARGET.cluster())) {
+        try (MirrorJvm intoKafka = MirrorJvm.kafka(into, CLUSTERS.source(), KAFKA.bootstrapServers(), topic);
+                MirrorJvm fromKafka = MirrorJvm.fromKafka(from, KAFKA.bootstrapServers(), topic, CLUSTERS.target())) {
             intoKafka.start();
             fromKafka.start();
             awaitProgress(workload, random);
@@ -117,7 +103,7 @@ final class RelayIT {
                 }
             }
         }
-        try (MirrorProcess intoKafka = Mirrors.kafka(SOURCE.cluster(), KAFKA.bootstrapServers(), topic);
+        try (MirrorProcess intoKafka = Mirrors.kafka(CLUSTERS.source(), KAFKA.bootstrapServers(), topic);
                 MirrorProcess fromKafka = fromKafka()) {
             awaitCaughtUp(intoKafka, source);
             awaitCaughtUp(fromKafka, source);
@@ -137,7 +123,7 @@ final class RelayIT {
         IntStream.range(0, 20).forEach(i -> source.put("/k/" + i, "1"));
         MirrorSettings.Mirror settings = new MirrorSettings.Mirror(
                 "log",
-                MirrorSettings.Source.Etcd.of(Mirrors.settings(SOURCE.cluster())),
+                MirrorSettings.Source.Etcd.of(Mirrors.settings(CLUSTERS.source())),
                 MirrorScope.all(),
                 new MirrorSettings.Target.Kafka(KafkaSinkOptions.of(KAFKA.bootstrapServers(), topic)));
         try (MirrorProcess mirror = Mirrors.start(settings)) {
@@ -160,11 +146,11 @@ final class RelayIT {
     void aTargetFedFromKafkaIsComparedWithTheTopic_whileWritesGoOn() throws Exception {
         MirrorScope renamed = new MirrorScope(List.of(bytes("/w/")), List.of(), bytes("/w/"), bytes("/from-kafka/"));
         MirrorSettings.Mirror settings =
-                Mirrors.fromKafka(KAFKA.bootstrapServers(), topic, renamed, Mirrors.settings(TARGET.cluster()));
+                Mirrors.fromKafka(KAFKA.bootstrapServers(), topic, renamed, Mirrors.settings(CLUSTERS.target()));
         Workload workload = new Workload(source, 1);
         workload.steps(200);
         source.put("/other", "1");
-        try (MirrorProcess intoKafka = Mirrors.kafka(SOURCE.cluster(), KAFKA.bootstrapServers(), topic);
+        try (MirrorProcess intoKafka = Mirrors.kafka(CLUSTERS.source(), KAFKA.bootstrapServers(), topic);
                 MirrorProcess fromKafka = Mirrors.start(settings)) {
             awaitCaughtUp(intoKafka, source);
             awaitCaughtUp(fromKafka, source);
@@ -182,8 +168,8 @@ final class RelayIT {
     @Test
     void aMirrorThatIsBehindTheTopicCantBeCompared_andNoHomeIsMoved() throws Exception {
         MirrorSettings.Mirror settings = Mirrors.fromKafka(
-                KAFKA.bootstrapServers(), topic, MirrorScope.all(), Mirrors.settings(TARGET.cluster()));
-        try (MirrorProcess mirror = Mirrors.kafka(SOURCE.cluster(), KAFKA.bootstrapServers(), topic)) {
+                KAFKA.bootstrapServers(), topic, MirrorScope.all(), Mirrors.settings(CLUSTERS.target()));
+        try (MirrorProcess mirror = Mirrors.kafka(CLUSTERS.source(), KAFKA.bootstrapServers(), topic)) {
             awaitCaughtUp(mirror, source);
         }
         assertThat(verify(settings)).isInstanceOfSatisfying(NotComparable.class, not -> assertThat(not.why())
@@ -209,7 +195,7 @@ final class RelayIT {
                         topic)
                 .redirectErrorStream(true)
                 .redirectOutput(output.toFile());
-        try (MirrorProcess mirror = Mirrors.kafka(SOURCE.cluster(), KAFKA.bootstrapServers(), topic)) {
+        try (MirrorProcess mirror = Mirrors.kafka(CLUSTERS.source(), KAFKA.bootstrapServers(), topic)) {
             awaitCaughtUp(mirror, source);
             Process running = consumer.start();
             try {
@@ -226,7 +212,7 @@ final class RelayIT {
     }
 
     private MirrorProcess fromKafka() {
-        return Mirrors.fromKafka(KAFKA.bootstrapServers(), topic, Mirrors.settings(TARGET.cluster()));
+        return Mirrors.fromKafka(KAFKA.bootstrapServers(), topic, Mirrors.settings(CLUSTERS.target()));
     }
 
     private static void restart(MirrorJvm mirror, Workload workload) {

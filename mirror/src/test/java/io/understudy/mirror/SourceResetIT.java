@@ -8,11 +8,11 @@ import static org.awaitility.Awaitility.await;
 import com.google.protobuf.ByteString;
 import io.etcd.jetcd.api.CompactionRequest;
 import io.understudy.local.etcd.EtcdMember;
-import io.understudy.local.junit.EtcdExtension;
 import io.understudy.mirror.etcd.EtcdSinkOptions;
 import io.understudy.mirror.etcd.SourceReset;
 import io.understudy.mirror.fixture.Leases;
 import io.understudy.mirror.fixture.Mirrors;
+import io.understudy.mirror.fixture.SourceAndTarget;
 import io.understudy.mirror.fixture.TestClient;
 import io.understudy.mirror.lease.LeaseMode;
 import io.understudy.mirror.pipeline.MirrorState;
@@ -20,7 +20,6 @@ import io.understudy.mirror.scope.MirrorScope;
 import java.nio.file.Path;
 import java.util.SortedMap;
 import java.util.stream.IntStream;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
@@ -33,37 +32,24 @@ final class SourceResetIT {
     private static final EtcdSinkOptions LEASES = EtcdSinkOptions.DEFAULTS.with(LeaseMode.TTL);
 
     @RegisterExtension
-    static final EtcdExtension SOURCE = EtcdExtension.voters(1).named("source");
-
-    @RegisterExtension
-    static final EtcdExtension TARGET = EtcdExtension.voters(1).named("target");
+    static final SourceAndTarget CLUSTERS = SourceAndTarget.ofOneVoterEach();
 
     @TempDir
     Path folder;
 
-    private TestClient source;
-    private TestClient target;
+    private final TestClient source = CLUSTERS.sourceClient();
+    private final TestClient target = CLUSTERS.targetClient();
 
     /** Fifty keys in a backup; since then one is changed and ten more are there; all of it mirrored. */
     @BeforeEach
     void mirrorMoreThanTheBackupHolds() {
-        source = TestClient.of(SOURCE.cluster().leader());
-        target = TestClient.of(TARGET.cluster().leader());
-        source.deleteAll();
-        target.deleteAll();
         IntStream.range(0, 50).forEach(i -> source.put(String.format("/k/%02d", i), "1"));
-        SOURCE.cluster().snapshot(folder.resolve("backup"));
+        CLUSTERS.source().snapshot(folder.resolve("backup"));
         source.put("/k/07", "2");
         IntStream.range(0, 10).forEach(i -> source.put("/new/" + i, "1"));
         try (MirrorProcess mirror = start(EtcdSinkOptions.DEFAULTS)) {
             awaitCaughtUp(mirror, source);
         }
-    }
-
-    @AfterEach
-    void disconnect() {
-        source.close();
-        target.close();
     }
 
     @Test
@@ -88,7 +74,7 @@ final class SourceResetIT {
     @Test
     void keysWithLeasesOfABackupThatHasGoneOn_areNotPutBack() throws Exception {
         restore();
-        try (Leases owner = Leases.of(SOURCE.cluster().leader())) {
+        try (Leases owner = Leases.of(CLUSTERS.source().leader())) {
             owner.put("/leased", "1", owner.grant(60));
             IntStream.range(0, 30).forEach(i -> source.put("/k/49", "other " + i));
             assertStopsTellingWhatDiffers(LEASES, "10 (such as \"/new/0\"", "3 (such as \"/k/07\"");
@@ -123,9 +109,9 @@ final class SourceResetIT {
 
     @Test
     void aSourceThatWasWiped_stopsTellingWhatDiffers() throws Exception {
-        SOURCE.cluster().stop();
-        SOURCE.cluster().members().forEach(EtcdMember::wipe);
-        SOURCE.cluster().start();
+        CLUSTERS.source().stop();
+        CLUSTERS.source().members().forEach(EtcdMember::wipe);
+        CLUSTERS.source().start();
         assertStopsTellingWhatDiffers("60 (such as \"/k/00\"", "would put 0.");
     }
 
@@ -178,7 +164,7 @@ final class SourceResetIT {
     }
 
     private void restore() {
-        SOURCE.cluster().restore(folder.resolve("backup"));
+        CLUSTERS.source().restore(folder.resolve("backup"));
     }
 
     private void assertStopsTellingWhatDiffers(String deletes, String puts) throws Exception {
@@ -199,7 +185,6 @@ final class SourceResetIT {
     }
 
     private static MirrorProcess start(EtcdSinkOptions options) {
-        return Mirrors.etcd(
-                Mirrors.settings(SOURCE.cluster()), Mirrors.settings(TARGET.cluster()), MirrorScope.all(), options);
+        return CLUSTERS.mirror(MirrorScope.all(), options);
     }
 }

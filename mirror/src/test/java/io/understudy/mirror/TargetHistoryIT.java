@@ -8,10 +8,9 @@ import io.etcd.jetcd.api.PutRequest;
 import io.etcd.jetcd.api.RangeRequest;
 import io.etcd.jetcd.api.RequestOp;
 import io.etcd.jetcd.api.TxnRequest;
-import io.understudy.local.junit.EtcdExtension;
 import io.understudy.mirror.etcd.EtcdSinkOptions;
 import io.understudy.mirror.etcd.TargetHistory;
-import io.understudy.mirror.fixture.Mirrors;
+import io.understudy.mirror.fixture.SourceAndTarget;
 import io.understudy.mirror.fixture.TestClient;
 import io.understudy.mirror.pipeline.MirrorReport;
 import io.understudy.mirror.scope.MirrorScope;
@@ -21,8 +20,6 @@ import java.util.Random;
 import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
 import java.util.stream.IntStream;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
@@ -40,27 +37,10 @@ final class TargetHistoryIT {
     private static final ByteString TO = ByteString.copyFromUtf8("/h0");
 
     @RegisterExtension
-    static final EtcdExtension SOURCE = EtcdExtension.voters(1).named("source");
+    static final SourceAndTarget CLUSTERS = SourceAndTarget.ofOneVoterEach();
 
-    @RegisterExtension
-    static final EtcdExtension TARGET = EtcdExtension.voters(1).named("target");
-
-    private TestClient source;
-    private TestClient target;
-
-    @BeforeEach
-    void beginEmpty() {
-        source = TestClient.of(SOURCE.cluster().leader());
-        target = TestClient.of(TARGET.cluster().leader());
-        source.deleteAll();
-        target.deleteAll();
-    }
-
-    @AfterEach
-    void disconnect() {
-        source.close();
-        target.close();
-    }
+    private final TestClient source = CLUSTERS.sourceClient();
+    private final TestClient target = CLUSTERS.targetClient();
 
     @Test
     void readersOfTheTargetSeeOnlyStatesThatTheSourceHad_inOrder() {
@@ -168,10 +148,6 @@ final class TargetHistoryIT {
     }
 
     private static MirrorProcess start(TargetHistory history) {
-        return Mirrors.etcd(
-                Mirrors.settings(SOURCE.cluster()),
-                Mirrors.settings(TARGET.cluster()),
-                MirrorScope.all(),
-                EtcdSinkOptions.DEFAULTS.with(history));
+        return CLUSTERS.mirror(MirrorScope.all(), EtcdSinkOptions.DEFAULTS.with(history));
     }
 }

@@ -6,11 +6,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 import com.google.protobuf.ByteString;
 import io.etcd.jetcd.api.CompactionRequest;
 import io.etcd.jetcd.api.Event;
-import io.understudy.local.junit.EtcdExtension;
 import io.understudy.mirror.MirrorProcess;
 import io.understudy.mirror.etcd.EtcdSinkOptions;
 import io.understudy.mirror.fixture.Clusters;
-import io.understudy.mirror.fixture.Mirrors;
+import io.understudy.mirror.fixture.SourceAndTarget;
 import io.understudy.mirror.fixture.TestClient;
 import io.understudy.mirror.fixture.Workload;
 import io.understudy.mirror.revisions.Translation.ListAgain;
@@ -24,7 +23,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.SortedMap;
 import java.util.TreeMap;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
@@ -38,38 +36,23 @@ final class RevisionMapIT {
     private static final MirrorScope SCOPE = MirrorScope.prefix("/w/");
 
     @RegisterExtension
-    static final EtcdExtension SOURCE = EtcdExtension.voters(1).named("source");
-
-    @RegisterExtension
-    static final EtcdExtension TARGET = EtcdExtension.voters(1).named("target");
+    static final SourceAndTarget CLUSTERS = SourceAndTarget.ofOneVoterEach();
 
     private final long seed = System.nanoTime();
     /** What the source held at each of its revisions. */
     private final SortedMap<Long, SortedMap<ByteString, ByteString>> states = new TreeMap<>();
 
-    private TestClient source;
-    private TestClient target;
-    private Clusters clusters;
+    private final TestClient source = CLUSTERS.sourceClient();
+    private final TestClient target = CLUSTERS.targetClient();
+    private final Clusters clusters = CLUSTERS.connections();
     private Workload workload;
     private RevisionMap map;
 
     @BeforeEach
     void beginEmpty() {
         System.out.println("seed " + seed);
-        source = TestClient.of(SOURCE.cluster().leader());
-        target = TestClient.of(TARGET.cluster().leader());
-        source.deleteAll();
-        target.deleteAll();
-        clusters = Clusters.connect(SOURCE.cluster(), TARGET.cluster());
         workload = new Workload(source, seed);
         map = new RevisionMap(new CheckpointHistory("dr", clusters.target()));
-    }
-
-    @AfterEach
-    void disconnect() {
-        clusters.close();
-        source.close();
-        target.close();
     }
 
     @Test
@@ -85,14 +68,14 @@ final class RevisionMapIT {
             began = revision();
             steps(30);
             awaitCaughtUp(mirror, source);
-            TARGET.cluster().leader().pause();
+            CLUSTERS.target().leader().pause();
             steps(20);
             source.put("/w/brief", "comes and goes while nothing can be written");
             remember();
             source.delete("/w/brief");
             remember();
             steps(20);
-            TARGET.cluster().members().get(0).resume();
+            CLUSTERS.target().members().get(0).resume();
             awaitCaughtUp(mirror, source);
             source.put("/elsewhere", "not mirrored");
             remember();
@@ -226,6 +209,6 @@ final class RevisionMapIT {
     }
 
     private static MirrorProcess mirror(EtcdSinkOptions options) {
-        return Mirrors.etcd(Mirrors.settings(SOURCE.cluster()), Mirrors.settings(TARGET.cluster()), SCOPE, options);
+        return CLUSTERS.mirror(SCOPE, options);
     }
 }

@@ -3,16 +3,13 @@ package io.understudy.mirror.revisions;
 import static io.understudy.mirror.fixture.Mirrors.awaitCaughtUp;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.understudy.local.junit.EtcdExtension;
 import io.understudy.mirror.MirrorProcess;
 import io.understudy.mirror.fixture.Clusters;
-import io.understudy.mirror.fixture.Mirrors;
+import io.understudy.mirror.fixture.SourceAndTarget;
 import io.understudy.mirror.fixture.TestClient;
 import io.understudy.vocabulary.Revision;
 import java.time.Duration;
 import java.time.Instant;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
@@ -22,37 +19,18 @@ final class TargetCompactionIT {
     private static final Duration AGE = Duration.ofMinutes(10);
 
     @RegisterExtension
-    static final EtcdExtension SOURCE = EtcdExtension.voters(1).named("source");
+    static final SourceAndTarget CLUSTERS = SourceAndTarget.ofOneVoterEach();
 
-    @RegisterExtension
-    static final EtcdExtension TARGET = EtcdExtension.voters(1).named("target");
-
-    private TestClient source;
-    private TestClient target;
-    private Clusters clusters;
-
-    @BeforeEach
-    void beginEmpty() {
-        source = TestClient.of(SOURCE.cluster().leader());
-        target = TestClient.of(TARGET.cluster().leader());
-        source.deleteAll();
-        target.deleteAll();
-        clusters = Clusters.connect(SOURCE.cluster(), TARGET.cluster());
-    }
-
-    @AfterEach
-    void disconnect() {
-        clusters.close();
-        source.close();
-        target.close();
-    }
+    private final TestClient source = CLUSTERS.sourceClient();
+    private final TestClient target = CLUSTERS.targetClient();
+    private final Clusters clusters = CLUSTERS.connections();
 
     @Test
     void compactsUpToWhatWasCurrentThen() throws Exception {
         RevisionMap map = new RevisionMap(new CheckpointHistory("dr", clusters.target()));
         CheckpointHistory history = new CheckpointHistory("dr", clusters.target());
         TargetCompaction compaction = new TargetCompaction("dr", clusters.target(), AGE);
-        try (MirrorProcess mirror = Mirrors.etcd(SOURCE.cluster(), TARGET.cluster())) {
+        try (MirrorProcess mirror = CLUSTERS.mirror()) {
             puts(mirror, 20);
             Moment then = history.now();
             Instant between = Instant.now();
@@ -75,7 +53,7 @@ final class TargetCompactionIT {
     @Test
     void tellsWhenNobodyCompacts() throws Exception {
         TargetCompaction compaction = new TargetCompaction("dr", clusters.target(), null, 30);
-        try (MirrorProcess mirror = Mirrors.etcd(SOURCE.cluster(), TARGET.cluster())) {
+        try (MirrorProcess mirror = CLUSTERS.mirror()) {
             puts(mirror, 1);
             new TargetCompaction("dr", clusters.target(), Duration.ofMinutes(1))
                     .lookAfter(Instant.now().plus(AGE));

@@ -5,12 +5,12 @@ import static io.understudy.mirror.fixture.Mirrors.awaitHomeMoved;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.understudy.local.junit.EtcdExtension;
 import io.understudy.mirror.MirrorProcess;
 import io.understudy.mirror.MirrorSettings;
 import io.understudy.mirror.etcd.EtcdSinkOptions;
 import io.understudy.mirror.fixture.Mirrors;
 import io.understudy.mirror.fixture.Schedule;
+import io.understudy.mirror.fixture.SourceAndTarget;
 import io.understudy.mirror.fixture.TestClient;
 import io.understudy.mirror.scope.MirrorScope;
 import java.time.Duration;
@@ -30,30 +30,21 @@ final class FailbackIT {
             .acceptingSilentWatchers();
 
     @RegisterExtension
-    static final EtcdExtension SOURCE = EtcdExtension.voters(1).named("source");
+    static final SourceAndTarget CLUSTERS = SourceAndTarget.ofOneVoterEach();
 
-    @RegisterExtension
-    static final EtcdExtension TARGET = EtcdExtension.voters(1).named("target");
-
-    private TestClient source;
-    private TestClient target;
+    private final TestClient source = CLUSTERS.sourceClient();
+    private final TestClient target = CLUSTERS.targetClient();
     private MirrorSettings.Mirror settings;
     private MirrorParties clusters;
 
     @BeforeEach
     void beginEmpty() {
-        source = TestClient.of(SOURCE.cluster().leader());
-        target = TestClient.of(TARGET.cluster().leader());
-        source.thaw();
-        target.thaw();
-        source.deleteAll();
-        target.deleteAll();
         settings = new MirrorSettings.Mirror(
                 "dr",
-                MirrorSettings.Source.Etcd.of(Mirrors.settings(SOURCE.cluster())),
+                MirrorSettings.Source.Etcd.of(Mirrors.settings(CLUSTERS.source())),
                 MirrorScope.all(),
                 MirrorSettings.Target.Etcd.of(
-                        Mirrors.settings(TARGET.cluster()),
+                        Mirrors.settings(CLUSTERS.target()),
                         EtcdSinkOptions.DEFAULTS
                                 .withProgressInterval(Duration.ofMillis(100))
                                 .withMaxPrunePercent(100)));
@@ -67,8 +58,6 @@ final class FailbackIT {
         clusters.close();
         source.thaw();
         target.thaw();
-        source.close();
-        target.close();
     }
 
     @Test

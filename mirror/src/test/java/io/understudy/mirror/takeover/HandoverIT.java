@@ -12,12 +12,12 @@ import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import io.understudy.etcd.EtcdCluster;
 import io.understudy.feed.etcd.EtcdFeedOptions;
 import io.understudy.local.etcd.LocalEtcd;
-import io.understudy.local.junit.EtcdExtension;
 import io.understudy.mirror.MirrorProcess;
 import io.understudy.mirror.MirrorSettings;
 import io.understudy.mirror.etcd.EtcdSinkOptions;
 import io.understudy.mirror.fixture.Mirrors;
 import io.understudy.mirror.fixture.Schedule;
+import io.understudy.mirror.fixture.SourceAndTarget;
 import io.understudy.mirror.fixture.TestClient;
 import io.understudy.mirror.scope.MirrorScope;
 import java.time.Duration;
@@ -41,30 +41,21 @@ final class HandoverIT {
             .acceptingSilentWatchers();
 
     @RegisterExtension
-    static final EtcdExtension SOURCE = EtcdExtension.voters(1).named("source");
-
-    @RegisterExtension
-    static final EtcdExtension TARGET = EtcdExtension.voters(1).named("target");
+    static final SourceAndTarget CLUSTERS = SourceAndTarget.ofOneVoterEach();
 
     private final SimpleMeterRegistry meters = new SimpleMeterRegistry();
     private final List<AutoCloseable> open = new ArrayList<>();
-    private TestClient source;
-    private TestClient target;
+    private final TestClient source = CLUSTERS.sourceClient();
+    private final TestClient target = CLUSTERS.targetClient();
     private Parties parties;
 
     @BeforeEach
     void beginEmpty() {
-        source = opened(TestClient.of(SOURCE.cluster().leader()));
-        target = opened(TestClient.of(TARGET.cluster().leader()));
-        source.thaw();
-        target.thaw();
-        source.deleteAll();
-        target.deleteAll();
         parties = new Parties(
                 "dr",
                 MirrorScope.all(),
-                calls(SOURCE.cluster()),
-                calls(TARGET.cluster()),
+                calls(CLUSTERS.source()),
+                calls(CLUSTERS.target()),
                 SINK,
                 EtcdFeedOptions.DEFAULTS,
                 MirrorSettings.Target.Etcd.ACTIVE_TTL);
@@ -232,12 +223,12 @@ final class HandoverIT {
             awaitCaughtUp(mirror, source);
             long revision = source.put("/last", "1");
             awaitCaughtUp(mirror, source);
-            SOURCE.cluster().leader().kill();
+            CLUSTERS.source().leader().kill();
             HandoverReport report = failover(OPTIONS).run();
             assertThat(report.loss()).startsWith("possible, everything after revision " + revision + " of 20");
             assertThat(target.contents()).hasSize(3);
         } finally {
-            SOURCE.cluster().mend();
+            CLUSTERS.source().mend();
         }
     }
 
@@ -262,8 +253,7 @@ final class HandoverIT {
     }
 
     private MirrorProcess mirror() {
-        return Mirrors.etcd(
-                Mirrors.settings(SOURCE.cluster()), Mirrors.settings(TARGET.cluster()), MirrorScope.all(), SINK);
+        return CLUSTERS.mirror(MirrorScope.all(), SINK);
     }
 
     private PatientCalls calls(LocalEtcd cluster) {

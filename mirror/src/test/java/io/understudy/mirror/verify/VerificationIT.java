@@ -7,7 +7,6 @@ import com.google.protobuf.ByteString;
 import io.etcd.jetcd.api.CompactionRequest;
 import io.etcd.jetcd.api.PutRequest;
 import io.understudy.feed.etcd.EtcdFeedOptions;
-import io.understudy.local.junit.EtcdExtension;
 import io.understudy.mirror.MirrorProcess;
 import io.understudy.mirror.checkpoint.Checkpoint;
 import io.understudy.mirror.checkpoint.CheckpointCodec;
@@ -15,8 +14,8 @@ import io.understudy.mirror.checkpoint.CheckpointState;
 import io.understudy.mirror.etcd.EtcdSinkOptions;
 import io.understudy.mirror.etcd.ForeignKeys;
 import io.understudy.mirror.fixture.Clusters;
-import io.understudy.mirror.fixture.Mirrors;
 import io.understudy.mirror.fixture.Schedule;
+import io.understudy.mirror.fixture.SourceAndTarget;
 import io.understudy.mirror.fixture.TestClient;
 import io.understudy.mirror.fixture.Workload;
 import io.understudy.mirror.scope.MirrorScope;
@@ -25,8 +24,6 @@ import io.understudy.vocabulary.Revision;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicBoolean;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
@@ -38,30 +35,11 @@ final class VerificationIT {
     private static final ByteString CHECKPOINT = bytes("\0understudy/mirror/dr/checkpoint");
 
     @RegisterExtension
-    static final EtcdExtension SOURCE = EtcdExtension.voters(1).named("source");
+    static final SourceAndTarget CLUSTERS = SourceAndTarget.ofOneVoterEach();
 
-    @RegisterExtension
-    static final EtcdExtension TARGET = EtcdExtension.voters(1).named("target");
-
-    private TestClient source;
-    private TestClient target;
-    private Clusters clusters;
-
-    @BeforeEach
-    void beginEmpty() {
-        source = TestClient.of(SOURCE.cluster().leader());
-        target = TestClient.of(TARGET.cluster().leader());
-        source.deleteAll();
-        target.deleteAll();
-        clusters = Clusters.connect(SOURCE.cluster(), TARGET.cluster());
-    }
-
-    @AfterEach
-    void disconnect() {
-        clusters.close();
-        source.close();
-        target.close();
-    }
+    private final TestClient source = CLUSTERS.sourceClient();
+    private final TestClient target = CLUSTERS.targetClient();
+    private final Clusters clusters = CLUSTERS.connections();
 
     @Test
     void tellsNoDifferenceWhileWritesGoOn() throws Exception {
@@ -214,7 +192,7 @@ final class VerificationIT {
     }
 
     private MirrorProcess mirror(MirrorScope scope, EtcdSinkOptions options) {
-        return Mirrors.etcd(Mirrors.settings(SOURCE.cluster()), Mirrors.settings(TARGET.cluster()), scope, options);
+        return CLUSTERS.mirror(scope, options);
     }
 
     private VerifyReport compared(MirrorScope scope) throws InterruptedException {
