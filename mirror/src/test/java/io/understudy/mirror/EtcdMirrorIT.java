@@ -1,32 +1,21 @@
 package io.understudy.mirror;
 
-import static io.understudy.mirror.fixture.Mirrors.awaitCaughtUp;
 import static io.understudy.mirror.fixture.Mirrors.awaitFailure;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import com.google.protobuf.ByteString;
 import io.etcd.jetcd.api.CompactionRequest;
-import io.etcd.jetcd.api.DeleteRangeRequest;
 import io.etcd.jetcd.api.PutRequest;
 import io.etcd.jetcd.api.RequestOp;
 import io.etcd.jetcd.api.TxnRequest;
 import io.understudy.local.junit.EtcdExtension;
-import io.understudy.mirror.checkpoint.Checkpoint;
-import io.understudy.mirror.checkpoint.CheckpointCodec;
 import io.understudy.mirror.etcd.EtcdSinkOptions;
-import io.understudy.mirror.etcd.ForeignKeys;
 import io.understudy.mirror.fixture.Mirrors;
+import io.understudy.mirror.fixture.SourceAndTarget;
 import io.understudy.mirror.fixture.TestClient;
 import io.understudy.mirror.scope.MirrorScope;
-import io.understudy.mirror.scope.ReservedKeys;
-import io.understudy.vocabulary.ClusterId;
-import java.time.Duration;
-import java.time.Instant;
-import java.util.List;
 import java.util.stream.IntStream;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
@@ -37,29 +26,13 @@ final class EtcdMirrorIT {
     private static final ByteString ZERO = ByteString.copyFrom(new byte[] {0});
 
     @RegisterExtension
-    static final EtcdExtension SOURCE = EtcdExtension.voters(1)
-            .named("source")
-            .with(builder -> builder.extraArguments("--max-request-bytes=16777216", "--max-txn-ops=10000"));
+    static final SourceAndTarget CLUSTERS = SourceAndTarget.of(
+            EtcdExtension.voters(1)
+                    .with(builder -> builder.extraArguments("--max-request-bytes=16777216", "--max-txn-ops=10000")),
+            EtcdExtension.voters(1));
 
-    @RegisterExtension
-    static final EtcdExtension TARGET = EtcdExtension.voters(1).named("target");
-
-    private TestClient source;
-    private TestClient target;
-
-    @BeforeEach
-    void beginEmpty() {
-        source = TestClient.of(SOURCE.cluster().leader());
-        target = TestClient.of(TARGET.cluster().leader());
-        source.deleteAll();
-        target.deleteAll();
-    }
-
-    @AfterEach
-    void disconnect() {
-        source.close();
-        target.close();
-    }
+    private final TestClient source = CLUSTERS.sourceClient();
+    private final TestClient target = CLUSTERS.targetClient();
 
     @Test
     void copiesWhatIsThereAndThenEachChange() {
@@ -174,7 +147,7 @@ final class EtcdMirrorIT {
         source.kv().compact(CompactionRequest.newBuilder().setRevision(head).build());
         long before = revision();
         EtcdSinkOptions options = EtcdSinkOptions.DEFAULTS.withMaxPrunePercent(20);
-        try (MirrorProcess mirror = start(MirrorScope.all(), options)) {
+        try (MirrorProcess mirror = CLUSTERS.mirror(MirrorScope.all(), options)) {
             awaitEqual(mirror);
             assertThat(mirror.reports().get(0).changes())
                     .as("100 deletes, 2 puts")
@@ -204,196 +177,13 @@ final class EtcdMirrorIT {
             assertThat(target.get(CHECKPOINT).getKvs(0).getValue().toStringUtf8())
                     .endsWith("\"state\":\"syncing\"}");
         }
-        try (MirrorProcess mirror = start(MirrorScope.all(), EtcdSinkOptions.DEFAULTS.withMaxPrunePercent(11))) {
+        try (MirrorProcess mirror =
+                CLUSTERS.mirror(MirrorScope.all(), EtcdSinkOptions.DEFAULTS.withMaxPrunePercent(11))) {
             awaitEqual(mirror);
         }
         assertThat(target.get(bytes("\0understudy/mirror/dr/lane/0")).getKvsCount())
                 .as("keys of lanes")
                 .isZero();
-    }
-
-    @Test
-    void leavesAloneWhatIsOutsideOfItsScope() {
-        MirrorScope scope =
-                new MirrorScope(List.of(bytes("/in/")), List.of(bytes("/in/not/")), bytes("/in/"), bytes("/copy/"));
-        source.put("/in/a", "1");
-        source.put("/in/not/b", "1");
-        source.put("/in/z", "1");
-        source.put("/other", "1");
-        for (String theirs : List.of("/copy/not/mine", "/cop", "/copz", "/in/a", "/other")) {
-            target.put(theirs, "theirs");
-        }
-        try (MirrorProcess mirror = start(scope, EtcdSinkOptions.DEFAULTS)) {
-            awaitCaughtUp(mirror, source);
-        }
-        source.delete("/in/a");
-        source.put("/in/not/b", "2");
-        long head = source.put("/in/m", "1");
-        source.kv().compact(CompactionRequest.newBuilder().setRevision(head).build());
-        try (MirrorProcess mirror = start(scope, EtcdSinkOptions.DEFAULTS.withMaxPrunePercent(50))) {
-            awaitCaughtUp(mirror, source);
-            source.deleteRange("/", "0");
-            source.put("/in/last", "1");
-            awaitCaughtUp(mirror, source);
-        }
-        assertThat(target.contents())
-                .containsOnlyKeys(
-                        bytes("/cop"),
-                        bytes("/copy/last"),
-                        bytes("/copy/not/mine"),
-                        bytes("/copz"),
-                        bytes("/in/a"),
-                        bytes("/other"));
-    }
-
-    @Test
-    void refusesATargetThatHoldsForeignKeys_namingSome() throws Exception {
-        source.put("a", "1");
-        target.put("foreign", "1");
-        try (MirrorProcess mirror = start()) {
-            assertThat(awaitFailure(mirror)).hasMessageContaining("\"foreign\"").hasMessageContaining("onForeignKeys");
-        }
-        assertThat(target.contents()).hasSize(1);
-    }
-
-    @Test
-    void deletesForeignKeysIfThatIsMeant() {
-        source.put("a", "1");
-        target.put("foreign", "1");
-        try (MirrorProcess mirror = start(MirrorScope.all(), options(ForeignKeys.DELETE))) {
-            awaitEqual(mirror);
-        }
-    }
-
-    @Test
-    void keepsForeignKeysIfThatIsMeant_alsoWhenASnapshotIsMergedLater() {
-        source.put("a", "1");
-        source.put("both", "1");
-        target.put("foreign", "1");
-        target.put("both", "1");
-        try (MirrorProcess mirror = start(MirrorScope.all(), options(ForeignKeys.KEEP))) {
-            awaitCaughtUp(mirror, source);
-        }
-        source.delete("both");
-        source.delete("a");
-        long head = source.put("b", "1");
-        source.kv().compact(CompactionRequest.newBuilder().setRevision(head).build());
-        try (MirrorProcess mirror =
-                start(MirrorScope.all(), options(ForeignKeys.KEEP).withMaxPrunePercent(100))) {
-            awaitCaughtUp(mirror, source);
-        }
-        assertThat(target.contents()).containsOnlyKeys(bytes("b"), bytes("foreign"));
-    }
-
-    @Test
-    void neitherCopiesNorPrunesReservedKeys() {
-        ByteString sourceOwn = bytes("\0understudy/mirror/other/active");
-        ByteString targetOwn = bytes("\0understudy/home");
-        source.put("a", "1");
-        source.kv()
-                .put(PutRequest.newBuilder()
-                        .setKey(sourceOwn)
-                        .setValue(bytes("1"))
-                        .build());
-        target.kv()
-                .put(PutRequest.newBuilder()
-                        .setKey(targetOwn)
-                        .setValue(bytes("1"))
-                        .build());
-        try (MirrorProcess mirror = start()) {
-            awaitEqual(mirror);
-            source.kv()
-                    .put(PutRequest.newBuilder()
-                            .setKey(sourceOwn)
-                            .setValue(bytes("2"))
-                            .build());
-            source.put("b", "1");
-            awaitEqual(mirror);
-        }
-        assertThat(target.get(sourceOwn).getKvsCount()).isZero();
-        assertThat(target.get(targetOwn).getKvsCount()).isEqualTo(1);
-    }
-
-    @Test
-    void copiesOnlyItsRange() {
-        source.put("/in/1", "1");
-        source.put("/out/1", "1");
-        target.put("/out/2", "1");
-        try (MirrorProcess mirror = start(MirrorScope.prefix("/in/"), EtcdSinkOptions.DEFAULTS)) {
-            awaitCaughtUp(mirror, source);
-            source.put("/in/2", "1");
-            source.put("/out/3", "1");
-            source.delete("/in/1");
-            awaitCaughtUp(mirror, source);
-        }
-        assertThat(target.contents()).containsOnlyKeys(bytes("/in/2"), bytes("/out/2"));
-    }
-
-    @Test
-    void movesTheCheckpointOverChangesOutsideItsRange() {
-        EtcdSinkOptions often = EtcdSinkOptions.DEFAULTS.withProgressInterval(Duration.ofMillis(1));
-        try (MirrorProcess mirror = start(MirrorScope.prefix("/in/"), often)) {
-            awaitCaughtUp(mirror, source);
-            long head = source.put("/out/1", "1");
-            awaitCaughtUp(mirror, source);
-            assertThat(mirror.reports().get(0).checkpoint().revision().value()).isGreaterThanOrEqualTo(head);
-        }
-    }
-
-    @Test
-    void refusesACheckpointThatItDoesNotUnderstand() throws Exception {
-        target.kv()
-                .put(PutRequest.newBuilder()
-                        .setKey(CHECKPOINT)
-                        .setValue(bytes("{\"format\":7}"))
-                        .build());
-        try (MirrorProcess mirror = start()) {
-            assertThat(awaitFailure(mirror))
-                    .hasMessageContaining("\\000understudy/mirror/dr/checkpoint")
-                    .hasMessageContaining("its format is 7")
-                    .hasMessageContaining("{\"format\":7}");
-        }
-    }
-
-    @Test
-    void refusesACheckpointOfAnotherRange() throws Exception {
-        try (MirrorProcess mirror = start()) {
-            awaitEqual(mirror);
-        }
-        try (MirrorProcess mirror = start(MirrorScope.prefix("/in/"), EtcdSinkOptions.DEFAULTS)) {
-            assertThat(awaitFailure(mirror))
-                    .hasMessageContaining("another scope")
-                    .hasMessageContaining("\"/in/\"");
-        }
-    }
-
-    @Test
-    void refusesACheckpointOfAnotherSource() throws Exception {
-        for (String state : List.of("synced", "syncing")) {
-            String stored = "{\"format\":1,\"source\":\"beef\",\"range\":{\"from\":\"\",\"to\":null},\"revision\":1,"
-                    + "\"anchor\":null,\"epoch\":1,\"writer\":\"w\",\"state\":\"" + state + "\"}";
-            target.kv()
-                    .put(PutRequest.newBuilder()
-                            .setKey(CHECKPOINT)
-                            .setValue(bytes(stored))
-                            .build());
-            try (MirrorProcess mirror = start()) {
-                assertThat(awaitFailure(mirror)).as(state).hasMessageContaining("beef");
-            }
-        }
-    }
-
-    @Test
-    void stopsWhenTheCheckpointVanishes() throws Exception {
-        try (MirrorProcess mirror = start()) {
-            awaitEqual(mirror);
-            var unused = target.kv()
-                    .deleteRange(
-                            DeleteRangeRequest.newBuilder().setKey(CHECKPOINT).build());
-            source.put("a", "1");
-            assertThat(awaitFailure(mirror)).hasMessageContaining("is gone").hasMessageContaining("wiped or restored");
-        }
-        assertThat(target.contents()).isEmpty();
     }
 
     @Test
@@ -414,66 +204,12 @@ final class EtcdMirrorIT {
         }
     }
 
-    @Test
-    void refusesARangeThatAnotherMirrorWrites() throws Exception {
-        Checkpoint theirs =
-                Checkpoint.first(new ClusterId(7), MirrorScope.prefix("shared/"), "elsewhere", Instant.EPOCH);
-        target.put(
-                ReservedKeys.checkpoint("other").toStringUtf8(),
-                CheckpointCodec.encode(theirs).toStringUtf8());
-
-        try (MirrorProcess mirror = start()) {
-            assertThat(awaitFailure(mirror))
-                    .hasMessageContaining("another mirror writes here")
-                    .hasMessageContaining("mirror/other/checkpoint");
-        }
-        assertThat(target.get(CHECKPOINT).getKvsCount()).isZero();
-    }
-
-    @Test
-    void refusesARangeThatAnotherMirrorWrites_alsoOnceItHasACheckpointOfItsOwn() throws Exception {
-        source.put("shared/k", "1");
-        ClusterId id = new ClusterId(source.get(bytes("any")).getHeader().getClusterId());
-        Checkpoint ours = Checkpoint.first(id, MirrorScope.all(), "before", Instant.EPOCH);
-        Checkpoint theirs =
-                Checkpoint.first(new ClusterId(7), MirrorScope.prefix("shared/"), "elsewhere", Instant.EPOCH);
-        target.put(CHECKPOINT.toStringUtf8(), CheckpointCodec.encode(ours));
-        target.put(ReservedKeys.checkpoint("other").toStringUtf8(), CheckpointCodec.encode(theirs));
-
-        try (MirrorProcess mirror = start()) {
-            assertThat(awaitFailure(mirror)).hasMessageContaining("another mirror writes here");
-        }
-        assertThat(target.contents()).isEmpty();
-    }
-
-    @Test
-    void refusesToCopyAClusterOntoItself() throws Exception {
-        source.put("a", "1");
-        try (MirrorProcess mirror = Mirrors.etcd(
-                Mirrors.settings(SOURCE.cluster()),
-                Mirrors.settings(SOURCE.cluster()),
-                MirrorScope.all(),
-                options(ForeignKeys.DELETE))) {
-            assertThat(awaitFailure(mirror)).hasMessageContaining("source and target are the same cluster");
-        }
-        assertThat(source.get(CHECKPOINT).getKvsCount()).isZero();
-    }
-
     private static MirrorProcess start() {
-        return start(MirrorScope.all(), EtcdSinkOptions.DEFAULTS);
-    }
-
-    private static MirrorProcess start(MirrorScope scope, EtcdSinkOptions options) {
-        return Mirrors.etcd(Mirrors.settings(SOURCE.cluster()), Mirrors.settings(TARGET.cluster()), scope, options);
-    }
-
-    private static EtcdSinkOptions options(ForeignKeys policy) {
-        return EtcdSinkOptions.DEFAULTS.with(policy);
+        return CLUSTERS.mirror();
     }
 
     private void awaitEqual(MirrorProcess mirror) {
-        awaitCaughtUp(mirror, source);
-        assertThat(target.contents()).isEqualTo(source.contents());
+        Mirrors.awaitEqual(mirror, source, target);
     }
 
     /** The target's revision. */

@@ -1,0 +1,140 @@
+package io.understudy.mirror;
+
+import static io.understudy.mirror.fixture.Mirrors.awaitEqual;
+import static io.understudy.mirror.fixture.Mirrors.awaitFailure;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.google.protobuf.ByteString;
+import io.etcd.jetcd.api.DeleteRangeRequest;
+import io.etcd.jetcd.api.PutRequest;
+import io.understudy.mirror.checkpoint.Checkpoint;
+import io.understudy.mirror.checkpoint.CheckpointCodec;
+import io.understudy.mirror.etcd.EtcdSinkOptions;
+import io.understudy.mirror.etcd.ForeignKeys;
+import io.understudy.mirror.fixture.Mirrors;
+import io.understudy.mirror.fixture.SourceAndTarget;
+import io.understudy.mirror.fixture.TestClient;
+import io.understudy.mirror.scope.MirrorScope;
+import io.understudy.mirror.scope.ReservedKeys;
+import io.understudy.vocabulary.ClusterId;
+import java.time.Instant;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
+
+/** A mirror that finds in its target what it did not write, or not for this source and range, stops and names it. */
+final class EtcdOwnershipIT {
+
+    private static final ByteString CHECKPOINT = ByteString.copyFromUtf8("\0understudy/mirror/dr/checkpoint");
+
+    @RegisterExtension
+    static final SourceAndTarget CLUSTERS = SourceAndTarget.ofOneVoterEach();
+
+    private final TestClient source = CLUSTERS.sourceClient();
+    private final TestClient target = CLUSTERS.targetClient();
+
+    @Test
+    void refusesACheckpointThatItDoesNotUnderstand() throws Exception {
+        target.kv()
+                .put(PutRequest.newBuilder()
+                        .setKey(CHECKPOINT)
+                        .setValue(bytes("{\"format\":7}"))
+                        .build());
+        try (MirrorProcess mirror = CLUSTERS.mirror()) {
+            assertThat(awaitFailure(mirror))
+                    .hasMessageContaining("\\000understudy/mirror/dr/checkpoint")
+                    .hasMessageContaining("its format is 7")
+                    .hasMessageContaining("{\"format\":7}");
+        }
+    }
+
+    @Test
+    void refusesACheckpointOfAnotherRange() throws Exception {
+        try (MirrorProcess mirror = CLUSTERS.mirror()) {
+            awaitEqual(mirror, source, target);
+        }
+        try (MirrorProcess mirror = CLUSTERS.mirror(MirrorScope.prefix("/in/"), EtcdSinkOptions.DEFAULTS)) {
+            assertThat(awaitFailure(mirror))
+                    .hasMessageContaining("another scope")
+                    .hasMessageContaining("\"/in/\"");
+        }
+    }
+
+    @Test
+    void refusesACheckpointOfAnotherSource() throws Exception {
+        for (String state : List.of("synced", "syncing")) {
+            String stored = "{\"format\":1,\"source\":\"beef\",\"range\":{\"from\":\"\",\"to\":null},\"revision\":1,"
+                    + "\"anchor\":null,\"epoch\":1,\"writer\":\"w\",\"state\":\"" + state + "\"}";
+            target.kv()
+                    .put(PutRequest.newBuilder()
+                            .setKey(CHECKPOINT)
+                            .setValue(bytes(stored))
+                            .build());
+            try (MirrorProcess mirror = CLUSTERS.mirror()) {
+                assertThat(awaitFailure(mirror)).as(state).hasMessageContaining("beef");
+            }
+        }
+    }
+
+    @Test
+    void stopsWhenTheCheckpointVanishes() throws Exception {
+        try (MirrorProcess mirror = CLUSTERS.mirror()) {
+            awaitEqual(mirror, source, target);
+            var unused = target.kv()
+                    .deleteRange(
+                            DeleteRangeRequest.newBuilder().setKey(CHECKPOINT).build());
+            source.put("a", "1");
+            assertThat(awaitFailure(mirror)).hasMessageContaining("is gone").hasMessageContaining("wiped or restored");
+        }
+        assertThat(target.contents()).isEmpty();
+    }
+
+    @Test
+    void refusesARangeThatAnotherMirrorWrites() throws Exception {
+        Checkpoint theirs =
+                Checkpoint.first(new ClusterId(7), MirrorScope.prefix("shared/"), "elsewhere", Instant.EPOCH);
+        target.put(
+                ReservedKeys.checkpoint("other").toStringUtf8(),
+                CheckpointCodec.encode(theirs).toStringUtf8());
+
+        try (MirrorProcess mirror = CLUSTERS.mirror()) {
+            assertThat(awaitFailure(mirror))
+                    .hasMessageContaining("another mirror writes here")
+                    .hasMessageContaining("mirror/other/checkpoint");
+        }
+        assertThat(target.get(CHECKPOINT).getKvsCount()).isZero();
+    }
+
+    @Test
+    void refusesARangeThatAnotherMirrorWrites_alsoOnceItHasACheckpointOfItsOwn() throws Exception {
+        source.put("shared/k", "1");
+        ClusterId id = new ClusterId(source.get(bytes("any")).getHeader().getClusterId());
+        Checkpoint ours = Checkpoint.first(id, MirrorScope.all(), "before", Instant.EPOCH);
+        Checkpoint theirs =
+                Checkpoint.first(new ClusterId(7), MirrorScope.prefix("shared/"), "elsewhere", Instant.EPOCH);
+        target.put(CHECKPOINT.toStringUtf8(), CheckpointCodec.encode(ours));
+        target.put(ReservedKeys.checkpoint("other").toStringUtf8(), CheckpointCodec.encode(theirs));
+
+        try (MirrorProcess mirror = CLUSTERS.mirror()) {
+            assertThat(awaitFailure(mirror)).hasMessageContaining("another mirror writes here");
+        }
+        assertThat(target.contents()).isEmpty();
+    }
+
+    @Test
+    void refusesToCopyAClusterOntoItself() throws Exception {
+        source.put("a", "1");
+        try (MirrorProcess mirror = Mirrors.etcd(
+                Mirrors.settings(CLUSTERS.source()),
+                Mirrors.settings(CLUSTERS.source()),
+                MirrorScope.all(),
+                EtcdSinkOptions.DEFAULTS.with(ForeignKeys.DELETE))) {
+            assertThat(awaitFailure(mirror)).hasMessageContaining("source and target are the same cluster");
+        }
+        assertThat(source.get(CHECKPOINT).getKvsCount()).isZero();
+    }
+
+    private static ByteString bytes(String text) {
+        return ByteString.copyFromUtf8(text);
+    }
+}
