@@ -1,0 +1,276 @@
+package io.understudy.gateway.server;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.etcd.jetcd.api.KVGrpc;
+import io.etcd.jetcd.api.RangeRequest;
+import io.grpc.ClientCall;
+import io.grpc.ManagedChannel;
+import io.grpc.Metadata;
+import io.grpc.MethodDescriptor;
+import io.grpc.ServerCall;
+import io.grpc.Status;
+import io.grpc.netty.NettyChannelBuilder;
+import io.netty.buffer.ByteBuf;
+import io.understudy.config.HostPort;
+import io.understudy.gateway.api.AnswerBody;
+import io.understudy.gateway.caller.Caller;
+import io.understudy.gateway.caller.Principal;
+import io.vertx.core.Future;
+import io.vertx.core.Promise;
+import io.vertx.core.Vertx;
+import java.io.BufferedReader;
+import java.io.ByteArrayInputStream;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.InputStreamReader;
+import java.io.UncheckedIOException;
+import java.net.InetAddress;
+import java.net.Socket;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.List;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.Executor;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
+
+/** A server with small limits whose methods note how they are called: one echoes, one pushes, some answer by one message. */
+final class CalledServer {
+
+    static final int CONNECTIONS = 3;
+    static final int PUSH_BYTES = 100_000;
+    private static final int UNREAD = 256 << 10;
+    private static final Duration STALL = Duration.ofSeconds(3);
+
+    static final MethodDescriptor<byte[], byte[]> ECHO = MethodDescriptor.<byte[], byte[]>newBuilder(
+                    new Bytes(), new Bytes())
+            .setFullMethodName("test.Test/Echo")
+            .setType(MethodDescriptor.MethodType.BIDI_STREAMING)
+            .build();
+
+    static final MethodDescriptor<byte[], byte[]> ONE_OF_MANY =
+            ECHO.toBuilder().setFullMethodName("test.Test/OneOfMany").build();
+
+    static final MethodDescriptor<byte[], byte[]> UNARY = ECHO.toBuilder()
+            .setFullMethodName(KVGrpc.getRangeMethod().getFullMethodName())
+            .setType(MethodDescriptor.MethodType.UNARY)
+            .build();
+
+    static final String PUSHES = "test.Test/Pushes";
+
+    final Vertx vertx = Vertx.vertx();
+    final Queue<Caller> callers = new ConcurrentLinkedQueue<>();
+    final Queue<Principal> principals = new ConcurrentLinkedQueue<>();
+    /** Codes of the calls that ended. */
+    final Queue<String> ended = new ConcurrentLinkedQueue<>();
+    /** Bytes of {@link #zeros} that were made. */
+    final AtomicLong produced = new AtomicLong();
+
+    final AtomicInteger echoed = new AtomicInteger();
+    final AtomicBoolean echoCancelled = new AtomicBoolean();
+    final AtomicInteger pages = new AtomicInteger();
+    final AtomicInteger pushes = new AtomicInteger();
+    /** What calls that one message answers are answered with. */
+    volatile AnswerBody answer = AnswerBody.of(new byte[0]);
+    /** What the answer waits for. */
+    volatile Future<Void> before = Future.succeededFuture();
+
+    private final int port;
+    private final ManagedChannel channel;
+
+    CalledServer() {
+        ServerLimits limits = new ServerLimits(4 << 20, 64 << 10, 1_000, 1_000, UNREAD, CONNECTIONS, STALL);
+        ApiServer server = new ApiServer(
+                vertx,
+                new HostPort("127.0.0.1", 0),
+                limits,
+                List.of(
+                        UnaryMethod.of(KVGrpc.getRangeMethod(), RangeRequest::parseFrom, (caller, request) -> {
+                            callers.add(caller);
+                            return before.map(done -> new Reply(answer, List.of(new Field("told", "beside"))));
+                        }),
+                        new CallMethod(ECHO, this::echo),
+                        new CallMethod(
+                                ECHO.toBuilder().setFullMethodName(PUSHES).build(),
+                                (call, metadata, caller, loop) -> new Pusher(call)),
+                        new CallMethod(ONE_OF_MANY, (call, metadata, caller, loop) -> {
+                            call.answer(new Reply(answer, List.of(new Field("told", "beside"))));
+                            return new ServerCall.Listener<>() {};
+                        })),
+                method -> (code, nanos) -> ended.add(code),
+                TestServer.NO_CALLS,
+                request -> {
+                    principals.add(request.principal());
+                    if (request.path().equals("/broken")) {
+                        request.loop().execute(() -> request.answer(200, "text/plain", List.of(), new Broken()));
+                    } else {
+                        request.answer(200, "text/plain", request.path() + " " + pages.incrementAndGet() + "\n");
+                    }
+                });
+        port = TestServer.get(server.listen(1));
+        channel = NettyChannelBuilder.forAddress("127.0.0.1", port)
+                .usePlaintext()
+                .maxInboundMessageSize(Integer.MAX_VALUE)
+                .build();
+    }
+
+    int port() {
+        return port;
+    }
+
+    ManagedChannel channel() {
+        return channel;
+    }
+
+    /** An answer of as many zeros as that, made when they are wanted. */
+    AnswerBody zeros(long length) {
+        return new Zeros(length);
+    }
+
+    /** What comes for such requests of HTTP/1, the last of which closes the connection. */
+    List<String> linesFor(String requests) throws IOException {
+        try (Socket socket = new Socket(InetAddress.getLoopbackAddress(), port)) {
+            socket.getOutputStream().write(requests.getBytes(StandardCharsets.US_ASCII));
+            return new BufferedReader(new InputStreamReader(socket.getInputStream(), StandardCharsets.US_ASCII))
+                    .lines()
+                    .toList();
+        }
+    }
+
+    /** Keeps how long each message is, and how the call ends. */
+    static ClientCall.Listener<byte[]> collecting(Queue<Integer> lengths, Promise<Status> end) {
+        return new ClientCall.Listener<>() {
+            @Override
+            public void onMessage(byte[] message) {
+                lengths.add(message.length);
+            }
+
+            @Override
+            public void onClose(Status status, Metadata trailers) {
+                boolean unused = end.tryComplete(status);
+            }
+        };
+    }
+
+    void close() throws InterruptedException {
+        channel.shutdownNow();
+        assertThat(channel.awaitTermination(30, TimeUnit.SECONDS)).isTrue();
+        Void unused = TestServer.get(vertx.close());
+    }
+
+    /** Takes the next message when the last one could be sent back. */
+    private ServerCall.Listener<byte[]> echo(
+            ServerCall<byte[], byte[]> call, Metadata metadata, Caller caller, Executor loop) {
+        call.request(1);
+        return new ServerCall.Listener<>() {
+            @Override
+            public void onMessage(byte[] message) {
+                echoed.incrementAndGet();
+                call.sendMessage(message);
+                onReady();
+            }
+
+            @Override
+            public void onReady() {
+                if (call.isReady()) {
+                    call.request(1);
+                }
+            }
+
+            @Override
+            public void onHalfClose() {
+                call.close(Status.OK, new Metadata());
+            }
+
+            @Override
+            public void onCancel() {
+                echoCancelled.set(true);
+            }
+        };
+    }
+
+    /** Pushes for as long as it may. */
+    private final class Pusher extends ServerCall.Listener<byte[]> {
+        private final MessageCall call;
+
+        Pusher(MessageCall call) {
+            this.call = call;
+            call.request(1);
+        }
+
+        @Override
+        public void onMessage(byte[] message) {
+            call.sendHeaders(new Metadata());
+            onReady();
+        }
+
+        @Override
+        public void onReady() {
+            // No more than that in a turn, as others have theirs.
+            for (int i = 0; i < 100 && call.pushable(PUSH_BYTES); i++) {
+                pushes.incrementAndGet();
+                ByteBuf data = call.allocator().directBuffer(PUSH_BYTES);
+                MessageCall.prefix(data, PUSH_BYTES - MessageCall.PREFIX_BYTES);
+                call.push(data.writeZero(PUSH_BYTES - MessageCall.PREFIX_BYTES));
+            }
+        }
+    }
+
+    /** As many zeros as that, and how many have been made. */
+    private final class Zeros implements AnswerBody {
+        private final long length;
+        private long rest;
+
+        Zeros(long length) {
+            this.length = length;
+            this.rest = length;
+        }
+
+        @Override
+        public long length() {
+            return length;
+        }
+
+        @Override
+        public boolean appendTo(ByteBuf out, int wanted) {
+            int made = (int) Math.min(wanted, rest);
+            out.writeZero(made);
+            rest -= made;
+            produced.addAndGet(made);
+            return rest > 0;
+        }
+    }
+
+    private static final class Broken implements AnswerBody {
+        @Override
+        public long length() {
+            return UNKNOWN;
+        }
+
+        @Override
+        public boolean appendTo(ByteBuf out, int wanted) {
+            throw new IllegalStateException("broken");
+        }
+    }
+
+    /** As they are on the wire. */
+    static final class Bytes implements MethodDescriptor.Marshaller<byte[]> {
+        @Override
+        public InputStream stream(byte[] message) {
+            return new ByteArrayInputStream(message);
+        }
+
+        @Override
+        public byte[] parse(InputStream message) {
+            try {
+                return message.readAllBytes();
+            } catch (IOException e) {
+                throw new UncheckedIOException(e);
+            }
+        }
+    }
+}
