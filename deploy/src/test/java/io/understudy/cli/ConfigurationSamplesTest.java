@@ -2,6 +2,7 @@ package io.understudy.cli;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.understudy.cluster.settings.ClusterSettings;
 import io.understudy.config.Setting;
 import io.understudy.config.SettingsText;
 import io.understudy.gateway.GatewaySettings;
@@ -40,6 +41,14 @@ final class ConfigurationSamplesTest {
                 "dr");
         assertThat(MirrorConfiguration.load(sample, Map.of(), Map.of()).mirrors())
                 .hasSize(1);
+    }
+
+    @Test
+    void theClustersSampleIsCurrentAndValid() throws Exception {
+        Path sample = current("cluster.yaml", ClusterSettings.ROWS, "voter-1");
+        ClusterSettings settings = ClusterSettings.load(sample, Map.of(), Map.of());
+        assertThat(settings.machines()).hasSize(1);
+        assertThat(settings.shape().voters()).isEqualTo(3);
     }
 
     /** Sources and targets are of several kinds; the samples show these. */

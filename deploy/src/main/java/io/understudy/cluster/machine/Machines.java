@@ -18,6 +18,14 @@ public interface Machines {
     }
 
     /**
+     * Starts the member as one of the first of a new cluster; data of an earlier life is set aside, never deleted.
+     *
+     * @param initialCluster all first members, as {@code name=peerUrl,…}
+     * @param token what tells the cluster from others with the same members
+     */
+    void found(MemberSpec member, String initialCluster, String token);
+
+    /**
      * Starts the member as one that joins; data of an earlier life is set aside, never deleted.
      *
      * @param initialCluster all members and itself, as {@code name=peerUrl,…}, in the form of etcd's command line
@@ -27,8 +35,17 @@ public interface Machines {
     /** Starts the member with the data it has. */
     void start(MemberSpec member);
 
+    /** Starts the member with the data it has, as the only member: those it knew are none any more. */
+    void startAlone(MemberSpec member);
+
     /** Ends the member's process; its data stays. */
     void stop(MemberSpec member);
+
+    /** Ends the process of one that is no member any more; its data is set aside, never deleted. */
+    void retire(MemberSpec member);
+
+    /** Keeps a copy of the data of a member that doesn't run, beside it. */
+    void copyData(MemberSpec member);
 
     /** Whether the member's process is there; empty if only its operator knows. */
     Optional<Boolean> isRunning(MemberSpec member);

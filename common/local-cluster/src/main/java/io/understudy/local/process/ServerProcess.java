@@ -52,7 +52,7 @@ public interface ServerProcess extends AutoCloseable {
     /** What it prints, over all its runs. */
     ServerLog log();
 
-    /** Kills it for good. Idempotent. */
+    /** Kills it for good, unless its host lets servers outlive this process. Idempotent. */
     @Override
     void close();
 }

@@ -1,0 +1,179 @@
+package io.understudy.local.process;
+
+import java.io.File;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.OptionalInt;
+import java.util.OptionalLong;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** A server that may be a child of this JVM, or of one before it. */
+final class LastingProcess implements ServerProcess {
+
+    private static final Logger log = LoggerFactory.getLogger(LastingProcess.class);
+    private static final Duration STOP_PATIENCE = Duration.ofSeconds(10);
+
+    private final ServerCommand command;
+    private final List<String> telling;
+    private volatile @Nullable ProcessHandle known;
+    private volatile @Nullable Process child;
+    private volatile boolean paused;
+
+    /** @param telling arguments that no other process of this machine has */
+    LastingProcess(ServerCommand command, List<String> telling) {
+        this.command = command;
+        this.telling = telling;
+    }
+
+    @Override
+    public String name() {
+        return command.name();
+    }
+
+    @Override
+    public synchronized void start() {
+        running().ifPresent(other -> {
+            throw new IllegalStateException(name() + " runs already, process " + other.pid());
+        });
+        paused = false;
+        List<String> line = new ArrayList<>(Detached.prefix());
+        line.add(command.program().toString());
+        line.addAll(command.arguments());
+        ProcessBuilder builder = new ProcessBuilder(line)
+                .directory(command.directory().toFile())
+                .redirectInput(new File("/dev/null"))
+                .redirectErrorStream(true)
+                .redirectOutput(ProcessBuilder.Redirect.appendTo(command.log().toFile()));
+        builder.environment().putAll(command.environment());
+        try {
+            Process started = builder.start();
+            child = started;
+            known = started.toHandle();
+            log.info("server started name={} pid={}", name(), started.pid());
+        } catch (IOException e) {
+            throw new UncheckedIOException("cannot start " + name() + " (" + command.program() + ")", e);
+        }
+    }
+
+    @Override
+    public synchronized void stop() {
+        Optional<ProcessHandle> running = running();
+        if (running.isEmpty()) {
+            return;
+        }
+        var unused = running.get().destroy();
+        // A stopped process acts on SIGTERM only once it goes on.
+        resume();
+        if (!ends(running.get())) {
+            log.warn(
+                    "server does not stop, killing it name={} pid={}",
+                    name(),
+                    running.get().pid());
+            kill();
+        }
+    }
+
+    @Override
+    public synchronized void kill() {
+        Optional<ProcessHandle> running = running();
+        if (running.isPresent()) {
+            var unused = running.get().destroyForcibly();
+            if (!ends(running.get())) {
+                throw new IllegalStateException(
+                        name() + " (process " + running.get().pid() + ") is still there after SIGKILL");
+            }
+        }
+        paused = false;
+    }
+
+    private boolean ends(ProcessHandle process) {
+        long end = System.nanoTime() + STOP_PATIENCE.toNanos();
+        return Waiting.until(
+                STOP_PATIENCE.plusSeconds(1),
+                () -> !isServer(process)
+                        ? Optional.of(true)
+                        : System.nanoTime() > end ? Optional.of(false) : Optional.empty(),
+                () -> new IllegalStateException("interrupted while waiting for " + name() + " to end"));
+    }
+
+    @Override
+    public synchronized void pause() {
+        ProcessHandle process = running()
+                .orElseThrow(() -> new IllegalStateException(name() + " does not run, so it cannot be paused"));
+        Signals.send(process.pid(), "STOP");
+        paused = true;
+        Threads.awaitStopped(process.pid());
+    }
+
+    @Override
+    public synchronized void resume() {
+        if (paused) {
+            running().ifPresent(process -> Signals.send(process.pid(), "CONT"));
+        }
+        paused = false;
+    }
+
+    @Override
+    public boolean isAlive() {
+        return running().isPresent();
+    }
+
+    @Override
+    public boolean isPaused() {
+        return paused && isAlive();
+    }
+
+    @Override
+    public OptionalInt exitStatus() {
+        Process own = child;
+        return own == null || own.isAlive() ? OptionalInt.empty() : OptionalInt.of(own.exitValue());
+    }
+
+    @Override
+    public OptionalLong pid() {
+        return running().map(process -> OptionalLong.of(process.pid())).orElse(OptionalLong.empty());
+    }
+
+    @Override
+    public ServerLog log() {
+        return new ServerLog(command.log());
+    }
+
+    /** Leaves it as it is. */
+    @Override
+    public void close() {}
+
+    private Optional<ProcessHandle> running() {
+        ProcessHandle last = known;
+        if (last != null && isServer(last)) {
+            return Optional.of(last);
+        }
+        Optional<ProcessHandle> found =
+                ProcessHandle.allProcesses().filter(this::isServer).findFirst();
+        found.ifPresent(process -> known = process);
+        return found;
+    }
+
+    /** A process that has ended and that nobody has asked for its status has no arguments any more. */
+    private boolean isServer(ProcessHandle process) {
+        return process.isAlive() && argumentsOf(process).containsAll(telling);
+    }
+
+    /** The JDK shortens what it tells of long command lines. */
+    private static List<String> argumentsOf(ProcessHandle process) {
+        try {
+            return List.of(Files.readString(Path.of("/proc", Long.toString(process.pid()), "cmdline"))
+                    .split("\0", -1));
+        } catch (IOException e) {
+            return process.info().arguments().map(List::of).orElse(List.of());
+        }
+    }
+}

@@ -1,0 +1,34 @@
+package io.understudy.local.process;
+
+import java.util.List;
+
+/**
+ * Runs servers that outlive this JVM, however it ends. Another JVM, or the same one later, finds them again among the
+ * processes of this machine by the values of some of their arguments; nothing is written down that could be wrong.
+ */
+public final class LastingProcesses implements ServerHost {
+
+    private final List<String> flags;
+
+    /** @param flags such as {@code --name=}; a server is whoever has arguments that begin so, all with the same values */
+    public LastingProcesses(List<String> flags) {
+        this.flags = List.copyOf(flags);
+    }
+
+    @Override
+    public ServerProcess prepare(ServerCommand command) {
+        List<String> telling = command.arguments().stream()
+                .filter(argument -> flags.stream().anyMatch(argument::startsWith))
+                .toList();
+        if (telling.size() != flags.size()) {
+            throw new IllegalArgumentException(
+                    command.name() + " would not be found again: of " + flags + " it has only " + telling);
+        }
+        return new LastingProcess(command, telling);
+    }
+
+    @Override
+    public String toString() {
+        return "local processes that outlive this one";
+    }
+}

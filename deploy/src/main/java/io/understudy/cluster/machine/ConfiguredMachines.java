@@ -1,0 +1,114 @@
+package io.understudy.cluster.machine;
+
+import java.nio.file.Path;
+import java.time.InstantSource;
+import java.util.EnumMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.function.Consumer;
+import java.util.function.Supplier;
+
+/** Each member at the machine that is configured for it; those that have none are their operator's. */
+public final class ConfiguredMachines implements Machines {
+
+    private final List<MachineSettings> machines;
+    private final Map<ProcessKind, Machines> byKind = new EnumMap<>(ProcessKind.class);
+
+    private ConfiguredMachines(List<MachineSettings> machines) {
+        this.machines = List.copyOf(machines);
+    }
+
+    /**
+     * Local members outlive this process.
+     *
+     * @param etcd where the server is for local members that name none; asked only if there are any
+     * @param operator told what to do about members that someone else starts and stops
+     */
+    public static ConfiguredMachines of(
+            List<MachineSettings> machines, Supplier<Path> etcd, Consumer<String> operator, InstantSource clock) {
+        ConfiguredMachines configured = new ConfiguredMachines(machines);
+        configured.byKind.put(
+                ProcessKind.LOCAL,
+                OwnMachines.local(of(ProcessKind.LOCAL, machines), LocalControl.lasting(etcd), clock));
+        configured.byKind.put(ProcessKind.SYSTEMD, OwnMachines.systemd(of(ProcessKind.SYSTEMD, machines), clock));
+        configured.byKind.put(ProcessKind.MANUAL, new ManualMachines(of(ProcessKind.MANUAL, machines), operator));
+        return configured;
+    }
+
+    private static List<MachineSettings> of(ProcessKind kind, List<MachineSettings> machines) {
+        return machines.stream().filter(machine -> machine.process() == kind).toList();
+    }
+
+    @Override
+    public List<MemberSpec> places() {
+        return machines.stream().map(MachineSettings::member).toList();
+    }
+
+    @Override
+    public void found(MemberSpec member, String initialCluster, String token) {
+        of(member).found(member, initialCluster, token);
+    }
+
+    @Override
+    public void join(MemberSpec member, String initialCluster) {
+        of(member).join(member, initialCluster);
+    }
+
+    @Override
+    public void start(MemberSpec member) {
+        of(member).start(member);
+    }
+
+    @Override
+    public void startAlone(MemberSpec member) {
+        of(member).startAlone(member);
+    }
+
+    @Override
+    public void stop(MemberSpec member) {
+        of(member).stop(member);
+    }
+
+    @Override
+    public void retire(MemberSpec member) {
+        of(member).retire(member);
+    }
+
+    @Override
+    public void copyData(MemberSpec member) {
+        of(member).copyData(member);
+    }
+
+    @Override
+    public Optional<Boolean> isRunning(MemberSpec member) {
+        return of(member).isRunning(member);
+    }
+
+    @Override
+    public void moveData(MemberSpec from, MemberSpec to) {
+        if (of(from) != of(to)) {
+            throw new UnsupportedOperationException("members " + from.name() + " and " + to.name()
+                    + " are not started by the same; move the data by hand, or replace without moving it");
+        }
+        of(from).moveData(from, to);
+    }
+
+    @Override
+    public List<String> endOfLog(MemberSpec member) {
+        return of(member).endOfLog(member);
+    }
+
+    private Machines of(MemberSpec member) {
+        ProcessKind kind = machines.stream()
+                .filter(machine -> machine.name().equals(member.name()))
+                .map(MachineSettings::process)
+                .findFirst()
+                .orElse(ProcessKind.MANUAL);
+        Machines machinesOfKind = byKind.get(kind);
+        if (machinesOfKind == null) {
+            throw new IllegalStateException("nobody controls " + kind);
+        }
+        return machinesOfKind;
+    }
+}

@@ -1,0 +1,152 @@
+package io.understudy.cluster.machine;
+
+import io.understudy.local.process.Folders;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.FileStore;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.time.Instant;
+import java.time.ZoneOffset;
+import java.time.format.DateTimeFormatter;
+import java.util.List;
+import java.util.Optional;
+import java.util.stream.Stream;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * A member's data on this machine. Nothing here deletes any: what is in the way is renamed.
+ *
+ * @param path what etcd calls {@code --data-dir}
+ */
+public record DataDirectory(Path path) {
+
+    private static final Logger log = LoggerFactory.getLogger(DataDirectory.class);
+    private static final DateTimeFormatter STAMP =
+            DateTimeFormatter.ofPattern("yyyyMMdd'T'HHmmss").withZone(ZoneOffset.UTC);
+
+    /** Whether there is anything a member could start with, or that is in the way of one that starts without. */
+    public boolean exists() {
+        return Files.exists(path);
+    }
+
+    /** Whether a member has run here. */
+    public boolean hasMember() {
+        return Files.isDirectory(path.resolve("member"));
+    }
+
+    /**
+     * Renames it, so that a member can start anew.
+     *
+     * @return its new name; empty if there was none
+     * @throws UncheckedIOException it can't be renamed
+     */
+    public Optional<Path> setAside(Instant now) {
+        if (!exists()) {
+            return Optional.empty();
+        }
+        Path aside = free("old", now);
+        try {
+            Files.move(path, aside, StandardCopyOption.ATOMIC_MOVE);
+        } catch (IOException e) {
+            throw new UncheckedIOException("cannot rename " + path + " to " + aside, e);
+        }
+        log.info("data set aside from={} to={}", path, aside);
+        return Optional.of(aside);
+    }
+
+    /**
+     * Becomes another member's data directory; what that one had is set aside. Between file systems it is copied, and
+     * what it was copied from set aside.
+     */
+    void moveTo(DataDirectory other, Instant now) {
+        var unused = other.setAside(now);
+        try {
+            Path folder = Folders.create(other.path.resolveSibling(".").normalize());
+            if (Files.getFileStore(path).equals(Files.getFileStore(folder))) {
+                Files.move(path, other.path, StandardCopyOption.ATOMIC_MOVE);
+            } else {
+                copyTo(other.path);
+            }
+        } catch (IOException e) {
+            throw new UncheckedIOException("cannot move " + path + " to " + other.path, e);
+        }
+        log.info(
+                "data moved from={} to={} copied={}",
+                path,
+                other.path,
+                setAside(now).isPresent());
+    }
+
+    /**
+     * Copies it while nothing writes to it. What is copied in part only has a name that ends in {@code .part}.
+     *
+     * @return the copy
+     * @throws UncheckedIOException it can't be copied, or there is too little room
+     */
+    public Path copyAside(Instant now) {
+        Path copy = free("copy", now);
+        try {
+            copyTo(copy);
+        } catch (IOException e) {
+            throw new UncheckedIOException("cannot copy " + path + " to " + copy, e);
+        }
+        log.info("data copied from={} to={}", path, copy);
+        return copy;
+    }
+
+    private void copyTo(Path copy) throws IOException {
+        requireRoom(copy);
+        Path part = copy.resolveSibling(copy.getFileName() + ".part");
+        Folders.delete(part);
+        try (Stream<Path> all = Files.walk(path)) {
+            for (Path each : all.toList()) {
+                Files.copy(each, part.resolve(path.relativize(each).toString()), StandardCopyOption.COPY_ATTRIBUTES);
+            }
+        }
+        Files.move(part, copy, StandardCopyOption.ATOMIC_MOVE);
+    }
+
+    /** Directories that were set aside or copied earlier, oldest first. */
+    public List<Path> earlier() {
+        try (Stream<Path> beside = Files.list(path.resolveSibling("."))) {
+            return beside.map(Path::normalize)
+                    .filter(each -> each.getFileName().toString().startsWith(path.getFileName() + ".old-")
+                            || each.getFileName().toString().startsWith(path.getFileName() + ".copy-"))
+                    .sorted()
+                    .toList();
+        } catch (IOException e) {
+            throw new UncheckedIOException("cannot list what is beside " + path, e);
+        }
+    }
+
+    /** Bytes of all its files. */
+    public long size() {
+        try (Stream<Path> all = Files.walk(path)) {
+            return all.filter(Files::isRegularFile)
+                    .mapToLong(file -> file.toFile().length())
+                    .sum();
+        } catch (IOException e) {
+            throw new UncheckedIOException("cannot measure " + path, e);
+        }
+    }
+
+    private void requireRoom(Path copy) throws IOException {
+        FileStore store = Files.getFileStore(copy.resolveSibling("."));
+        if (store.getUsableSpace() < size()) {
+            throw new IOException(
+                    copy + " takes " + size() + " bytes, of which " + store + " has only " + store.getUsableSpace());
+        }
+    }
+
+    private Path free(String why, Instant now) {
+        String name = path.getFileName() + "." + why + "-" + STAMP.format(now);
+        Path candidate = path.resolveSibling(name);
+        for (int more = 2; Files.exists(candidate); more++) {
+            candidate = path.resolveSibling(name + "-" + more);
+        }
+        return candidate;
+    }
+}

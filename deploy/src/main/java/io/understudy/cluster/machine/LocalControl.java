@@ -1,0 +1,76 @@
+package io.understudy.cluster.machine;
+
+import io.understudy.local.process.Folders;
+import io.understudy.local.process.LastingProcesses;
+import io.understudy.local.process.ServerCommand;
+import io.understudy.local.process.ServerHost;
+import io.understudy.local.process.ServerProcess;
+import java.nio.file.Path;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.function.Supplier;
+
+/** Members as processes that a {@link ServerHost} runs. Thread-safe. */
+public final class LocalControl implements ProcessControl {
+
+    private static final List<String> TELLING_FLAGS = List.of("--name=", "--data-dir=", "--listen-peer-urls=");
+
+    private final ServerHost host;
+    private final Supplier<Path> etcd;
+    private final Map<String, ServerProcess> processes = new LinkedHashMap<>();
+
+    /**
+     * @param host whether members outlive this process is for it to say
+     * @param etcd the absolute path of the server for members that name none of their own; may take long to find out
+     */
+    public LocalControl(ServerHost host, Supplier<Path> etcd) {
+        this.host = host;
+        this.etcd = etcd;
+    }
+
+    /** Runs members that outlive this process, and finds those again that an earlier one has left. */
+    public static LocalControl lasting(Supplier<Path> etcd) {
+        return new LocalControl(new LastingProcesses(TELLING_FLAGS), etcd);
+    }
+
+    @Override
+    public synchronized void run(MachineSettings machine, EtcdFlags flags) {
+        ServerCommand command = command(machine, flags);
+        var unused = Folders.create(command.directory());
+        ServerProcess process = host.prepare(command);
+        processes.put(machine.name(), process);
+        process.start();
+    }
+
+    @Override
+    public void stop(MachineSettings machine) {
+        process(machine).stop();
+    }
+
+    @Override
+    public boolean isRunning(MachineSettings machine) {
+        return process(machine).isAlive();
+    }
+
+    @Override
+    public List<String> endOfLog(MachineSettings machine, int lines) {
+        return process(machine).log().tail(lines);
+    }
+
+    /** The present process of a member, or the last one. */
+    public synchronized ServerProcess process(MachineSettings machine) {
+        return processes.computeIfAbsent(
+                machine.name(), name -> host.prepare(command(machine, EtcdFlags.resuming(machine))));
+    }
+
+    private ServerCommand command(MachineSettings machine, EtcdFlags flags) {
+        return new ServerCommand(
+                machine.name(),
+                machine.program().orElseGet(etcd),
+                flags.arguments(),
+                Map.of(),
+                machine.dataDirectory().resolveSibling(".").normalize(),
+                machine.log());
+    }
+}

@@ -1,0 +1,201 @@
+package io.understudy.cluster.machine;
+
+import io.understudy.config.Configuration;
+import io.understudy.config.Setting;
+import io.understudy.etcd.Endpoint;
+import java.net.URI;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.regex.Pattern;
+
+/**
+ * A place where a member runs or may run.
+ *
+ * @param member the member that has or would have this place
+ * @param listenPeerUrls where it listens for the others, if not at its peer URLs
+ * @param listenClientUrls where it listens for clients, if not at its client URLs
+ * @param dataDirectory what etcd calls {@code --data-dir}
+ * @param program the server, if not the one that is found on this machine
+ * @param log where a local process' output goes
+ * @param unit its systemd unit
+ * @param environmentFile what the unit reads etcd's settings from, all of it written by us
+ * @param arguments more of etcd's flags, each as {@code --flag=value}; none of them secret
+ */
+public record MachineSettings(
+        MemberSpec member,
+        ProcessKind process,
+        Optional<List<URI>> listenPeerUrls,
+        Optional<List<URI>> listenClientUrls,
+        Path dataDirectory,
+        Optional<Path> program,
+        Path log,
+        String unit,
+        Path environmentFile,
+        List<String> arguments) {
+
+    private static final Pattern ARGUMENT = Pattern.compile("--[a-z0-9-]+=\\S.*");
+
+    private static final Setting<List<URI>> PEER_URLS = Setting.uris(
+                    "peerUrls", "Where the other members find this one.")
+            .checkedBy(MachineSettings::requireEndpoints)
+            .example("http://10.0.0.1:2380");
+    private static final Setting<List<URI>> CLIENT_URLS = Setting.uris("clientUrls", "Where clients find it.")
+            .checkedBy(MachineSettings::requireEndpoints)
+            .example("http://10.0.0.1:2379");
+    private static final Setting<List<URI>> LISTEN_PEER_URLS = Setting.uris(
+                    "listenPeerUrls",
+                    "Where it listens for the other members; by default at peerUrls, or on all interfaces if these have a"
+                            + " name for a host.")
+            .optionally()
+            .checkedBy(MachineSettings::requireEndpoints)
+            .example("http://0.0.0.0:2380");
+    private static final Setting<List<URI>> LISTEN_CLIENT_URLS = Setting.uris(
+                    "listenClientUrls", "Where it listens for clients; by default at clientUrls, likewise.")
+            .optionally()
+            .checkedBy(MachineSettings::requireEndpoints)
+            .example("http://0.0.0.0:2379");
+    private static final Setting<ProcessKind> PROCESS = Setting.choice(
+                    "process",
+                    ProcessKind.class,
+                    "Who starts and stops it. local: we do, as a process of this machine, which outlives us; systemd:"
+                            + " systemctl of this machine; manual: you do, and are told what to start.")
+            .defaultsTo(ProcessKind.MANUAL);
+    private static final Setting<Path> DATA_DIRECTORY = Setting.path(
+                    "dataDirectory",
+                    "Its data, etcd's --data-dir. What is there when it joins anew is renamed, never deleted.")
+            .checkedBy(MachineSettings::requireParent)
+            .example("/var/lib/etcd/voter-1");
+    private static final Setting<Path> PROGRAM = Setting.path(
+                    "program", "The etcd server to run; by default the one found on this machine.")
+            .optionally()
+            .example("/usr/bin/etcd");
+    private static final Setting<Path> LOG = Setting.path(
+                    "log", "local: where its output goes; by default dataDirectory with .log at its end.")
+            .optionally()
+            .example("/var/log/etcd/voter-1.log");
+    private static final Setting<String> UNIT =
+            Setting.text("unit", "systemd: its unit.").defaultsTo("etcd.service");
+    private static final Setting<Path> ENVIRONMENT_FILE = Setting.path(
+                    "environmentFile",
+                    "systemd: the EnvironmentFile of the unit, all of which is written anew at every start.")
+            .defaultsTo(Path.of("/etc/default/etcd"));
+    private static final Setting<List<String>> ARGUMENTS = Setting.texts(
+                    "arguments",
+                    "More of etcd's flags, each as --flag=value. They are visible to everyone on the machine: no secrets.")
+            .optionally()
+            .checkedBy(MachineSettings::requireFlags)
+            .example("--quota-backend-bytes=8589934592");
+
+    /** As rows relative to their group. */
+    public static final List<Setting<?>> ROWS = List.of(
+            PEER_URLS,
+            CLIENT_URLS,
+            LISTEN_PEER_URLS,
+            LISTEN_CLIENT_URLS,
+            PROCESS,
+            DATA_DIRECTORY,
+            PROGRAM,
+            LOG,
+            UNIT,
+            ENVIRONMENT_FILE,
+            ARGUMENTS);
+
+    public MachineSettings {
+        listenPeerUrls = listenPeerUrls.map(List::copyOf);
+        listenClientUrls = listenClientUrls.map(List::copyOf);
+        dataDirectory = dataDirectory.toAbsolutePath();
+        program = program.map(Path::toAbsolutePath);
+        log = log.toAbsolutePath();
+        arguments = List.copyOf(arguments);
+        requireParent(dataDirectory);
+        requireFlags(arguments);
+    }
+
+    /** What {@link #ROWS} say of the member of that name. */
+    public static MachineSettings from(String name, Configuration group) {
+        Path data = group.get(DATA_DIRECTORY);
+        return new MachineSettings(
+                new MemberSpec(name, group.get(PEER_URLS), group.get(CLIENT_URLS)),
+                group.get(PROCESS),
+                group.find(LISTEN_PEER_URLS),
+                group.find(LISTEN_CLIENT_URLS),
+                data,
+                group.find(PROGRAM),
+                group.find(LOG).orElseGet(() -> logBeside(data)),
+                group.get(UNIT),
+                group.get(ENVIRONMENT_FILE),
+                group.find(ARGUMENTS).orElse(List.of()));
+    }
+
+    /** Defaults for everything else. */
+    public static MachineSettings of(MemberSpec member, ProcessKind process, Path dataDirectory) {
+        return new MachineSettings(
+                member,
+                process,
+                Optional.empty(),
+                Optional.empty(),
+                dataDirectory,
+                Optional.empty(),
+                logBeside(dataDirectory),
+                "etcd.service",
+                Path.of("/etc/default/etcd"),
+                List.of());
+    }
+
+    public MachineSettings withLog(Path newLog) {
+        return new MachineSettings(
+                member,
+                process,
+                listenPeerUrls,
+                listenClientUrls,
+                dataDirectory,
+                program,
+                newLog,
+                unit,
+                environmentFile,
+                arguments);
+    }
+
+    public String name() {
+        return member.name();
+    }
+
+    /** What no other member may have as well, in words. */
+    public List<String> owns() {
+        List<String> owned = new ArrayList<>();
+        member.peerUrls().forEach(url -> owned.add("peer URL " + url));
+        member.clientUrls().forEach(url -> owned.add("client URL " + url));
+        if (process != ProcessKind.MANUAL) {
+            owned.add("data directory " + dataDirectory);
+        }
+        if (process == ProcessKind.SYSTEMD) {
+            owned.add("unit " + unit);
+            owned.add("environment file " + environmentFile);
+        }
+        return owned;
+    }
+
+    private static Path logBeside(Path dataDirectory) {
+        return dataDirectory.resolveSibling(dataDirectory.getFileName() + ".log");
+    }
+
+    private static void requireEndpoints(List<URI> urls) {
+        urls.forEach(Endpoint::of);
+    }
+
+    private static void requireParent(Path dataDirectory) {
+        if (dataDirectory.toAbsolutePath().getParent() == null) {
+            throw new IllegalArgumentException("must be a folder within another one");
+        }
+    }
+
+    private static void requireFlags(List<String> arguments) {
+        for (String argument : arguments) {
+            if (!ARGUMENT.matcher(argument).matches()) {
+                throw new IllegalArgumentException("has " + argument + "; each is --flag=value");
+            }
+        }
+    }
+}

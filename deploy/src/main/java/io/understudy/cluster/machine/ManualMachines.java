@@ -1,0 +1,119 @@
+package io.understudy.cluster.machine;
+
+import java.nio.file.Path;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.function.Consumer;
+
+/** Members that someone else starts and stops: tells what to do, word for word, and leaves the waiting to the caller. */
+public final class ManualMachines implements Machines {
+
+    private final Map<String, MachineSettings> machines = new LinkedHashMap<>();
+    private final Consumer<String> operator;
+
+    /**
+     * @param machines what is known of them; members of any other name have etcd's defaults
+     * @param operator told what to do, a line at a time
+     */
+    public ManualMachines(List<MachineSettings> machines, Consumer<String> operator) {
+        machines.forEach(machine -> this.machines.put(machine.name(), machine));
+        this.operator = operator;
+    }
+
+    @Override
+    public List<MemberSpec> places() {
+        return machines.values().stream().map(MachineSettings::member).toList();
+    }
+
+    @Override
+    public void found(MemberSpec member, String initialCluster, String token) {
+        MachineSettings machine = machine(member);
+        tell(machine, "start it as one of the first, without data", EtcdFlags.founding(machine, initialCluster, token));
+        tellOfOldData(machine);
+    }
+
+    @Override
+    public void join(MemberSpec member, String initialCluster) {
+        MachineSettings machine = machine(member);
+        tell(machine, "start it without data, to join", EtcdFlags.joining(machine, initialCluster));
+        tellOfOldData(machine);
+    }
+
+    @Override
+    public void start(MemberSpec member) {
+        MachineSettings machine = machine(member);
+        tell(machine, "start it with the data it has", EtcdFlags.resuming(machine));
+    }
+
+    @Override
+    public void startAlone(MemberSpec member) {
+        MachineSettings machine = machine(member);
+        tell(
+                machine,
+                "start it with the data it has, as the only member; this forgets all others",
+                EtcdFlags.alone(machine));
+    }
+
+    @Override
+    public void stop(MemberSpec member) {
+        operator.accept("To do for member " + member.name() + ": stop its etcd; leave its data as it is");
+    }
+
+    @Override
+    public void retire(MemberSpec member) {
+        operator.accept("To do for member " + member.name() + ", which is no member any more: stop its etcd, then");
+        setAside(machine(member), "old");
+    }
+
+    @Override
+    public void copyData(MemberSpec member) {
+        operator.accept("To do for member " + member.name() + ": keep a copy of its data");
+        operator.accept("  cp -a " + machine(member).dataDirectory() + " "
+                + machine(member).dataDirectory() + ".copy");
+    }
+
+    @Override
+    public Optional<Boolean> isRunning(MemberSpec member) {
+        return Optional.empty();
+    }
+
+    @Override
+    public void moveData(MemberSpec from, MemberSpec to) {
+        operator.accept("To do for member " + to.name() + ": once " + from.name() + " has stopped, copy its data");
+        operator.accept("  " + machine(from).dataDirectory());
+        operator.accept("to " + machine(to).dataDirectory() + ", and never start " + from.name() + " with it again");
+    }
+
+    private void tell(MachineSettings machine, String what, EtcdFlags flags) {
+        operator.accept("To do for member " + machine.name() + ": " + what + "; with these variables");
+        flags.variables().forEach(variable -> operator.accept("  " + variable));
+        operator.accept("or with this command line");
+        operator.accept("  " + machine.program().map(Path::toString).orElse("etcd") + " \\");
+        List<String> arguments = flags.arguments();
+        for (int index = 0; index < arguments.size(); index++) {
+            operator.accept("    " + quoted(arguments.get(index)) + (index + 1 < arguments.size() ? " \\" : ""));
+        }
+    }
+
+    private void tellOfOldData(MachineSettings machine) {
+        operator.accept("If there is data of an earlier life, first");
+        setAside(machine, "old");
+    }
+
+    private void setAside(MachineSettings machine, String as) {
+        operator.accept("  mv " + machine.dataDirectory() + " " + machine.dataDirectory() + "." + as);
+    }
+
+    private static String quoted(String argument) {
+        return argument.matches("[A-Za-z0-9_@%+=:,./-]+") ? argument : "'" + argument.replace("'", "'\\''") + "'";
+    }
+
+    private MachineSettings machine(MemberSpec member) {
+        MachineSettings known = machines.get(member.name());
+        return known != null
+                ? known
+                : MachineSettings.of(member, ProcessKind.MANUAL, Path.of("/var/lib/etcd", member.name()));
+    }
+}

@@ -1,0 +1,136 @@
+package io.understudy.cluster.machine;
+
+import java.time.InstantSource;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+
+/** Members that run on this machine, their data in its file system. Thread-safe. */
+public final class OwnMachines implements Machines {
+
+    private static final int LOG_LINES = 15;
+
+    private final Map<String, MachineSettings> machines = new LinkedHashMap<>();
+    private final ProcessControl control;
+    private final InstantSource clock;
+
+    private OwnMachines(List<MachineSettings> machines, ProcessControl control, InstantSource clock) {
+        machines.forEach(machine -> this.machines.put(machine.name(), machine));
+        this.control = control;
+        this.clock = clock;
+    }
+
+    /** Members as processes. */
+    public static OwnMachines local(List<MachineSettings> machines, LocalControl control, InstantSource clock) {
+        return new OwnMachines(machines, control, clock);
+    }
+
+    /** Members as units of systemd. */
+    public static OwnMachines systemd(List<MachineSettings> machines, InstantSource clock) {
+        return new OwnMachines(machines, new SystemdControl("systemctl", "journalctl"), clock);
+    }
+
+    @Override
+    public List<MemberSpec> places() {
+        return machines.values().stream().map(MachineSettings::member).toList();
+    }
+
+    @Override
+    public synchronized void found(MemberSpec member, String initialCluster, String token) {
+        MachineSettings machine = stopped(member);
+        var unused = data(machine).setAside(clock.instant());
+        control.run(machine, EtcdFlags.founding(machine, initialCluster, token));
+    }
+
+    @Override
+    public synchronized void join(MemberSpec member, String initialCluster) {
+        stop(member);
+        MachineSettings machine = stopped(member);
+        var unused = data(machine).setAside(clock.instant());
+        control.run(machine, EtcdFlags.joining(machine, initialCluster));
+    }
+
+    @Override
+    public synchronized void start(MemberSpec member) {
+        MachineSettings machine = withData(member);
+        if (!control.isRunning(machine)) {
+            control.run(machine, EtcdFlags.resuming(machine));
+        }
+    }
+
+    @Override
+    public synchronized void startAlone(MemberSpec member) {
+        var unused = withData(member);
+        MachineSettings machine = stopped(member);
+        control.run(machine, EtcdFlags.alone(machine));
+    }
+
+    @Override
+    public synchronized void stop(MemberSpec member) {
+        control.stop(machine(member));
+    }
+
+    @Override
+    public synchronized void retire(MemberSpec member) {
+        stop(member);
+        var unused = data(stopped(member)).setAside(clock.instant());
+    }
+
+    @Override
+    public synchronized void copyData(MemberSpec member) {
+        var unused = data(stopped(member)).copyAside(clock.instant());
+    }
+
+    @Override
+    public synchronized Optional<Boolean> isRunning(MemberSpec member) {
+        return Optional.of(control.isRunning(machine(member)));
+    }
+
+    @Override
+    public synchronized void moveData(MemberSpec from, MemberSpec to) {
+        DataDirectory source = data(stopped(from));
+        DataDirectory target = data(stopped(to));
+        if (source.hasMember()) {
+            source.moveTo(target, clock.instant());
+        } else if (!target.hasMember()) {
+            throw new IllegalStateException("neither " + source.path() + " of " + from.name() + " nor " + target.path()
+                    + " of " + to.name() + " holds any data");
+        }
+    }
+
+    @Override
+    public List<String> endOfLog(MemberSpec member) {
+        return control.endOfLog(machine(member), LOG_LINES);
+    }
+
+    private MachineSettings stopped(MemberSpec member) {
+        MachineSettings machine = machine(member);
+        if (control.isRunning(machine)) {
+            throw new IllegalStateException("member " + machine.name() + " runs, and must not while this is done");
+        }
+        return machine;
+    }
+
+    private MachineSettings withData(MemberSpec member) {
+        MachineSettings machine = machine(member);
+        if (!data(machine).hasMember()) {
+            throw new IllegalStateException("member " + machine.name() + " has no data in " + machine.dataDirectory()
+                    + " to start with; remove it from the cluster and add it again");
+        }
+        return machine;
+    }
+
+    private static DataDirectory data(MachineSettings machine) {
+        return new DataDirectory(machine.dataDirectory());
+    }
+
+    private MachineSettings machine(MemberSpec member) {
+        MachineSettings machine = machines.get(member.name());
+        if (machine == null) {
+            throw new IllegalArgumentException(
+                    "no machine is configured for member " + member.name() + "; there are " + machines.keySet());
+        }
+        return machine;
+    }
+}

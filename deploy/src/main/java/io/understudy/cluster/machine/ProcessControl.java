@@ -1,0 +1,18 @@
+package io.understudy.cluster.machine;
+
+import java.util.List;
+
+/** How servers of this machine are started and stopped. */
+interface ProcessControl {
+
+    /** Starts it, or gives the order to; the caller made sure that it doesn't run. */
+    void run(MachineSettings machine, EtcdFlags flags);
+
+    /** Returns when it has ended; does nothing if it doesn't run. */
+    void stop(MachineSettings machine);
+
+    boolean isRunning(MachineSettings machine);
+
+    /** What it printed last. */
+    List<String> endOfLog(MachineSettings machine, int lines);
+}

@@ -1,0 +1,77 @@
+package io.understudy.cluster.machine;
+
+import io.understudy.local.process.Command;
+import io.understudy.local.process.CommandFailedException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Set;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** Members as units of this machine's systemd. What they are started with is in the environment file of each. */
+final class SystemdControl implements ProcessControl {
+
+    private static final Logger log = LoggerFactory.getLogger(SystemdControl.class);
+
+    /** systemd itself kills what has not stopped after 90 s. */
+    private static final Duration DEADLINE = Duration.ofSeconds(100);
+
+    /** A unit of type notify is being activated until etcd has joined, which may take as long as it likes. */
+    private static final Set<String> RUNNING = Set.of("active", "activating", "reloading", "deactivating");
+
+    private final String systemctl;
+    private final String journalctl;
+
+    /** The programs by these names, or their paths. */
+    SystemdControl(String systemctl, String journalctl) {
+        this.systemctl = systemctl;
+        this.journalctl = journalctl;
+    }
+
+    @Override
+    public void run(MachineSettings machine, EtcdFlags flags) {
+        AtomicFile.write(machine.environmentFile(), String.join("\n", flags.variables()) + "\n");
+        resetFailed(machine);
+        var unused = systemctl("start", "--no-block", machine.unit());
+    }
+
+    /** What has failed too often would not be started again. */
+    private void resetFailed(MachineSettings machine) {
+        try {
+            var unused = systemctl("reset-failed", machine.unit());
+        } catch (CommandFailedException e) {
+            log.debug("nothing to forget unit={} why={}", machine.unit(), e.getMessage());
+        }
+    }
+
+    @Override
+    public List<String> endOfLog(MachineSettings machine, int lines) {
+        try {
+            return Command.of(List.of(
+                            journalctl, "--no-pager", "--output=cat", "--lines=" + lines, "--unit=" + machine.unit()))
+                    .run(DEADLINE)
+                    .lines()
+                    .toList();
+        } catch (CommandFailedException e) {
+            return List.of(String.valueOf(e.getMessage()));
+        }
+    }
+
+    @Override
+    public void stop(MachineSettings machine) {
+        var unused = systemctl("stop", machine.unit());
+    }
+
+    @Override
+    public boolean isRunning(MachineSettings machine) {
+        return RUNNING.contains(systemctl("show", "--property=ActiveState", "--value", machine.unit())
+                .strip());
+    }
+
+    private String systemctl(String... arguments) {
+        List<String> line = new ArrayList<>(List.of(systemctl));
+        line.addAll(List.of(arguments));
+        return Command.of(line).run(DEADLINE);
+    }
+}

@@ -1,0 +1,111 @@
+package io.understudy.cluster.settings;
+
+import io.understudy.cluster.machine.MachineSettings;
+import io.understudy.cluster.shape.Limits;
+import io.understudy.cluster.shape.Shape;
+import io.understudy.cluster.shape.SupervisorSettings;
+import io.understudy.cluster.snapshot.SnapshotSettings;
+import io.understudy.config.Configuration;
+import io.understudy.config.Setting;
+import io.understudy.etcd.EtcdSettings;
+import java.nio.file.Path;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A core cluster as its operator declares it, in the file {@code cluster.yaml}.
+ *
+ * @param cluster how to reach it
+ * @param machines where its members run or may run; empty if only the operator knows
+ * @param shape what members are wanted
+ * @param limits what must be so before that is brought about
+ */
+public record ClusterSettings(
+        EtcdSettings cluster,
+        List<MachineSettings> machines,
+        Shape shape,
+        Limits limits,
+        SupervisorSettings supervisor,
+        SnapshotSettings snapshots) {
+
+    private static final String CLUSTER = "cluster";
+    private static final String MACHINES = "machines";
+    private static final String SHAPE = "shape";
+    private static final String SUPERVISOR = "supervisor";
+    private static final String SNAPSHOTS = "snapshots";
+
+    /** Every setting. */
+    public static final List<Setting<?>> ROWS = Stream.of(
+                    Setting.under(CLUSTER, EtcdSettings.ROWS),
+                    Setting.under(MACHINES + ".*", MachineSettings.ROWS),
+                    Setting.under(SHAPE, Shape.ROWS),
+                    Setting.under(SHAPE, Limits.ROWS),
+                    Setting.under(SUPERVISOR, SupervisorSettings.ROWS),
+                    Setting.under(SNAPSHOTS, SnapshotSettings.ROWS))
+            .flatMap(List::stream)
+            .toList();
+
+    public ClusterSettings {
+        machines = List.copyOf(machines);
+        requireNothingShared(machines);
+        requireConfigured(shape.readReplicas(), machines);
+    }
+
+    /**
+     * Reads everything, and tells everything that is wrong with it.
+     *
+     * @param file null for none
+     * @param environment of the process
+     * @param flags values by key
+     * @throws io.understudy.config.ConfigurationException something is
+     */
+    public static ClusterSettings load(
+            @Nullable Path file, Map<String, String> environment, Map<String, String> flags) {
+        return from(Configuration.load(file, environment, flags, ROWS, (all, report) -> {
+            var unused = from(all);
+        }));
+    }
+
+    private static ClusterSettings from(Configuration all) {
+        return new ClusterSettings(
+                EtcdSettings.from("core", all.at(CLUSTER)),
+                all.names(MACHINES).stream()
+                        .map(name -> MachineSettings.from(name, all.at(MACHINES + "." + name)))
+                        .toList(),
+                Shape.from(all.at(SHAPE)),
+                Limits.from(all.at(SHAPE)),
+                SupervisorSettings.from(all.at(SUPERVISOR)),
+                SnapshotSettings.from(all.at(SNAPSHOTS)));
+    }
+
+    /** Two members with the same of anything that is one member's own would ruin each other. */
+    private static void requireNothingShared(List<MachineSettings> machines) {
+        Map<String, String> owners = new HashMap<>();
+        for (MachineSettings machine : machines) {
+            machine.owns().forEach(owned -> {
+                String owner = owners.put(owned, machine.name());
+                if (owner != null) {
+                    throw new IllegalArgumentException(
+                            "machines " + owner + " and " + machine.name() + " have the same " + owned);
+                }
+            });
+        }
+    }
+
+    private static void requireConfigured(Set<String> readReplicas, List<MachineSettings> machines) {
+        List<String> names = machines.stream().map(MachineSettings::name).toList();
+        if (!names.containsAll(readReplicas)) {
+            throw new IllegalArgumentException(
+                    "read replicas " + readReplicas + " are not all among the machines " + names);
+        }
+    }
+
+    public Optional<MachineSettings> machine(String name) {
+        return machines.stream().filter(machine -> machine.name().equals(name)).findFirst();
+    }
+}

@@ -1,0 +1,74 @@
+package io.understudy.cluster.snapshot;
+
+import io.understudy.config.Configuration;
+import io.understudy.config.Setting;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+
+/**
+ * When snapshots are taken, and where they are kept.
+ *
+ * @param directory empty if none are taken
+ * @param interval from one to the next
+ * @param keepCount how many of the newest stay, whatever their age
+ * @param keepAge how long the others stay
+ * @param uploadCommand what is run for each new one, program first; empty for nothing
+ * @param uploadDeadline after which it is killed
+ */
+public record SnapshotSettings(
+        Optional<Path> directory,
+        Duration interval,
+        int keepCount,
+        Duration keepAge,
+        List<String> uploadCommand,
+        Duration uploadDeadline) {
+
+    private static final Setting<Path> DIRECTORY = Setting.path(
+                    "directory",
+                    "Where snapshots are kept; only files that are named as its own are ever deleted there. Without it the"
+                            + " supervisor takes none.")
+            .optionally()
+            .example("/var/lib/understudy/snapshots");
+    private static final Setting<Duration> INTERVAL = Setting.duration("interval", "From one snapshot to the next.")
+            .defaultsTo(Duration.ofHours(1))
+            .between(Duration.ofSeconds(1), Duration.ofDays(30));
+    private static final Setting<Integer> KEEP_COUNT = Setting.integer(
+                    "keepCount", "How many of the newest are kept, however old they are.")
+            .defaultsTo(24)
+            .between(1, 10_000);
+    private static final Setting<Duration> KEEP_AGE = Setting.duration(
+                    "keepAge", "How long those beyond are kept; 0 deletes them at once.")
+            .defaultsTo(Duration.ofDays(7))
+            .between(Duration.ZERO, Duration.ofDays(3650));
+    private static final Setting<List<String>> UPLOAD_COMMAND = Setting.texts(
+                    "uploadCommand",
+                    "Run for each new snapshot, program and arguments; the file's path is in the variable"
+                            + " UNDERSTUDY_SNAPSHOT. If it fails, the file stays, and it is run again with the next snapshot.")
+            .optionally()
+            .example("/usr/local/bin/upload-snapshot");
+    private static final Setting<Duration> UPLOAD_DEADLINE = Setting.duration(
+                    "uploadDeadline", "How long that may take before it is killed.")
+            .defaultsTo(Duration.ofMinutes(10))
+            .between(Duration.ofSeconds(1), Duration.ofHours(12));
+
+    /** As rows relative to their group. */
+    public static final List<Setting<?>> ROWS =
+            List.of(DIRECTORY, INTERVAL, KEEP_COUNT, KEEP_AGE, UPLOAD_COMMAND, UPLOAD_DEADLINE);
+
+    public SnapshotSettings {
+        uploadCommand = List.copyOf(uploadCommand);
+    }
+
+    /** What {@link #ROWS} say. */
+    public static SnapshotSettings from(Configuration group) {
+        return new SnapshotSettings(
+                group.find(DIRECTORY),
+                group.get(INTERVAL),
+                group.get(KEEP_COUNT),
+                group.get(KEEP_AGE),
+                group.find(UPLOAD_COMMAND).orElse(List.of()),
+                group.get(UPLOAD_DEADLINE));
+    }
+}

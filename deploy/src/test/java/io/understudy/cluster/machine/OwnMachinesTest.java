@@ -1,0 +1,146 @@
+package io.understudy.cluster.machine;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
+
+import io.understudy.local.process.ServerProcess;
+import java.io.IOException;
+import java.net.URI;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.time.Instant;
+import java.util.List;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** With a script in place of etcd: what it is started with, and what happens to the data. */
+final class OwnMachinesTest {
+
+    private static final MemberSpec MEMBER = new MemberSpec(
+            "one", List.of(URI.create("http://127.0.0.1:11")), List.of(URI.create("http://127.0.0.1:1")));
+
+    @TempDir
+    private Path folder;
+
+    private MachineSettings machine;
+    private Path etcd;
+    private OwnMachines machines;
+
+    @BeforeEach
+    void begin() throws IOException {
+        machine = MachineSettings.of(MEMBER, ProcessKind.LOCAL, folder.resolve("one"));
+        etcd = Files.writeString(folder.resolve("etcd"), """
+                #!/bin/sh
+                for argument; do echo "$argument"; case $argument in --data-dir=*) mkdir -p "${argument#*=}/member";; esac; done
+                trap 'exit 0' TERM
+                while :; do sleep 0.1; done
+                """);
+        Files.setPosixFilePermissions(etcd, PosixFilePermissions.fromString("rwxr-xr-x"));
+        machines = inANewLife();
+    }
+
+    @AfterEach
+    void end() {
+        machines.stop(MEMBER);
+    }
+
+    private OwnMachines inANewLife() {
+        return OwnMachines.local(List.of(machine), LocalControl.lasting(() -> etcd), () -> Instant.EPOCH);
+    }
+
+    @Test
+    void foundsJoinsAndStartsWithTheFlagsThatEtcdWants() throws IOException {
+        machines.found(MEMBER, "one=http://127.0.0.1:11", "token");
+        assertThat(arguments())
+                .containsExactly(
+                        "--name=one",
+                        "--data-dir=" + machine.dataDirectory(),
+                        "--listen-client-urls=http://127.0.0.1:1",
+                        "--advertise-client-urls=http://127.0.0.1:1",
+                        "--listen-peer-urls=http://127.0.0.1:11",
+                        "--initial-advertise-peer-urls=http://127.0.0.1:11",
+                        "--initial-cluster=one=http://127.0.0.1:11",
+                        "--initial-cluster-token=token",
+                        "--initial-cluster-state=new");
+        machines.stop(MEMBER);
+        machines.start(MEMBER);
+        assertThat(arguments())
+                .contains("--initial-cluster-state=existing")
+                .doesNotContain("--initial-cluster=one=http://127.0.0.1:11");
+        machines.stop(MEMBER);
+        machines.startAlone(MEMBER);
+        assertThat(arguments()).contains("--force-new-cluster=true");
+    }
+
+    @Test
+    void whoJoinsHasNoDataAndLosesNone() throws IOException {
+        machines.found(MEMBER, "one=http://127.0.0.1:11", "token");
+        assertThat(arguments()).isNotEmpty();
+        Files.writeString(machine.dataDirectory().resolve("member/kept"), "data");
+        machines.join(MEMBER, "one=http://127.0.0.1:11");
+        machines.retire(MEMBER);
+        assertThat(machines.isRunning(MEMBER)).contains(false);
+        List<Path> earlier = new DataDirectory(machine.dataDirectory()).earlier();
+        assertThat(earlier).extracting(path -> path.getFileName().toString()).contains("one.old-19700101T000000");
+        assertThat(earlier.get(0).resolve("member/kept")).hasContent("data");
+        assertThat(machine.dataDirectory()).doesNotExist();
+    }
+
+    @Test
+    void keepsACopyOfTheDataOfOneThatDoesNotRun() throws IOException {
+        Path member = Files.createDirectories(machine.dataDirectory().resolve("member/snap"));
+        Files.writeString(member.resolve("db"), "data");
+        machines.copyData(MEMBER);
+        assertThat(folder.resolve("one.copy-19700101T000000/member/snap/db")).hasContent("data");
+        machines.start(MEMBER);
+        assertThatThrownBy(() -> machines.copyData(MEMBER)).hasMessageContaining("member one runs");
+    }
+
+    @Test
+    void movesTheDataOfOnePlaceToAnotherOnce() throws IOException {
+        MemberSpec other = new MemberSpec(
+                "two", List.of(URI.create("http://127.0.0.1:12")), List.of(URI.create("http://127.0.0.1:2")));
+        OwnMachines both = OwnMachines.local(
+                List.of(machine, MachineSettings.of(other, ProcessKind.LOCAL, folder.resolve("two"))),
+                LocalControl.lasting(() -> etcd),
+                () -> Instant.EPOCH);
+        assertThatThrownBy(() -> both.moveData(MEMBER, other)).hasMessageContaining("holds any data");
+        Files.writeString(Files.createDirectories(folder.resolve("one/member")).resolve("db"), "of one");
+        Files.writeString(Files.createDirectories(folder.resolve("two/member")).resolve("db"), "of two");
+        both.moveData(MEMBER, other);
+        both.moveData(MEMBER, other);
+        assertThat(folder.resolve("two/member/db")).hasContent("of one");
+        assertThat(folder.resolve("two.old-19700101T000000/member/db")).hasContent("of two");
+        assertThat(folder.resolve("one")).doesNotExist();
+    }
+
+    @Test
+    void doesNotStartWithoutDataOneThatShouldHaveSome() {
+        assertThatThrownBy(() -> machines.start(MEMBER))
+                .hasMessageContaining("has no data in " + machine.dataDirectory());
+    }
+
+    @Test
+    void findsTheProcessThatAnEarlierLifeHasLeft() {
+        machines.found(MEMBER, "one=http://127.0.0.1:11", "token");
+        OwnMachines later = inANewLife();
+        assertThat(later.isRunning(MEMBER)).contains(true);
+        later.stop(MEMBER);
+        assertThat(machines.isRunning(MEMBER)).contains(false);
+    }
+
+    /** Waits until the script has said all. */
+    private List<String> arguments() {
+        LocalControl control = LocalControl.lasting(() -> etcd);
+        ServerProcess process = control.process(machine);
+        await().until(() -> machine.dataDirectory().resolve("member").toFile().isDirectory());
+        await().until(() ->
+                process.log().tail(1).stream().anyMatch(line -> line.matches("--(initial-cluster-state|force).*")));
+        List<String> all = process.log().tail(100);
+        return all.subList(all.lastIndexOf("--name=one"), all.size());
+    }
+}

@@ -1,0 +1,93 @@
+package io.understudy.cluster.machine;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.understudy.local.process.CommandFailedException;
+import java.io.IOException;
+import java.net.URI;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.util.List;
+import java.util.Optional;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** With a script in place of systemctl. */
+final class SystemdControlTest {
+
+    @TempDir
+    private Path folder;
+
+    private MachineSettings machine;
+    private SystemdControl control;
+
+    @BeforeEach
+    void begin() throws IOException {
+        Path systemctl = Files.writeString(folder.resolve("systemctl"), """
+                #!/bin/sh
+                cd "$(dirname "$0")" || exit 1
+                echo "$*" >> calls
+                case $1 in
+                  reset-failed) echo "Failed to reset failed state of unit" >&2; exit 1 ;;
+                  start) [ ! -e broken ] || { echo "Job for etcd@one.service failed" >&2; exit 1; }; echo activating > state ;;
+                  stop) echo inactive > state ;;
+                  show) cat state 2>/dev/null || echo inactive ;;
+                esac
+                """);
+        Files.setPosixFilePermissions(systemctl, PosixFilePermissions.fromString("rwxr-xr-x"));
+        control = new SystemdControl(systemctl.toString(), "journalctl");
+        machine = new MachineSettings(
+                new MemberSpec(
+                        "one",
+                        List.of(URI.create("http://etcd-1.example:2380")),
+                        List.of(URI.create("http://10.0.0.1:2379"))),
+                ProcessKind.SYSTEMD,
+                Optional.empty(),
+                Optional.empty(),
+                folder.resolve("data"),
+                Optional.empty(),
+                folder.resolve("log"),
+                "etcd@one.service",
+                folder.resolve("etc/one.env"),
+                List.of("--quota-backend-bytes=1073741824"));
+    }
+
+    @Test
+    void writesTheEnvironmentThenStartsTheUnitWithoutWaiting() throws IOException {
+        control.run(machine, EtcdFlags.joining(machine, "one=http://etcd-1.example:2380"));
+        assertThat(folder.resolve("etc/one.env")).hasContent("""
+                ETCD_NAME="one"
+                ETCD_DATA_DIR="%s"
+                ETCD_LISTEN_CLIENT_URLS="http://10.0.0.1:2379"
+                ETCD_ADVERTISE_CLIENT_URLS="http://10.0.0.1:2379"
+                ETCD_LISTEN_PEER_URLS="http://0.0.0.0:2380"
+                ETCD_INITIAL_ADVERTISE_PEER_URLS="http://etcd-1.example:2380"
+                ETCD_INITIAL_CLUSTER="one=http://etcd-1.example:2380"
+                ETCD_INITIAL_CLUSTER_STATE="existing"
+                ETCD_QUOTA_BACKEND_BYTES="1073741824"
+                """.formatted(folder.resolve("data")));
+        assertThat(Files.readAllLines(folder.resolve("calls")))
+                .containsExactly("reset-failed etcd@one.service", "start --no-block etcd@one.service");
+        assertThat(folder.resolve("etc")).isDirectoryNotContaining("glob:**.new");
+    }
+
+    @Test
+    void aUnitRunsFromTheOrderToStartUntilItHasStopped() {
+        assertThat(control.isRunning(machine)).isFalse();
+        control.run(machine, EtcdFlags.resuming(machine));
+        assertThat(control.isRunning(machine)).isTrue();
+        control.stop(machine);
+        assertThat(control.isRunning(machine)).isFalse();
+    }
+
+    @Test
+    void passesOnWhatSystemctlSays() throws IOException {
+        Files.createFile(folder.resolve("broken"));
+        assertThatThrownBy(() -> control.run(machine, EtcdFlags.resuming(machine)))
+                .isInstanceOf(CommandFailedException.class)
+                .hasMessageContaining("Job for etcd@one.service failed");
+    }
+}

@@ -1,0 +1,140 @@
+package io.understudy.cluster.settings;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.understudy.cluster.machine.MachineSettings;
+import io.understudy.cluster.machine.ProcessKind;
+import io.understudy.config.ConfigurationException;
+import io.understudy.config.SettingsText;
+import java.io.IOException;
+import java.net.URI;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+final class ClusterSettingsTest {
+
+    @TempDir
+    private Path folder;
+
+    @Test
+    void readsMachinesShapeAndSnapshots() throws IOException {
+        ClusterSettings settings = load("""
+                cluster:
+                  endpoints: http://127.0.0.1:1
+                machines:
+                  voter-1:
+                    peerUrls: http://127.0.0.1:11
+                    clientUrls: http://127.0.0.1:1
+                    process: local
+                    dataDirectory: /data/voter-1
+                  voter-2:
+                    peerUrls: http://127.0.0.1:12
+                    clientUrls: http://127.0.0.1:2
+                    dataDirectory: /data/voter-2
+                    arguments: [--quota-backend-bytes=1, --snapshot-count=5]
+                shape:
+                  voters: 5
+                  standbys: 1
+                  deadTime: 10s
+                  readReplicas: voter-2
+                snapshots:
+                  directory: /backup
+                  uploadCommand: [/bin/upload, --fast]
+                """);
+        assertThat(settings.cluster().endpoints()).containsExactly(URI.create("http://127.0.0.1:1"));
+        assertThat(settings.machines()).extracting(MachineSettings::name).containsExactly("voter-1", "voter-2");
+        MachineSettings first = settings.machine("voter-1").orElseThrow();
+        assertThat(first.process()).isEqualTo(ProcessKind.LOCAL);
+        assertThat(first.log()).isEqualTo(Path.of("/data/voter-1.log"));
+        assertThat(settings.machine("voter-2").orElseThrow().arguments()).hasSize(2);
+        assertThat(settings.shape().voters()).isEqualTo(5);
+        assertThat(settings.shape().standbys()).isEqualTo(1);
+        assertThat(settings.limits().dead()).isEqualTo(Duration.ofSeconds(10));
+        assertThat(settings.snapshots().directory()).contains(Path.of("/backup"));
+        assertThat(settings.snapshots().uploadCommand()).containsExactly("/bin/upload", "--fast");
+    }
+
+    @Test
+    void machinesShapeAndSnapshotsMayBeLeftOut() throws IOException {
+        ClusterSettings settings = load("cluster: {endpoints: http://127.0.0.1:1}");
+        assertThat(settings.machines()).isEmpty();
+        assertThat(settings.shape().voters()).isEqualTo(3);
+        assertThat(settings.snapshots().directory()).isEmpty();
+    }
+
+    @Test
+    void refusesAnEvenNumberOfVoters() {
+        refused("""
+                cluster: {endpoints: http://127.0.0.1:1}
+                shape: {voters: 4}
+                """, "4 voters: an odd number is needed");
+    }
+
+    @Test
+    void refusesTwoMachinesWithTheSameDataOrAddress() {
+        refused("""
+                cluster: {endpoints: http://127.0.0.1:1}
+                machines:
+                  one: {peerUrls: http://127.0.0.1:11, clientUrls: http://127.0.0.1:1, dataDirectory: /d, process: local}
+                  two: {peerUrls: http://127.0.0.1:12, clientUrls: http://127.0.0.1:2, dataDirectory: /d, process: local}
+                """, "machines one and two have the same data directory /d");
+        refused("""
+                cluster: {endpoints: http://127.0.0.1:1}
+                machines:
+                  one: {peerUrls: http://127.0.0.1:11, clientUrls: http://127.0.0.1:1, dataDirectory: /d}
+                  two: {peerUrls: http://127.0.0.1:11, clientUrls: http://127.0.0.1:2, dataDirectory: /d}
+                """, "machines one and two have the same peer URL http://127.0.0.1:11");
+    }
+
+    @Test
+    void refusesAReadReplicaWithoutAMachine() {
+        refused("""
+                cluster: {endpoints: http://127.0.0.1:1}
+                shape: {readReplicas: far}
+                """, "read replicas [far] are not all among the machines []");
+    }
+
+    @Test
+    void refusesWhatIsNoFlagOfEtcd() {
+        refused("""
+                cluster: {endpoints: http://127.0.0.1:1}
+                machines:
+                  one:
+                    peerUrls: http://127.0.0.1:11
+                    clientUrls: http://127.0.0.1:1
+                    dataDirectory: /d
+                    arguments: quota=1
+                """, "each is --flag=value");
+    }
+
+    @Test
+    void theReadmesTableIsCurrent() throws IOException {
+        Path readme = Path.of("README.md");
+        String table = SettingsText.reference(ClusterSettings.ROWS);
+        if ("write".equals(System.getProperty("understudy.samples"))) {
+            String text = Files.readString(readme);
+            String title = "## Settings of a core cluster\n";
+            int begin = text.indexOf("\n| key | variable |", text.indexOf(title)) + 1;
+            int end = text.indexOf("\n\n", begin) + 1;
+            Files.writeString(readme, text.substring(0, begin) + table + text.substring(end));
+        }
+        assertThat(Files.readString(readme))
+                .as("out of date: run with -Dunderstudy.samples=write")
+                .contains(table);
+    }
+
+    private void refused(String text, String why) {
+        assertThatThrownBy(() -> load(text))
+                .isInstanceOf(ConfigurationException.class)
+                .hasMessageContaining(why);
+    }
+
+    private ClusterSettings load(String text) throws IOException {
+        return ClusterSettings.load(Files.writeString(folder.resolve("cluster.yaml"), text), Map.of(), Map.of());
+    }
+}
