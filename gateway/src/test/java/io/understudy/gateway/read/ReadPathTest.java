@@ -1,5 +1,7 @@
 package io.understudy.gateway.read;
 
+import static io.understudy.gateway.read.Refusals.assertRefused;
+import static io.understudy.gateway.read.Refusals.assertRefusedMatching;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
@@ -10,7 +12,6 @@ import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import io.understudy.etcd.EtcdCluster;
 import io.understudy.etcd.EtcdSettings;
 import io.understudy.etcd.ReadIndex;
-import io.understudy.gateway.api.ApiException;
 import io.understudy.gateway.api.RangeResult;
 import io.understudy.gateway.api.ResponseHeaders;
 import io.understudy.gateway.caller.Caller;
@@ -40,11 +41,9 @@ import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
-import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
-import java.util.regex.Pattern;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -390,20 +389,5 @@ final class ReadPathTest {
             done.complete(null);
         });
         done.get(10, TimeUnit.SECONDS);
-    }
-
-    private static void assertRefused(CompletableFuture<?> read, Status.Code code, String text) {
-        assertRefusedMatching(read, code, Pattern.quote(text));
-    }
-
-    private static void assertRefusedMatching(CompletableFuture<?> read, Status.Code code, String text) {
-        assertThat(read)
-                .failsWithin(Duration.ofSeconds(10))
-                .withThrowableOfType(ExecutionException.class)
-                .havingCause()
-                .isInstanceOfSatisfying(ApiException.class, refusal -> {
-                    assertThat(refusal.code()).isEqualTo(code);
-                    assertThat(refusal.text()).matches(text);
-                });
     }
 }

@@ -1,5 +1,7 @@
 package io.understudy.gateway.read;
 
+import static io.understudy.gateway.read.Refusals.assertRefused;
+import static io.understudy.gateway.read.Refusals.assertRefusedMatching;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.google.protobuf.ByteString;
@@ -36,10 +38,8 @@ import java.time.InstantSource;
 import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
-import java.util.regex.Pattern;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -272,20 +272,5 @@ final class UnreachableSourceTest {
         for (int i = 0; i < 2; i++) {
             onLoop(Future::succeededFuture).get(10, TimeUnit.SECONDS);
         }
-    }
-
-    private static void assertRefused(CompletableFuture<?> read, Status.Code code, String text) {
-        assertRefusedMatching(read, code, Pattern.quote(text));
-    }
-
-    private static void assertRefusedMatching(CompletableFuture<?> read, Status.Code code, String text) {
-        assertThat(read)
-                .failsWithin(SOON)
-                .withThrowableOfType(ExecutionException.class)
-                .havingCause()
-                .isInstanceOfSatisfying(ApiException.class, refusal -> {
-                    assertThat(refusal.code()).isEqualTo(code);
-                    assertThat(refusal.text()).matches(text);
-                });
     }
 }
