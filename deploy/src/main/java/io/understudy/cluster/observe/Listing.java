@@ -9,6 +9,7 @@ import io.understudy.etcd.Endpoint;
 import io.understudy.etcd.EtcdConnections;
 import io.understudy.vocabulary.ClusterId;
 import java.net.URI;
+import java.net.URISyntaxException;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
@@ -66,15 +67,32 @@ record Listing(ClusterId cluster, List<Member> members, long raftTerm, boolean i
      */
     Stream<Endpoint> endpoints(boolean encrypted) {
         return members.stream()
-                .flatMap(member -> member.getClientURLsList().stream())
+                .flatMap(member -> urls(member.getClientURLsList()).stream())
                 .flatMap(url -> endpoint(url).stream())
                 .filter(endpoint -> endpoint.tls() == encrypted);
     }
 
-    /** Not every client URL is an endpoint: it may be a Unix socket. */
-    private static Optional<Endpoint> endpoint(String url) {
+    Stream<URI> peerUrls() {
+        return members.stream().flatMap(member -> urls(member.getPeerURLsList()).stream());
+    }
+
+    /** Those of the texts that are URLs: an update of a member takes any text for one. */
+    static List<URI> urls(List<String> texts) {
+        return texts.stream().flatMap(text -> url(text).stream()).toList();
+    }
+
+    private static Optional<URI> url(String text) {
         try {
-            return Optional.of(Endpoint.of(URI.create(url)));
+            return Optional.of(new URI(text));
+        } catch (URISyntaxException e) {
+            return Optional.empty();
+        }
+    }
+
+    /** Not every client URL is an endpoint: it may be a Unix socket. */
+    private static Optional<Endpoint> endpoint(URI url) {
+        try {
+            return Optional.of(Endpoint.of(url));
         } catch (IllegalArgumentException e) {
             return Optional.empty();
         }

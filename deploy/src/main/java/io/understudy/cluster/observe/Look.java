@@ -2,9 +2,11 @@ package io.understudy.cluster.observe;
 
 import io.understudy.etcd.Endpoint;
 import io.understudy.etcd.EtcdConnections;
+import java.net.URI;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collection;
+import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
@@ -30,6 +32,7 @@ final class Look {
     private final @Nullable Found before;
     private final long end;
     private final Map<Endpoint, Probe> probes = new LinkedHashMap<>();
+    private final Map<URI, CompletableFuture<Boolean>> peerPorts = new LinkedHashMap<>();
 
     /** @param before what the last look left; null for the first */
     Look(EtcdConnections connections, List<Endpoint> seeds, @Nullable Found before, Duration patience) {
@@ -43,8 +46,10 @@ final class Look {
      * Everything that was answered by the end.
      *
      * @param failures of those who did not answer, in words
+     * @param peerPorts of all peer URLs listed, whether something answers there
      */
-    record Answers(List<Reply> replies, List<Listing> listings, Map<Endpoint, String> failures) {}
+    record Answers(
+            List<Reply> replies, List<Listing> listings, Map<Endpoint, String> failures, Map<URI, Boolean> peerPorts) {}
 
     Answers take() throws InterruptedException {
         Set<Endpoint> known = new LinkedHashSet<>(seeds);
@@ -66,12 +71,24 @@ final class Look {
                 .toList();
         boolean encrypted = seeds.get(0).tls();
         listings.stream().flatMap(listing -> listing.endpoints(encrypted)).forEach(this::probe);
+        listings.stream().flatMap(Listing::peerUrls).forEach(this::knock);
         await(allOf(probes.values().stream().map(Probe::whole).toList()));
-        return new Answers(replies(), listings, failures());
+        await(allOf(peerPorts.values()));
+        return new Answers(replies(), listings, failures(), doors());
     }
 
     private void probe(Endpoint endpoint) {
         probes.computeIfAbsent(endpoint, each -> new Probe(connections, each, left()));
+    }
+
+    private void knock(URI peerUrl) {
+        peerPorts.computeIfAbsent(peerUrl, each -> PeerPort.answers(connections, each, left()));
+    }
+
+    private Map<URI, Boolean> doors() {
+        Map<URI, Boolean> doors = new HashMap<>();
+        peerPorts.forEach((url, answers) -> doors.put(url, answers.getNow(false)));
+        return doors;
     }
 
     private Duration left() {

@@ -12,8 +12,12 @@ import io.understudy.etcd.EtcdConnections;
 import io.understudy.etcd.EtcdError;
 import io.understudy.etcd.EtcdErrors;
 import io.understudy.etcd.EtcdVersion;
-import io.understudy.vocabulary.MemberId;
+import java.net.http.HttpResponse;
 import java.time.Duration;
+import java.time.Instant;
+import java.time.format.DateTimeFormatter;
+import java.time.format.DateTimeParseException;
+import java.time.temporal.ChronoUnit;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 
@@ -36,7 +40,7 @@ final class Probe {
     private final Duration deadline;
     private final CompletableFuture<StatusResponse> status;
     private final CompletableFuture<Boolean> reachesQuorum;
-    private final CompletableFuture<String> metrics;
+    private final CompletableFuture<Reply.Page> metrics;
 
     /** Sends everything at once. */
     Probe(EtcdConnections connections, Endpoint endpoint, Duration deadline) {
@@ -48,7 +52,8 @@ final class Probe {
         this.reachesQuorum = status.thenCompose(this::reaches).exceptionally(failure -> false);
         this.metrics = connections
                 .page(endpoint, "/metrics", deadline)
-                .handle((page, failure) -> failure == null && page.statusCode() == HTTP_OK ? page.body() : "");
+                .thenApply(Probe::page)
+                .exceptionally(failure -> Reply.Page.NONE);
     }
 
     /** Completes, successfully, when nothing more will come. */
@@ -62,9 +67,7 @@ final class Probe {
             return Optional.empty();
         }
         StatusResponse answer = status.join();
-        MemberId member = new MemberId(answer.getHeader().getMemberId());
-        return Optional.of(
-                new Reply(endpoint, answer, reachesQuorum.getNow(false), ActivePeers.of(member, metrics.getNow(""))));
+        return Optional.of(new Reply(endpoint, answer, reachesQuorum.getNow(false), metrics.getNow(Reply.Page.NONE)));
     }
 
     /** Why there is no status. */
@@ -73,6 +76,22 @@ final class Probe {
                 ? status.handle((answer, failure) -> String.valueOf(failure.getMessage()))
                         .join()
                 : "no answer in time";
+    }
+
+    private static Reply.Page page(HttpResponse<String> page) {
+        Optional<Duration> clockAhead = page.headers()
+                .firstValue("Date")
+                .flatMap(Probe::date)
+                .map(date -> Duration.between(Instant.now().truncatedTo(ChronoUnit.SECONDS), date));
+        return new Reply.Page(new MetricsPage(page.statusCode() == HTTP_OK ? page.body() : ""), clockAhead);
+    }
+
+    private static Optional<Instant> date(String text) {
+        try {
+            return Optional.of(DateTimeFormatter.RFC_1123_DATE_TIME.parse(text, Instant::from));
+        } catch (DateTimeParseException e) {
+            return Optional.empty();
+        }
     }
 
     private CompletableFuture<Boolean> reaches(StatusResponse answer) {

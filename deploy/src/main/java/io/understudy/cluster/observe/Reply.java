@@ -6,15 +6,26 @@ import io.understudy.etcd.EtcdVersion;
 import io.understudy.vocabulary.ClusterId;
 import io.understudy.vocabulary.MemberId;
 import io.understudy.vocabulary.Revision;
+import java.time.Duration;
 import java.util.Optional;
 import java.util.Set;
 
 /**
  * What came of one {@link Probe}.
  *
- * @param peers whom the member has a connection with
+ * @param page the member's metrics
  */
-record Reply(Endpoint endpoint, StatusResponse status, boolean reachesQuorum, Set<MemberId> peers) {
+record Reply(Endpoint endpoint, StatusResponse status, boolean reachesQuorum, Page page) {
+
+    /**
+     * What an HTTP request brought.
+     *
+     * @param clockAhead how far the clock it is dated by is ahead of ours; empty without a date
+     */
+    record Page(MetricsPage metrics, Optional<Duration> clockAhead) {
+
+        static final Page NONE = new Page(MetricsPage.NONE, Optional.empty());
+    }
 
     ClusterId cluster() {
         return new ClusterId(status.getHeader().getClusterId());
@@ -41,6 +52,11 @@ record Reply(Endpoint endpoint, StatusResponse status, boolean reachesQuorum, Se
                 status.getDbSizeInUse(),
                 reachesQuorum,
                 status.getErrorsList());
+    }
+
+    /** Whom the member has a connection with. */
+    Set<MemberId> peers() {
+        return page.metrics().peers(member());
     }
 
     private EtcdVersion version() {

@@ -90,7 +90,7 @@ final class Sight {
                         .filter(each -> each.cluster().equals(cluster))
                         .map(Listing::unconfirmed))
                 .orElseThrow(() -> new UnobservableException(
-                        "no voter answers, and nobody else tells who the members" + " are: " + failures()));
+                        "no voter answers, and nobody else tells who the members are: " + failures()));
     }
 
     /** By member; where one answered at several endpoints, the one where it fares best. */
@@ -111,18 +111,26 @@ final class Sight {
                         .collect(Collectors.joining("; "));
     }
 
-    private static MemberFacts facts(Member member, Optional<Reply> reply) {
+    private MemberFacts facts(Member member, Optional<Reply> reply) {
+        List<URI> peerUrls = Listing.urls(member.getPeerURLsList());
         return new MemberFacts(
                 new MemberId(member.getID()),
                 member.getName(),
                 member.getIsLearner() ? Role.LEARNER : Role.VOTER,
-                urls(member.getPeerURLsList()),
-                urls(member.getClientURLsList()),
+                peerUrls,
+                Listing.urls(member.getClientURLsList()),
                 reply.map(Reply::answer),
-                reply.map(Reply::peers).orElse(Set.of()));
+                reply.map(Reply::peers).orElse(Set.of()),
+                new MemberProcess(
+                        reply.flatMap(each -> each.page().metrics().startedAt()),
+                        reply.flatMap(each -> each.page().clockAhead()),
+                        servesPeers(peerUrls)));
     }
 
-    private static List<URI> urls(List<String> texts) {
-        return texts.stream().map(URI::create).toList();
+    /** Empty if the list is an old one. */
+    private Optional<Boolean> servesPeers(List<URI> peerUrls) {
+        return answers.peerPorts().keySet().containsAll(peerUrls)
+                ? Optional.of(peerUrls.stream().allMatch(answers.peerPorts()::get))
+                : Optional.empty();
     }
 }

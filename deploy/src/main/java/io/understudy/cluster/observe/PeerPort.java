@@ -1,0 +1,37 @@
+package io.understudy.cluster.observe;
+
+import io.understudy.etcd.Endpoint;
+import io.understudy.etcd.EtcdConnections;
+import java.net.ConnectException;
+import java.net.URI;
+import java.net.http.HttpTimeoutException;
+import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.TimeoutException;
+
+/** Whether something answers at a peer URL. */
+final class PeerPort {
+
+    private PeerPort() {}
+
+    /** Completes with false by the deadline, or if the URL is none that a member could have. */
+    static CompletableFuture<Boolean> answers(EtcdConnections connections, URI url, Duration deadline) {
+        try {
+            return connections
+                    .page(Endpoint.of(url), "/raft/probing", deadline)
+                    .handle((page, failure) -> failure == null || !isSilence(failure));
+        } catch (IllegalArgumentException e) {
+            return CompletableFuture.completedFuture(false);
+        }
+    }
+
+    /** Who trusts clients' certificates only from another authority still answers. */
+    private static boolean isSilence(Throwable failure) {
+        Throwable cause =
+                failure instanceof CompletionException && failure.getCause() != null ? failure.getCause() : failure;
+        return cause instanceof ConnectException
+                || cause instanceof HttpTimeoutException
+                || cause instanceof TimeoutException;
+    }
+}
