@@ -25,6 +25,7 @@ import picocli.CommandLine.Spec;
         subcommands = {
             GatewayCommand.class,
             MirrorCommand.class,
+            ClusterCommand.class,
             EtcdCommand.class,
             LabCommand.class,
             BenchCommand.class

@@ -69,6 +69,20 @@ public record ClusterFacts(
                 .flatMap(leading -> member.answer().map(own -> Math.max(0, leading.raftIndex() - own.appliedIndex())));
     }
 
+    /**
+     * Of the members that answer, the one that knows most to be committed; a voter before a learner. Without a quorum,
+     * those that don't answer may know more.
+     */
+    public Optional<MemberFacts> mostRecent() {
+        return members.stream()
+                .filter(member -> member.answer().isPresent())
+                .max(Comparator.comparingLong((MemberFacts member) ->
+                                member.answer().orElseThrow().raftIndex())
+                        .thenComparingLong(
+                                member -> member.answer().orElseThrow().appliedIndex())
+                        .thenComparing(MemberFacts::isVoter));
+    }
+
     /** Voters, and those of them that are healthy now. */
     public Quorum quorum() {
         return new Quorum(voters().size(), healthyVoters().size());

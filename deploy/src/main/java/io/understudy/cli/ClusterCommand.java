@@ -1,0 +1,23 @@
+package io.understudy.cli;
+
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Spec;
+
+/** {@code understudy cluster}: the members of a real etcd cluster, looked at and changed safely. */
+@Command(
+        name = "cluster",
+        description = "Look at an etcd cluster, and change it one safe step at a time.",
+        synopsisSubcommandLabel = "COMMAND",
+        subcommands = {ClusterStatusCommand.class})
+final class ClusterCommand implements Runnable {
+
+    @Spec
+    private CommandSpec spec;
+
+    @Override
+    public void run() {
+        throw new ParameterException(spec.commandLine(), "a command is missing");
+    }
+}

@@ -1,0 +1,82 @@
+package io.understudy.cluster.status;
+
+import io.understudy.cluster.observe.ClusterFacts;
+import io.understudy.cluster.observe.MemberAnswer;
+import io.understudy.cluster.observe.MemberFacts;
+import io.understudy.report.TextTable;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.Optional;
+import java.util.function.Function;
+
+/** A cluster's status as lines of text. */
+public final class StatusText {
+
+    private static final String NOT_KNOWN = "-";
+    private static final double MEBIBYTE = 1024.0 * 1024;
+
+    private StatusText() {}
+
+    public static List<String> of(ClusterStatus status) {
+        ClusterFacts facts = status.facts();
+        List<String> lines = new ArrayList<>();
+        lines.add("cluster " + facts.cluster() + ": " + facts.voters().size()
+                + (facts.voters().size() == 1 ? " voter, " : " voters, ")
+                + facts.healthyVoters().size() + " healthy, " + facts.quorum().needed() + " needed: "
+                + status.tolerance());
+        lines.add("");
+        lines.addAll(table(facts));
+        List<String> notes = new ArrayList<>();
+        facts.alarms().forEach(alarm -> notes.add("alarm: " + alarm));
+        status.warnings().forEach(warning -> notes.add(warning.rule() + ": " + warning.text()));
+        if (!notes.isEmpty()) {
+            lines.add("");
+            lines.addAll(notes);
+        }
+        return lines;
+    }
+
+    private static List<String> table(ClusterFacts facts) {
+        TextTable table = new TextTable(
+                "MEMBER",
+                "ID",
+                "ROLE",
+                "HEALTH",
+                "TERM",
+                "RAFT INDEX",
+                "APPLIED",
+                "LAG",
+                "REVISION",
+                "VERSION",
+                "DB MIB",
+                "IN USE");
+        Optional<MemberFacts> leader = facts.leader();
+        for (MemberFacts member : facts.members()) {
+            table.row(
+                    member.hasStarted() ? member.name() : NOT_KNOWN,
+                    member.id().toString(),
+                    leader.equals(Optional.of(member))
+                            ? "leader"
+                            : member.role().name().toLowerCase(Locale.ROOT),
+                    ClusterStatus.health(member),
+                    said(member, MemberAnswer::raftTerm),
+                    said(member, MemberAnswer::raftIndex),
+                    said(member, MemberAnswer::appliedIndex),
+                    facts.lag(member).map(String::valueOf).orElse(NOT_KNOWN),
+                    said(member, answer -> answer.revision().value()),
+                    said(member, MemberAnswer::version),
+                    said(member, answer -> mebibytes(answer.databaseBytes())),
+                    said(member, answer -> mebibytes(answer.databaseBytesInUse())));
+        }
+        return table.lines();
+    }
+
+    private static String said(MemberFacts member, Function<MemberAnswer, Object> what) {
+        return member.answer().map(what).map(String::valueOf).orElse(NOT_KNOWN);
+    }
+
+    private static String mebibytes(long bytes) {
+        return String.format(Locale.ROOT, "%.1f", bytes / MEBIBYTE);
+    }
+}

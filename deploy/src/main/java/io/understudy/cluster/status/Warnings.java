@@ -1,0 +1,155 @@
+package io.understudy.cluster.status;
+
+import static java.util.stream.Collectors.groupingBy;
+import static java.util.stream.Collectors.joining;
+import static java.util.stream.Collectors.mapping;
+
+import io.understudy.cluster.observe.ClusterFacts;
+import io.understudy.cluster.observe.MemberAnswer;
+import io.understudy.cluster.observe.MemberFacts;
+import io.understudy.cluster.quorum.Quorum;
+import io.understudy.etcd.EtcdVersion;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.TreeMap;
+import java.util.function.Function;
+import java.util.stream.Stream;
+
+/** What is worth a warning. Each rule is a function of what was observed. */
+final class Warnings {
+
+    /** The most that etcd's documentation recommends ("What is maximum cluster size?"). */
+    private static final int MOST_VOTERS = 7;
+
+    private static final List<Function<ClusterFacts, Optional<Warning>>> RULES = List.of(
+            Warnings::quorumLost,
+            Warnings::unconfirmed,
+            Warnings::neverStarted,
+            Warnings::twoMembers,
+            Warnings::evenSize,
+            Warnings::manyVoters,
+            Warnings::versionsMixed,
+            Warnings::learnerSlotTaken);
+
+    private Warnings() {}
+
+    static List<Warning> of(ClusterFacts facts) {
+        return RULES.stream().flatMap(rule -> rule.apply(facts).stream()).toList();
+    }
+
+    private static Optional<Warning> quorumLost(ClusterFacts facts) {
+        Quorum quorum = facts.quorum();
+        if (quorum.isHeld()) {
+            return Optional.empty();
+        }
+        List<MemberFacts> left = facts.members().stream()
+                .filter(member -> member.answer().isPresent())
+                .toList();
+        long voters = left.stream().filter(MemberFacts::isVoter).count();
+        return Optional.of(new Warning(
+                "quorum-lost",
+                "nothing can be written or changed: " + quorum.needed() + " of " + quorum.voters()
+                        + " voters are needed, " + voters + (voters == 1 ? " answers" : " answer") + ". Left: "
+                        + (left.isEmpty()
+                                ? "nobody"
+                                : left.stream().map(MemberFacts::label).collect(joining(", ")))
+                        + facts.mostRecent()
+                                .map(member -> "; the most recent data of these has " + told(member)
+                                        + ", which those that don't answer may surpass")
+                                .orElse("")
+                        + ". Start the others again; only if they are gone for good, recover from the most recent"));
+    }
+
+    private static String told(MemberFacts member) {
+        MemberAnswer answer = member.answer().orElseThrow();
+        return member.label() + " (revision " + answer.revision().value() + ", raft index " + answer.raftIndex() + ")";
+    }
+
+    private static Optional<Warning> unconfirmed(ClusterFacts facts) {
+        return warning(
+                !facts.isConfirmed(),
+                "unconfirmed",
+                "no quorum confirms who the members are; shown is what the last voter to answer knew");
+    }
+
+    private static Optional<Warning> neverStarted(ClusterFacts facts) {
+        List<MemberFacts> idle =
+                facts.members().stream().filter(member -> !member.hasStarted()).toList();
+        return warning(
+                !idle.isEmpty(),
+                "never-started",
+                idle.stream()
+                                .map(member -> member.id() + " at "
+                                        + member.peerUrls().stream()
+                                                .map(Object::toString)
+                                                .collect(joining(",")))
+                                .collect(joining(", "))
+                        + " was added and has never started: start it, or remove it");
+    }
+
+    private static Optional<Warning> twoMembers(ClusterFacts facts) {
+        return warning(
+                facts.voters().size() == 2,
+                "two-members",
+                "two voters need each other: if either fails, nothing can be written. Go on to three, or back to one");
+    }
+
+    private static Optional<Warning> evenSize(ClusterFacts facts) {
+        int voters = facts.voters().size();
+        return warning(
+                voters > 2 && voters % 2 == 0,
+                "even-size",
+                voters + " voters survive no more failures than " + (voters - 1)
+                        + " do, and need one vote more. Add one or remove one");
+    }
+
+    private static Optional<Warning> manyVoters(ClusterFacts facts) {
+        int voters = facts.voters().size();
+        return warning(
+                voters > MOST_VOTERS,
+                "many-voters",
+                voters + " voters make writes slower than " + MOST_VOTERS + " do, which survive "
+                        + new Quorum(MOST_VOTERS, MOST_VOTERS).tolerance()
+                        + " failures. Use learners or gateways for reads");
+    }
+
+    private static Optional<Warning> versionsMixed(ClusterFacts facts) {
+        Map<EtcdVersion, String> byVersion = facts.members().stream()
+                .filter(member -> member.answer().isPresent())
+                .collect(groupingBy(
+                        member -> member.answer().orElseThrow().version(),
+                        () -> new TreeMap<EtcdVersion, String>(Comparator.reverseOrder()),
+                        mapping(MemberFacts::label, joining(", "))));
+        return warning(
+                byVersion.size() > 1,
+                "versions-mixed",
+                byVersion.entrySet().stream()
+                                .map(each -> each.getKey() + " (" + each.getValue() + ")")
+                                .collect(joining(", "))
+                        + ": bring all to the same version, the leader last");
+    }
+
+    /** Where a version allows several, how many is in no member's answer. */
+    private static Optional<Warning> learnerSlotTaken(ClusterFacts facts) {
+        boolean single = versions(facts).anyMatch(version -> !version.maxLearnersConfigurable());
+        List<MemberFacts> learners = facts.learners();
+        return warning(
+                single && !learners.isEmpty(),
+                "learner-slot-taken",
+                "before 3.6, etcd allows one learner, which is "
+                        + learners.stream().map(MemberFacts::label).collect(joining(", "))
+                        + ": nobody else can join until it is promoted or removed");
+    }
+
+    private static Stream<EtcdVersion> versions(ClusterFacts facts) {
+        return facts.members().stream()
+                .flatMap(member -> member.answer().stream())
+                .map(MemberAnswer::version);
+    }
+
+    private static Optional<Warning> warning(boolean isSo, String rule, String text) {
+        return isSo ? Optional.of(new Warning(rule, text)) : Optional.empty();
+    }
+}

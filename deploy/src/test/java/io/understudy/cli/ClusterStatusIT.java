@@ -1,0 +1,186 @@
+package io.understudy.cli;
+
+import static java.util.concurrent.TimeUnit.SECONDS;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import com.fasterxml.jackson.core.JsonProcessingException;
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import io.understudy.local.etcd.EtcdMember;
+import io.understudy.local.etcd.LocalEtcd;
+import java.io.PrintWriter;
+import java.io.StringWriter;
+import java.net.URI;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** What {@code understudy cluster status} says of real clusters, whole, damaged and lost. */
+final class ClusterStatusIT {
+
+    private static final ObjectMapper JSON = new ObjectMapper();
+
+    @TempDir
+    private Path folder;
+
+    private LocalEtcd cluster;
+
+    /** What a command printed, and how it ended. */
+    private record Ended(int status, String out, String err) {}
+
+    @AfterEach
+    void stop() {
+        if (cluster != null) {
+            cluster.close();
+        }
+    }
+
+    @Test
+    void threeVotersAndALearnerAreHealthyAndSurviveOneFailure() throws Exception {
+        start("whole", 3, 1);
+
+        Ended table = status(cluster.voters().get(0).clientUrl());
+        JsonNode page = page(cluster.voters().get(0).clientUrl());
+
+        assertThat(table.err()).isEmpty();
+        assertThat(table.status()).isZero();
+        assertThat(table.out())
+                .contains(": 3 voters, 3 healthy, 2 needed: survives 1 more failure\n")
+                .containsPattern("MEMBER +ID +ROLE +HEALTH +TERM +RAFT INDEX +APPLIED +LAG +REVISION +VERSION +DB MIB")
+                .containsPattern(cluster.leader().name() + " +[0-9a-f]+ +leader +healthy ")
+                .containsPattern("whole-4 +[0-9a-f]+ +learner +healthy ")
+                .contains("learner-slot-taken: before 3.6, etcd allows one learner, which is whole-4")
+                .doesNotContain("even-size");
+        assertThat(page.path("healthy").asBoolean()).isTrue();
+        assertThat(page.path("confirmed").asBoolean()).isTrue();
+        assertThat(page.path("tolerance").asInt()).isEqualTo(1);
+        assertThat(page.path("leader").asText())
+                .isEqualTo(Long.toHexString(cluster.leader().id()));
+        assertThat(page.path("members")).hasSize(4).allSatisfy(member -> {
+            assertThat(member.path("health").asText()).isEqualTo("healthy");
+            assertThat(member.path("raftIndex").asLong()).isPositive();
+            assertThat(member.path("databaseBytes").asLong()).isPositive();
+            assertThat(member.path("lag").isIntegralNumber()).isTrue();
+            assertThat(member.path("peers")).hasSize(3);
+        });
+    }
+
+    @Test
+    void oneDeadVoterOfThreeIsNamedAndNothingMoreMayFail() {
+        start("dead", 3, 0);
+        EtcdMember victim = cluster.followers().get(0);
+        victim.kill();
+
+        await().atMost(30, SECONDS).untilAsserted(() -> {
+            Ended ended = status(cluster.leader().clientUrl());
+            assertThat(ended.status()).isEqualTo(1);
+            assertThat(ended.out())
+                    .contains(": 3 voters, 2 healthy, 2 needed: survives no more failure\n")
+                    .containsPattern(victim.name() + " +[0-9a-f]+ +voter +no answer +- +-")
+                    .doesNotContain("quorum-lost");
+        });
+    }
+
+    @Test
+    void withoutAQuorumItSaysWhoIsLeftAndWhoIsMostRecent() {
+        start("lost", 3, 0);
+        EtcdMember left = cluster.leader();
+        cluster.followers().forEach(EtcdMember::kill);
+
+        await().atMost(60, SECONDS).untilAsserted(() -> {
+            Ended ended = status(left.clientUrl());
+            assertThat(ended.status()).isEqualTo(1);
+            assertThat(ended.out())
+                    .contains(": 3 voters, 0 healthy, 2 needed: quorum lost, 2 short of 2\n")
+                    .contains("quorum-lost: nothing can be written or changed: 2 of 3 voters are needed, 1 answers."
+                            + " Left: " + left.name() + "; the most recent data of these has " + left.name())
+                    .contains("unconfirmed: ")
+                    .containsPattern(left.name() + " +[0-9a-f]+ +voter +no leader ");
+        });
+        assertThat(page(left.clientUrl()).path("mostRecent").asText()).isEqualTo(Long.toHexString(left.id()));
+    }
+
+    @Test
+    void aMemberThatWasAddedButNeverStartedIsListedWithItsPeerUrl() {
+        start("fresh", 1, 0);
+        cluster.etcdctl("member", "add", "nobody", "--learner", "--peer-urls=http://127.0.0.1:1");
+
+        Ended ended = status(cluster.clientUrls().get(0));
+
+        assertThat(ended.status()).isEqualTo(1);
+        assertThat(ended.out())
+                .contains(": 1 voter, 1 healthy, 1 needed: survives no more failure\n")
+                .containsPattern("\n- +[0-9a-f]+ +learner +never started ")
+                .containsPattern("never-started: [0-9a-f]+ at http://127.0.0.1:1 was added and has never started");
+    }
+
+    @Test
+    void anAlarmIsTold() {
+        start("alarm", 1, 0);
+        cluster.etcdctl("put", "key", "value");
+        EtcdMember member = cluster.members().get(0);
+        member.stop();
+        member.arguments("--quota-backend-bytes=1");
+        member.start();
+        await().atMost(30, SECONDS).untilAsserted(() -> {
+            assertThat(put()).contains("database space exceeded");
+            Ended ended = status(member.clientUrl());
+            assertThat(ended.out()).contains("\nalarm: NOSPACE of alarm-1\n");
+            assertThat(ended.status()).isEqualTo(1);
+        });
+    }
+
+    @Test
+    void whereNobodyAnswersItSaysSoInOneLine() {
+        Ended ended = status(URI.create("http://127.0.0.1:1"));
+
+        assertThat(ended.status()).isEqualTo(1);
+        assertThat(ended.out()).isEmpty();
+        assertThat(ended.err())
+                .startsWith("understudy cluster status: nobody answers: http://127.0.0.1:1: UNAVAILABLE")
+                .hasLineCount(1);
+    }
+
+    private String put() {
+        try {
+            return cluster.etcdctl("put", "key", "value");
+        } catch (RuntimeException e) {
+            return String.valueOf(e.getMessage());
+        }
+    }
+
+    private JsonNode page(URI endpoint) {
+        try {
+            return JSON.readTree(status(endpoint, "--output=json").out());
+        } catch (JsonProcessingException e) {
+            throw new AssertionError(e);
+        }
+    }
+
+    private static Ended status(URI endpoint, String... more) {
+        StringWriter out = new StringWriter();
+        StringWriter err = new StringWriter();
+        List<String> arguments = Stream.concat(
+                        Stream.of("cluster", "status", "--endpoints", endpoint.toString()), Stream.of(more))
+                .toList();
+        int status = Understudy.run(
+                new PrintWriter(out, true), new PrintWriter(err, true), arguments.toArray(String[]::new));
+        return new Ended(status, out.toString(), err.toString());
+    }
+
+    private void start(String name, int voters, int learners) {
+        cluster = LocalEtcd.builder()
+                .name(name)
+                .voters(voters)
+                .learners(learners)
+                .fsync(false)
+                .strictReconfiguration(false)
+                .dataDirectory(folder.resolve(name))
+                .build();
+        cluster.start();
+    }
+}
