@@ -112,10 +112,6 @@ public record EtcdSettings(
         return new EtcdSettings(name, endpoints, newDiscovery, probeInterval, requestTimeout, tls);
     }
 
-    public EtcdSettings withTls(@Nullable TlsFiles newTls) {
-        return new EtcdSettings(name, endpoints, discovery, probeInterval, requestTimeout, newTls);
-    }
-
     /** The configured endpoints, without repetitions. */
     public List<Endpoint> seeds() {
         return endpoints.stream().map(Endpoint::of).distinct().toList();

@@ -2,49 +2,53 @@ package io.understudy.cli;
 
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
+import io.understudy.cluster.machine.ConfiguredMachines;
+import io.understudy.cluster.machine.MachineSettings;
+import io.understudy.cluster.machine.Machines;
+import io.understudy.cluster.machine.MemberSpec;
 import io.understudy.cluster.membership.EtcdMembership;
 import io.understudy.cluster.membership.Membership;
 import io.understudy.cluster.observe.ClusterObserver;
 import io.understudy.cluster.observe.EtcdObserver;
+import io.understudy.cluster.settings.ClusterSettings;
 import io.understudy.etcd.EtcdConnections;
-import io.understudy.etcd.EtcdSettings;
-import io.understudy.tls.TlsFiles;
-import java.net.URI;
+import io.understudy.local.binary.EtcdBinaries;
 import java.nio.file.Path;
+import java.time.InstantSource;
 import java.util.List;
-import java.util.Optional;
+import java.util.Map;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
-/** The way to a cluster, for one command. */
+/** The way to a cluster and to the machines of its members, for one command. */
 final class ClusterConnection implements AutoCloseable {
 
+    private final ClusterSettings settings;
     private final EtcdConnections connections;
     private final EtcdObserver observer;
     private final Membership membership;
 
-    private ClusterConnection(EtcdSettings settings) {
+    private ClusterConnection(ClusterSettings settings) {
         MeterRegistry unread = new SimpleMeterRegistry();
-        this.connections = EtcdConnections.open(settings);
-        this.observer = new EtcdObserver(settings, connections, unread);
+        this.settings = settings;
+        this.connections = EtcdConnections.open(settings.cluster());
+        this.observer = new EtcdObserver(settings.cluster(), connections, unread);
         this.membership = new EtcdMembership(observer, connections, unread);
     }
 
     /**
      * Asks nobody yet.
      *
-     * @param endpoints URLs, of which the scheme may be missing
-     * @throws IllegalArgumentException an endpoint is none, or the files contradict each other
+     * @param file null for none
+     * @param overrides settings by key
+     * @throws io.understudy.config.ConfigurationException something can't be
      */
-    static ClusterConnection open(
-            List<String> endpoints, Optional<Path> trusted, Optional<Path> certificate, Optional<Path> key) {
-        @Nullable TlsFiles files = trusted.isEmpty() && certificate.isEmpty() && key.isEmpty()
-                ? null
-                : new TlsFiles(trusted.orElse(null), certificate.orElse(null), key.orElse(null));
-        String scheme = files == null ? "http://" : "https://";
-        URI[] urls = endpoints.stream()
-                .map(endpoint -> URI.create(endpoint.contains("://") ? endpoint : scheme + endpoint))
-                .toArray(URI[]::new);
-        return new ClusterConnection(EtcdSettings.of(urls).withName("cluster").withTls(files));
+    static ClusterConnection open(@Nullable Path file, Map<String, String> overrides) {
+        return new ClusterConnection(ClusterSettings.load(file, System.getenv(), overrides));
+    }
+
+    ClusterSettings settings() {
+        return settings;
     }
 
     ClusterObserver observer() {
@@ -53,6 +57,17 @@ final class ClusterConnection implements AutoCloseable {
 
     Membership membership() {
         return membership;
+    }
+
+    /** Where members run or may run, as far as that is configured. */
+    List<MemberSpec> places() {
+        return settings.machines().stream().map(MachineSettings::member).toList();
+    }
+
+    /** @param operator told what to do about members that nobody here starts and stops */
+    Machines machines(Consumer<String> operator) {
+        return ConfiguredMachines.of(
+                settings.machines(), () -> EtcdBinaries.find().etcd(), operator, InstantSource.system());
     }
 
     @Override

@@ -2,13 +2,18 @@ package io.understudy.cli;
 
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
-import java.util.Optional;
+import java.util.Map;
+import java.util.stream.Collectors;
 import picocli.CommandLine;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
 
-/** How a cluster is reached, by the names that {@code etcdctl} has for it. */
+/**
+ * Which cluster is meant, by the names that {@code etcdctl} has for it, or by its own file, of which flags override what
+ * they name.
+ */
 final class ClusterFlags {
 
     @Option(
@@ -17,6 +22,12 @@ final class ClusterFlags {
             paramLabel = "URL",
             description = "Client URLs of members, such as http://10.0.1.10:2379; one that answers is enough.")
     private final List<String> endpoints = new ArrayList<>();
+
+    @Option(
+            names = "--config",
+            paramLabel = "FILE",
+            description = "The cluster's YAML file, such as conf/cluster.yaml; UNDERSTUDY_... variables override it.")
+    private Path file;
 
     @Option(
             names = "--cacert",
@@ -33,20 +44,35 @@ final class ClusterFlags {
     /**
      * Opens the way there; nobody is asked yet.
      *
-     * @throws ParameterException the flags name no cluster, or contradict each other
+     * @throws ParameterException the flags name no cluster
+     * @throws io.understudy.config.ConfigurationException the file or the flags can't be
      */
     ClusterConnection connect(CommandLine command) {
-        if (endpoints.isEmpty()) {
-            throw new ParameterException(command, "--endpoints is missing");
+        if (endpoints.isEmpty() && file == null) {
+            throw new ParameterException(command, "which cluster? --endpoints or --config is missing");
         }
-        try {
-            return ClusterConnection.open(
-                    endpoints,
-                    Optional.ofNullable(trusted),
-                    Optional.ofNullable(certificate),
-                    Optional.ofNullable(key));
-        } catch (IllegalArgumentException e) {
-            throw new ParameterException(command, String.valueOf(e.getMessage()), e);
+        return ClusterConnection.open(file, overrides());
+    }
+
+    private Map<String, String> overrides() {
+        Map<String, String> values = new HashMap<>();
+        String scheme = trusted == null && certificate == null ? "http://" : "https://";
+        if (!endpoints.isEmpty()) {
+            values.put(
+                    "cluster.endpoints",
+                    endpoints.stream()
+                            .map(endpoint -> endpoint.contains("://") ? endpoint : scheme + endpoint)
+                            .collect(Collectors.joining(",")));
+        }
+        put(values, "cluster.tls.trusted", trusted);
+        put(values, "cluster.tls.certificate", certificate);
+        put(values, "cluster.tls.key", key);
+        return values;
+    }
+
+    private static void put(Map<String, String> values, String setting, Path path) {
+        if (path != null) {
+            values.put(setting, path.toString());
         }
     }
 }

@@ -124,7 +124,7 @@ final class ImportRulesTest {
             .seed               .mirror.takeover .mirror.scope .vocabulary .etcd .local com.google.protobuf
             .seed               io.etcd.jetcd.api io.micrometer
             .cli                .cluster .lab .bench .gateway .mirror .config .report .vocabulary .local.binary .local.process
-            .cli                .seed .etcd .tls io.micrometer com.fasterxml.jackson me.tongfei.progressbar picocli
+            .cli                .seed .etcd io.micrometer com.fasterxml.jackson me.tongfei.progressbar picocli
             """);
 
     private static final JavaClasses PRODUCTION = CompiledClasses.ofProduction();
