@@ -154,7 +154,7 @@ final class WrittenTopics implements AutoCloseable {
     }
 
     private TopicOrigin origin() {
-        return new TopicOrigin(TopicScope.all(), partitions);
+        return new TopicOrigin(1, TopicScope.all(), partitions);
     }
 
     private static ByteString key(int number) {

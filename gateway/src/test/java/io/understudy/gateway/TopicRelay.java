@@ -47,7 +47,7 @@ import org.jspecify.annotations.Nullable;
 /** Writes an etcd cluster's commits to Kafka as a mirror does, one transaction for each, without a mirror's care. */
 final class TopicRelay implements FeedConsumer, AutoCloseable {
 
-    private static final TopicOrigin ORIGIN = new TopicOrigin(TopicScope.all(), 1);
+    private static final TopicOrigin ORIGIN = new TopicOrigin(1, TopicScope.all(), 1);
 
     private static final Duration POLL = Duration.ofMillis(20);
 

@@ -28,6 +28,7 @@ import io.understudy.vocabulary.Commit;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
+import java.time.temporal.ChronoUnit;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -71,6 +72,7 @@ final class KafkaMirrorIT {
 
     @Test
     void recordsSayWhatHappened() {
+        Instant before = Instant.now().truncatedTo(ChronoUnit.MILLIS);
         long created = source.put("old", "1");
         String cluster = Long.toHexString(
                 source.get(ByteString.copyFromUtf8("old")).getHeader().getClusterId());
@@ -92,19 +94,31 @@ final class KafkaMirrorIT {
         assertThat(records)
                 .extracting(KafkaMirrorIT::text)
                 .containsExactly("old=1", "new=2", "empty=", "old=2", "old is gone");
+        String generation = Topic.headers(records.get(0)).get("understudy.generation");
+        assertThat(Instant.ofEpochMilli(Long.parseLong(generation))).isBetween(before, Instant.now());
         assertThat(Topic.headers(records.get(0)))
                 .isEqualTo(Map.of(
-                        "understudy.format", "2",
-                        "understudy.cluster", cluster,
-                        "understudy.kind", "snapshot",
-                        "understudy.revision", "" + created,
-                        "understudy.create-revision", "" + created,
-                        "understudy.version", "1",
-                        "understudy.lease", "0"));
+                        "understudy.format",
+                        "2",
+                        "understudy.cluster",
+                        cluster,
+                        "understudy.generation",
+                        generation,
+                        "understudy.kind",
+                        "snapshot",
+                        "understudy.revision",
+                        "" + created,
+                        "understudy.create-revision",
+                        "" + created,
+                        "understudy.version",
+                        "1",
+                        "understudy.lease",
+                        "0"));
         assertThat(Topic.headers(records.get(2)))
                 .isEqualTo(Map.of(
                         "understudy.format", "2",
                         "understudy.cluster", cluster,
+                        "understudy.generation", generation,
                         "understudy.kind", "commit",
                         "understudy.revision", "" + revision,
                         "understudy.index", "1",
@@ -116,6 +130,7 @@ final class KafkaMirrorIT {
                 .isEqualTo(Map.of(
                         "understudy.format", "2",
                         "understudy.cluster", cluster,
+                        "understudy.generation", generation,
                         "understudy.kind", "commit",
                         "understudy.revision", "" + (revision + 2),
                         "understudy.index", "0",

@@ -293,7 +293,7 @@ final class RelayIT {
         ClusterId cluster = new ClusterId(source.get(bytes("any")).getHeader().getClusterId());
         KeyValue entry = new KeyValue(bytes(key), bytes(value), new Revision(2), new Revision(2), 1, 0);
         ProducerRecord<byte[], byte[]> record = RecordFormat.write(
-                name, 0, new TopicRecord.Found(cluster, entry), new TopicOrigin(TopicScope.all(), 1));
+                name, 0, new TopicRecord.Found(cluster, entry), new TopicOrigin(1, TopicScope.all(), 1));
         try (KafkaProducer<byte[], byte[]> producer = new KafkaProducer<>(
                 Map.of("bootstrap.servers", KAFKA.bootstrapServers()),
                 new ByteArraySerializer(),

@@ -36,7 +36,10 @@ final class ChangeTopic {
     private List<TopicPartition> partitions = List.of();
     private long repeats;
     private @Nullable BatchAssembly assembly;
+    /** Null once the position is reached. */
     private @Nullable Recognition recognition;
+    /** Whether it began before the position's anchor. */
+    private boolean byAnchor;
     /** What ends the feed, once what is ready was given. */
     private @Nullable FeedEndedException end;
 
@@ -53,7 +56,7 @@ final class ChangeTopic {
         this.origins = origins;
         this.position = position;
         this.metrics = metrics;
-        this.start = new ChangeTopicStart(connection, options.topic(), position);
+        this.start = new ChangeTopicStart(connection, options.topic(), position, true);
     }
 
     /**
@@ -72,6 +75,7 @@ final class ChangeTopic {
                 return false;
             }
             begin(looking.partitions(), found);
+            byAnchor = looking.isByAnchor();
             watch = looking.watch();
             start = null;
             return true;
@@ -107,6 +111,11 @@ final class ChangeTopic {
             } catch (FeedEndedException e) {
                 end = e;
             } catch (HoleException e) {
+                if (byAnchor && recognition != null) {
+                    // What is missing may all be before the position, of which nothing was given.
+                    start = new ChangeTopicStart(connection, options.topic(), position, false);
+                    return null;
+                }
                 end = new Gap(position, Revision.ZERO, e.getMessage());
             } catch (MalformedRecordException e) {
                 end = new Unexplained(e.getMessage(), e);

@@ -29,14 +29,20 @@ final class ChangeTopicStart {
     private Revision target;
     private @Nullable OffsetSearch search;
 
-    ChangeTopicStart(Connection connection, String topic, Position position) {
+    /** @param byAnchor false to begin before the position itself, even if it has an anchor */
+    ChangeTopicStart(Connection connection, String topic, Position position, boolean byAnchor) {
         this.connection = connection;
         this.position = position;
         this.describing = connection.describing(topic);
         Position.Anchor anchor = position.anchor();
-        this.target = anchor == null
+        this.target = anchor == null || !byAnchor
                 ? position.revision()
                 : new Revision(anchor.revision().value() - 1);
+    }
+
+    /** Whether it looks before the position's anchor. */
+    boolean isByAnchor() {
+        return target.isBefore(position.revision());
     }
 
     /** In the order of their numbers, once found. */
@@ -79,7 +85,7 @@ final class ChangeTopicStart {
         search = null;
         if (result instanceof OffsetSearch.Found.Mark mark) {
             found.add(mark.start());
-        } else if (target.isBefore(position.revision())) {
+        } else if (isByAnchor()) {
             withoutAnchor();
         } else {
             found.add(LaneStart.atBeginning(((OffsetSearch.Found.Nothing) result).beginning(), position.revision()));
@@ -92,7 +98,7 @@ final class ChangeTopicStart {
         try {
             return looking.step(timeout);
         } catch (HoleException e) {
-            if (target.isBefore(position.revision())) {
+            if (isByAnchor()) {
                 withoutAnchor();
                 return null;
             }

@@ -121,7 +121,10 @@ final class OffsetSearch {
                 throw new HoleException("the mirror has written the whole state anew, as of revision " + told.revision()
                         + ", and no mark from before is left");
             }
-            if (told instanceof TopicRecord.Complete || told instanceof TopicRecord.SnapshotEnd) {
+            if (told instanceof TopicRecord.SnapshotBegin) {
+                // What is before it doesn't lead to what is after it.
+                last = null;
+            } else if (told instanceof TopicRecord.Complete || told instanceof TopicRecord.SnapshotEnd) {
                 last = new LaneStart(record.offset() + 1, told.revision(), record.timestamp());
             }
         }

@@ -40,6 +40,7 @@ import org.jspecify.annotations.Nullable;
  *       partition since the mark before</td></tr>
  *   <tr><td>{@code understudy.as-of}</td><td>of kind {@code complete}, if known: when the source had nothing beyond, in
  *       milliseconds since 1970 by the mirror's clock</td></tr>
+ *   <tr><td>{@code understudy.generation}</td><td>of which {@linkplain TopicOrigin generation} it is</td></tr>
  *   <tr><td>{@code understudy.scope}</td><td>with an empty key: which keys the topics tell of, see {@link TopicScope}</td></tr>
  *   <tr><td>{@code understudy.partitions}</td><td>with an empty key: how many partitions of the change topic the mirror writes
  *       to</td></tr>
@@ -59,6 +60,7 @@ public final class RecordFormat {
     private static final String PREVIOUS = "understudy.previous";
     private static final String RECORDS = "understudy.records";
     private static final String AS_OF = "understudy.as-of";
+    private static final String GENERATION = "understudy.generation";
     private static final String SCOPE = "understudy.scope";
     private static final String PARTITIONS = "understudy.partitions";
 
@@ -78,6 +80,9 @@ public final class RecordFormat {
     public static ProducerRecord<byte[], byte[]> write(
             String topic, int partition, TopicRecord told, TopicOrigin origin) {
         ProducerRecord<byte[], byte[]> record = write(topic, partition, told);
+        if (origin.generation() > 0) {
+            add(record.headers(), GENERATION, origin.generation());
+        }
         if (record.key().length == 0) {
             record.headers().add(SCOPE, ascii(origin.scope().toString()));
             add(record.headers(), PARTITIONS, origin.partitions());
@@ -147,9 +152,24 @@ public final class RecordFormat {
             return headers.lastHeader(SCOPE) == null
                     ? null
                     : new TopicOrigin(
-                            TopicScope.parse(text(headers, SCOPE)), Math.toIntExact(number(headers, PARTITIONS)));
+                            generation(mark),
+                            TopicScope.parse(text(headers, SCOPE)),
+                            Math.toIntExact(number(headers, PARTITIONS)));
         } catch (IllegalArgumentException | IndexOutOfBoundsException | ArithmeticException e) {
             throw malformed(mark, e);
+        }
+    }
+
+    /**
+     * Of which generation a record is, see {@link TopicOrigin}.
+     *
+     * @throws MalformedRecordException it can't be read
+     */
+    public static long generation(ConsumerRecord<byte[], byte[]> record) throws MalformedRecordException {
+        try {
+            return record.headers().lastHeader(GENERATION) == null ? 0 : number(record.headers(), GENERATION);
+        } catch (IllegalArgumentException e) {
+            throw malformed(record, e);
         }
     }
 

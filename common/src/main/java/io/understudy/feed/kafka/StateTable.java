@@ -22,6 +22,9 @@ import org.jspecify.annotations.Nullable;
  * <p>Behind MirrorMaker records may come again, from any earlier one on. Until all have, some keys are as of an earlier
  * revision than others; so the last mark must also be of the latest revision met.
  *
+ * <p>Topics that are made anew begin another generation, which tells of every key there is. A copy still has what was told
+ * before; none of that is true any more, whether it says so or not.
+ *
  * <p>Pure state, owned by the feed's thread.
  */
 final class StateTable {
@@ -30,6 +33,7 @@ final class StateTable {
     private final NavigableMap<ByteString, KeyValue> entries = new TreeMap<>(KeyRange.KEY_ORDER);
 
     private @Nullable ClusterId cluster;
+    private long generation;
     private Revision lastMark = Revision.ZERO;
     private boolean atMark;
     private boolean inSnapshot;
@@ -78,7 +82,14 @@ final class StateTable {
         return entries;
     }
 
-    void accept(TopicRecord told) {
+    /** @param ofGeneration see {@link TopicOrigin} */
+    void accept(TopicRecord told, long ofGeneration) {
+        if (ofGeneration < generation) {
+            return;
+        }
+        if (ofGeneration > generation) {
+            begin(ofGeneration);
+        }
         cluster = told.cluster();
         atMark = false;
         if (told.revision().isAfter(newest)) {
@@ -100,6 +111,18 @@ final class StateTable {
         } else {
             mark(told);
         }
+    }
+
+    private void begin(long another) {
+        generation = another;
+        entries.clear();
+        inSnapshot = false;
+        unbroken = false;
+        newest = Revision.ZERO;
+        chained = Revision.ZERO;
+        lastChange = Revision.ZERO;
+        sinceMark = 0;
+        inThisSnapshot = 0;
     }
 
     private void put(KeyValue entry) {

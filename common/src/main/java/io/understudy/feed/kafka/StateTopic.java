@@ -160,7 +160,7 @@ final class StateTopic {
                 if (told.isMark()) {
                     origins.check(record);
                 }
-                table.accept(told);
+                table.accept(told, RecordFormat.generation(record));
             } catch (MalformedRecordException e) {
                 throw new Unexplained(e.getMessage(), e);
             }

@@ -1,9 +1,11 @@
 package io.understudy.feed.kafka;
 
 /**
- * What holds of all that a mirror writes, and is told by its marks.
+ * What holds of all that a mirror writes.
  *
+ * @param generation greater each time the topics are begun anew, all of the state being written again; records of an earlier
+ *     one tell nothing any more. 0 for those of versions that told none
  * @param scope of the mirror: of other keys the topics tell nothing
  * @param partitions of the change topic that the mirror writes to
  */
-public record TopicOrigin(TopicScope scope, int partitions) {}
+public record TopicOrigin(long generation, TopicScope scope, int partitions) {}

@@ -372,6 +372,46 @@ final class KafkaFeedIT {
     }
 
     @Test
+    void aStateWrittenAnewIsPassedByWhereItWasConsumed() {
+        MirrorStub mirror = mirror(2);
+        mirror.snapshot(history.revision(), history.state(), List.of());
+        Commit consumed = history.next();
+        mirror.write(List.of(consumed));
+        history.next(3);
+        mirror.snapshot(history.revision(), history.state(), List.of());
+        Position position = new Position(MirrorStub.CLUSTER, history.revision(), null);
+        Position withAnchor = new Position(MirrorStub.CLUSTER, consumed.revision(), null)
+                .after(consumed)
+                .upTo(history.revision());
+        Commit next = history.next();
+        mirror.write(List.of(next));
+        for (Position each : List.of(position, withAnchor)) {
+            List<Commit> given = new ArrayList<>();
+            try (Feed feed = source().open(KeyRange.all(), FeedKind.HISTORY, each)) {
+                await().atMost(PATIENCE).until(() -> {
+                    feed.poll(Duration.ofMillis(100), new CommitCollector(given));
+                    return !given.isEmpty();
+                });
+            }
+            assertThat(given).containsExactly(next);
+        }
+    }
+
+    @Test
+    void aCopyOfTheChangesThatEndsInASnapshotIsWaitedFor() {
+        MirrorStub mirror = mirror(1);
+        mirror.snapshot(history.revision(), history.state(), List.of());
+        mirror.write(history.next(3));
+        mirror.beginSnapshotOfChanges(history.revision());
+        FeedRunner reader = read(KeyRange.all(), null);
+        await().during(Duration.ofSeconds(2)).until(() -> reader.ask(ModelConsumer::snapshots) == 0);
+        mirror.endSnapshotOfChanges(history.revision());
+        mirror.write(history.next(3));
+        reader.awaitRevision(history.revision(), PATIENCE);
+        assertThat(reader.state()).isEqualTo(history.state());
+    }
+
+    @Test
     void aSnapshotIsWaitedForToItsEnd() {
         MirrorStub mirror = mirror(1);
         mirror.snapshot(history.revision(), history.state(), List.of());

@@ -46,7 +46,7 @@ final class MirrorStub implements AutoCloseable {
         this.clients = new KafkaClients(KafkaSettings.of(bootstrapServers), "stub");
         this.topic = topic;
         this.partitions = partitions;
-        this.origin = new TopicOrigin(TopicScope.all(), partitions);
+        this.origin = new TopicOrigin(1, TopicScope.all(), partitions);
         this.admin = clients.admin();
         create(stateConfig);
         this.producer = clients.producer("stub." + topic, Duration.ofSeconds(10), KafkaClients.MAX_MESSAGE_BYTES);
@@ -70,7 +70,7 @@ final class MirrorStub implements AutoCloseable {
     /** From here on it is a mirror of keys with that prefix. */
     void mirrorOnly(String prefix) {
         origin = new TopicOrigin(
-                new TopicScope(List.of(ByteString.copyFromUtf8(prefix)), List.of()), origin.partitions());
+                1, new TopicScope(List.of(ByteString.copyFromUtf8(prefix)), List.of()), origin.partitions());
     }
 
     /** Has more partitions from here on, to which nothing is written. */
@@ -109,6 +109,19 @@ final class MirrorStub implements AutoCloseable {
     void endUnendingSnapshot(Revision revision) {
         producer.beginTransaction();
         endSnapshot(revision, new long[partitions], 0);
+        producer.commitTransaction();
+    }
+
+    /** As a copy of the change topic is that has not come as far as that of the state. */
+    void beginSnapshotOfChanges(Revision revision) {
+        producer.beginTransaction();
+        tell(topic, 0, new TopicRecord.SnapshotBegin(CLUSTER, revision));
+        producer.commitTransaction();
+    }
+
+    void endSnapshotOfChanges(Revision revision) {
+        producer.beginTransaction();
+        tell(topic, 0, new TopicRecord.SnapshotEnd(CLUSTER, revision, 0));
         producer.commitTransaction();
     }
 

@@ -27,7 +27,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 class RecordFormatTest {
 
     private static final ClusterId CLUSTER = new ClusterId(0x8000_0000_0000_00abL);
-    private static final TopicOrigin ORIGIN = new TopicOrigin(TopicScope.all(), 4);
+    private static final TopicOrigin ORIGIN = new TopicOrigin(1, TopicScope.all(), 4);
     private static final TopicRecord.Changed DELETED =
             new TopicRecord.Changed(CLUSTER, new Revision(9), 1, 2, new Change.Delete(ByteString.copyFromUtf8("key")));
 
@@ -44,7 +44,9 @@ class RecordFormatTest {
     void aMarkTellsWhereTheTopicsComeFrom(@ForAll long seed) throws Exception {
         Random random = new Random(seed);
         TopicOrigin origin = new TopicOrigin(
-                new TopicScope(keys(random), random.nextBoolean() ? List.of() : keys(random)), 1 + random.nextInt(100));
+                random.nextLong() >>> 1,
+                new TopicScope(keys(random), random.nextBoolean() ? List.of() : keys(random)),
+                1 + random.nextInt(100));
         TopicRecord mark = new TopicRecord.SnapshotBegin(CLUSTER, revision(random));
         assertThat(RecordFormat.origin(received(RecordFormat.write("t", 3, mark, origin))))
                 .isEqualTo(origin);

@@ -25,14 +25,17 @@ class StateTableTest {
 
     private static final ClusterId CLUSTER = new ClusterId(7);
 
-    /** A state topic, its writer and its cleaner. */
+    private record Told(TopicRecord record, long generation) {}
+
+    /** A state topic, or the copy of one, its writer and its cleaner. */
     private static final class Topic {
         private final Random random;
         private final RandomHistory history;
-        private final TreeMap<Long, TopicRecord> records = new TreeMap<>();
+        private final TreeMap<Long, Told> records = new TreeMap<>();
         final Map<Revision, List<KeyValue>> states = new HashMap<>();
         private long end;
         private Revision complete;
+        private long generation;
 
         Topic(Random random) {
             this.random = random;
@@ -42,7 +45,7 @@ class StateTableTest {
         }
 
         private void append(TopicRecord told) {
-            records.put(end++, told);
+            records.put(end++, new Told(told, generation));
         }
 
         private void snapshot(List<KeyValue> before) {
@@ -66,6 +69,13 @@ class StateTableTest {
         }
 
         void goOn() {
+            if (random.nextInt(15) == 0) {
+                // The original was made anew, and no longer tells which keys are gone.
+                generation++;
+                history.next(1 + random.nextInt(3));
+                snapshot(List.of());
+                return;
+            }
             if (random.nextInt(12) == 0) {
                 List<KeyValue> before = history.state();
                 history.next(1 + random.nextInt(3));
@@ -96,9 +106,9 @@ class StateTableTest {
             }
             long clean = random.nextLong(end + 1);
             Map<ByteString, Long> last = new HashMap<>();
-            records.headMap(clean).forEach((offset, told) -> last.put(key(told), offset));
+            records.headMap(clean).forEach((offset, told) -> last.put(key(told.record()), offset));
             records.headMap(clean).entrySet().removeIf(record -> !record.getKey()
-                    .equals(last.get(key(record.getValue()))));
+                    .equals(last.get(key(record.getValue().record()))));
         }
 
         private static ByteString key(TopicRecord told) {
@@ -132,9 +142,9 @@ class StateTableTest {
                 topic.compact();
             }
             if (offset < end || (passed && !table.isAtMark())) {
-                Map.Entry<Long, TopicRecord> next = topic.records.ceilingEntry(offset);
+                Map.Entry<Long, Told> next = topic.records.ceilingEntry(offset);
                 if (next != null) {
-                    table.accept(next.getValue());
+                    table.accept(next.getValue().record(), next.getValue().generation());
                 }
                 offset = next == null ? topic.end : next.getKey() + 1;
             } else if (!passed || !table.isUnbroken()) {
@@ -156,14 +166,15 @@ class StateTableTest {
         for (int i = random.nextInt(20); i > 0; i--) {
             topic.goOn();
         }
-        List<TopicRecord> written = new ArrayList<>(topic.records.values());
+        List<Told> written = new ArrayList<>(topic.records.values());
         StateTable table = new StateTable(KeyRange.all());
         int next = 0;
         while (next < written.size()) {
             if (random.nextInt(10) == 0) {
                 next = random.nextInt(next + 1);
             }
-            table.accept(written.get(next++));
+            Told told = written.get(next++);
+            table.accept(told.record(), told.generation());
             if (table.isAtMark()) {
                 assertThat(List.copyOf(table.entries().values())).isEqualTo(topic.states.get(table.revision()));
             }

@@ -1,6 +1,8 @@
 package io.understudy.mirror.kafka;
 
 import com.google.protobuf.ByteString;
+import io.understudy.feed.kafka.MalformedRecordException;
+import io.understudy.feed.kafka.RecordFormat;
 import io.understudy.mirror.checkpoint.Checkpoint;
 import io.understudy.mirror.checkpoint.CheckpointCodec;
 import io.understudy.mirror.checkpoint.CorruptCheckpointException;
@@ -19,6 +21,8 @@ final class CheckpointTopic {
 
     /** Of the header with the {@link Footprint}. */
     private static final String TOPICS = "understudy.topics";
+    /** Of the header with the generation, as other records have it. */
+    private static final String GENERATION = "understudy.generation";
 
     private final String topic;
     private final byte[] key;
@@ -35,8 +39,12 @@ final class CheckpointTopic {
         return where;
     }
 
-    /** A checkpoint, and the topics that it is about. */
-    record Stored(Checkpoint checkpoint, Footprint footprint) {}
+    /**
+     * A checkpoint, and the topics that it is about.
+     *
+     * @param generation of theirs, see {@link io.understudy.feed.kafka.TopicOrigin}
+     */
+    record Stored(Checkpoint checkpoint, Footprint footprint, long generation) {}
 
     /**
      * What was committed last; null if nothing was.
@@ -56,8 +64,11 @@ final class CheckpointTopic {
                     + "\": its topics are another mirror's. Mirror to another topic");
         }
         try {
-            return new Stored(CheckpointCodec.decode(where, ByteString.copyFrom(found.value())), footprint(found));
-        } catch (CorruptCheckpointException e) {
+            return new Stored(
+                    CheckpointCodec.decode(where, ByteString.copyFrom(found.value())),
+                    footprint(found),
+                    RecordFormat.generation(found));
+        } catch (CorruptCheckpointException | MalformedRecordException e) {
             throw new SinkException.Refused(String.valueOf(e.getMessage()), e);
         }
     }
@@ -78,10 +89,11 @@ final class CheckpointTopic {
         }
     }
 
-    ProducerRecord<byte[], byte[]> record(Checkpoint checkpoint, Footprint footprint) {
+    ProducerRecord<byte[], byte[]> record(Checkpoint checkpoint, Footprint footprint, long generation) {
         ProducerRecord<byte[], byte[]> record = new ProducerRecord<>(
                 topic, 0, key, CheckpointCodec.encode(checkpoint).toByteArray());
         record.headers().add(TOPICS, footprint.toString().getBytes(StandardCharsets.US_ASCII));
+        record.headers().add(GENERATION, Long.toString(generation).getBytes(StandardCharsets.US_ASCII));
         return record;
     }
 }

@@ -275,7 +275,7 @@ public final class KafkaSink implements Sink {
 
     /** Ends the transaction with a checkpoint. */
     private void write(Checkpoint next) {
-        writer().send(checkpoints.record(next, writer().footprint()));
+        writer().send(checkpoints.record(next, writer().footprint(), writer().generation()));
         Duration took = writer().commit();
         checkpoint = next;
         listener.written(batch.changes());

@@ -89,7 +89,7 @@ final class TakeOver {
                 }
                 Map<String, Uuid> ids = topics.ensure(existing);
                 Footprint known = stored == null || loss != null ? nothing(ids) : stored.footprint();
-                TopicOrigin origin = new TopicOrigin(scope, options.partitions());
+                TopicOrigin origin = new TopicOrigin(generation(stored, loss != null), scope, options.partitions());
                 return new Outcome(
                         new TopicWriter(producer, options, limit, origin, new Offsets(known)),
                         stored == null ? null : stored.checkpoint(),
@@ -105,6 +105,17 @@ final class TakeOver {
                     ? new SinkException.Unavailable(doing + " failed: another process does so as well", e)
                     : KafkaFailures.explained(doing, e);
         }
+    }
+
+    /**
+     * By the clock: if the topics were deleted, and the checkpoint with them, copies of them still tell of the generation
+     * before.
+     */
+    private static long generation(CheckpointTopic.@Nullable Stored stored, boolean isLost) {
+        if (stored == null) {
+            return System.currentTimeMillis();
+        }
+        return isLost ? Math.max(System.currentTimeMillis(), stored.generation() + 1) : stored.generation();
     }
 
     private void lost(String loss) {

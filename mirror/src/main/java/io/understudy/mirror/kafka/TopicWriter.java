@@ -88,6 +88,11 @@ final class TopicWriter implements AutoCloseable {
         return offsets.footprint();
     }
 
+    /** Of what it writes. */
+    long generation() {
+        return origin.generation();
+    }
+
     /** Sends one record. */
     void send(ProducerRecord<byte[], byte[]> record) {
         offsets.requireNoFault();

@@ -257,6 +257,36 @@ final class KafkaSinkIT {
     }
 
     @Test
+    void whatIsWrittenAnewIsOfALaterGeneration() throws Exception {
+        begun(10).close();
+        KafkaSink sink = sink();
+        sink.open();
+        give(sink, commit(11, "a"));
+        sink.caughtUp();
+        sink.close();
+        List<Long> before = generations();
+        assertThat(before).hasSize(1);
+        delete(options.topic());
+        delete(options.stateTopic());
+        options = options.withOnTopicLoss(TopicLoss.RESYNC);
+        KafkaSink again = sink();
+        assertThat(again.open()).isNull();
+        again.snapshotStarted(CLUSTER, new Revision(12));
+        again.snapshotPage(KeyRange.all(), List.of(entry(9, "first")));
+        again.snapshotCompleted(at(12));
+        assertThat(generations()).singleElement().satisfies(later -> assertThat(later)
+                .isGreaterThan(before.get(0)));
+    }
+
+    /** Of all records of the state. */
+    private List<Long> generations() {
+        return Topic.records(KAFKA.bootstrapServers(), options.stateTopic()).stream()
+                .map(record -> Long.valueOf(Topic.headers(record).get("understudy.generation")))
+                .distinct()
+                .toList();
+    }
+
+    @Test
     void noticesATopicThatIsCreatedAnewUnderIt() {
         KafkaSink sink = begun(10);
         give(sink, commit(11, "a"));
@@ -289,7 +319,8 @@ final class KafkaSinkIT {
         try (Producer<byte[], byte[]> producer = clients.producer("test", Duration.ofMinutes(1), 1 << 20)) {
             producer.initTransactions();
             producer.beginTransaction();
-            var unused = producer.send(checkpoints.record(ahead.syncedAt(at(12)), stored.footprint()));
+            var unused =
+                    producer.send(checkpoints.record(ahead.syncedAt(at(12)), stored.footprint(), stored.generation()));
             producer.commitTransaction();
         }
         assertThatThrownBy(() -> sink().open())
