@@ -86,7 +86,7 @@ public final class Pipeline implements AutoCloseable {
         if (!asking.compareAndSet(false, true)) {
             return;
         }
-        Instant sentAt = Instant.now();
+        Currency.Question question = currency.ask(Instant.now());
         CompletableFuture<Revision> head;
         try {
             head = plan.head().get();
@@ -95,9 +95,9 @@ public final class Pipeline implements AutoCloseable {
         }
         CompletableFuture<Void> unused = head.handle((revision, failed) -> {
             asking.set(false);
-            status.sampled(sentAt, revision);
+            status.sampled(question.askedAt(), revision);
             if (revision != null && plan.isCurrent()) {
-                currency.answered(sentAt, revision);
+                currency.answered(question, revision);
             }
             return null;
         });
@@ -199,10 +199,11 @@ public final class Pipeline implements AutoCloseable {
      */
     private @Nullable Position follow(Sink sink, @Nullable Position from)
             throws FeedEndedException, InterruptedException {
-        currency.forget();
+        Revision given = from == null ? Revision.ZERO : from.revision();
+        currency.begin(given);
         replication.forget();
         try (Feed open = plan.source().open(plan.range(), plan.kind(), from)) {
-            Progressing consumer = new Progressing(sink, from == null ? Revision.ZERO : from.revision());
+            Progressing consumer = new Progressing(sink, given);
             while (mayWrite()) {
                 consumer.tellCurrency();
                 replication.written(sink.complete(), Instant.now());
@@ -309,7 +310,7 @@ public final class Pipeline implements AutoCloseable {
 
         /** Tells the sink when the source had nothing beyond what it was given. */
         void tellCurrency() {
-            Instant covered = currency.coveredBy(given);
+            Instant covered = currency.covered();
             if (covered != null) {
                 sink.asOf(covered);
                 replication.given(covered, given);
@@ -319,6 +320,7 @@ public final class Pipeline implements AutoCloseable {
         private void synced(Position position) {
             failures = 0;
             given = position.revision();
+            currency.given(given);
             status.synced(position.revision());
         }
     }

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.understudy.vocabulary.Revision;
 import java.time.Instant;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
 final class CurrencyTest {
@@ -15,24 +16,53 @@ final class CurrencyTest {
 
     @Test
     void isTheTimeOfTheLastQuestionWhoseAnswerWasGiven() {
-        currency.answered(FIRST, new Revision(10));
-        currency.answered(SECOND, new Revision(20));
-        assertThat(currency.coveredBy(new Revision(9))).isNull();
-        assertThat(currency.coveredBy(new Revision(19))).isEqualTo(FIRST);
-        assertThat(currency.coveredBy(new Revision(20))).isEqualTo(SECOND);
+        answered(FIRST, 10);
+        answered(SECOND, 20);
+        assertThat(coveredBy(9)).isNull();
+        assertThat(coveredBy(19)).isEqualTo(FIRST);
+        assertThat(coveredBy(20)).isEqualTo(SECOND);
     }
 
     @Test
     void isToldOnce() {
-        currency.answered(FIRST, new Revision(10));
-        assertThat(currency.coveredBy(new Revision(10))).isEqualTo(FIRST);
-        assertThat(currency.coveredBy(new Revision(11))).isNull();
+        answered(FIRST, 10);
+        assertThat(coveredBy(10)).isEqualTo(FIRST);
+        assertThat(coveredBy(11)).isNull();
     }
 
     @Test
     void forgetsWhatAnotherFeedWasAskedFor() {
-        currency.answered(FIRST, new Revision(10));
-        currency.forget();
-        assertThat(currency.coveredBy(new Revision(10))).isNull();
+        answered(FIRST, 10);
+        currency.begin(Revision.ZERO);
+        assertThat(coveredBy(10)).isNull();
+    }
+
+    @Test
+    void isNotToldByASourceThatWentBack() {
+        currency.given(new Revision(500));
+        answered(FIRST, 100);
+        assertThat(currency.covered()).isNull();
+        currency.begin(new Revision(500));
+        answered(FIRST, 499);
+        assertThat(currency.covered()).isNull();
+        answered(SECOND, 500);
+        assertThat(currency.covered()).isEqualTo(SECOND);
+    }
+
+    @Test
+    void isToldByAnAnswerToAQuestionThatWasOvertaken() {
+        Currency.Question question = currency.ask(FIRST);
+        currency.given(new Revision(500));
+        currency.answered(question, new Revision(100));
+        assertThat(currency.covered()).isEqualTo(FIRST);
+    }
+
+    private void answered(Instant at, long revision) {
+        currency.answered(currency.ask(at), new Revision(revision));
+    }
+
+    private @Nullable Instant coveredBy(long revision) {
+        currency.given(new Revision(revision));
+        return currency.covered();
     }
 }
