@@ -61,6 +61,9 @@ public final class KafkaSink implements Sink {
     /** Whether a snapshot's entries are written even where the state topic tells them already. */
     private boolean anew;
 
+    /** Of the last checkpoint sent; 0 before the first. */
+    private long epoch;
+
     private volatile @Nullable Checkpoint checkpoint;
     private volatile Revision complete = Revision.ZERO;
 
@@ -86,7 +89,7 @@ public final class KafkaSink implements Sink {
     public @Nullable Position open() {
         TakeOver.Outcome taken = new TakeOver(
                         clients, options, new TopicScope(scope.include(), scope.exclude()), checkpoints, reader)
-                .run();
+                .run(new Fencing(checkpoints, reader, options, () -> epoch));
         writer = taken.writer();
         Checkpoint found = taken.checkpoint();
         if (found == null) {
@@ -275,6 +278,7 @@ public final class KafkaSink implements Sink {
 
     /** Ends the transaction with a checkpoint. */
     private void write(Checkpoint next) {
+        epoch = next.epoch();
         writer().send(checkpoints.record(next, writer().footprint(), writer().generation()));
         Duration took = writer().commit();
         checkpoint = next;

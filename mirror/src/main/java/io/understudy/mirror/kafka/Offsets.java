@@ -4,7 +4,7 @@ import io.understudy.mirror.sink.SinkException;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.stream.LongStream;
-import org.apache.kafka.common.TopicPartition;
+import org.apache.kafka.clients.producer.RecordMetadata;
 import org.apache.kafka.common.Uuid;
 import org.jspecify.annotations.Nullable;
 
@@ -16,7 +16,7 @@ final class Offsets {
 
     private final Map<String, Uuid> ids = new TreeMap<>();
     private final Map<String, long[]> last = new TreeMap<>();
-    private @Nullable SinkException fault;
+    private @Nullable Exception fault;
 
     /** Of partitions known to have records up to there. */
     Offsets(Footprint known) {
@@ -26,32 +26,34 @@ final class Offsets {
         });
     }
 
-    /** A record was acknowledged. */
-    synchronized void acknowledged(TopicPartition partition, long offset) {
-        long[] offsets = at(partition.topic());
-        long before = offsets[partition.partition()];
+    /** A record was acknowledged; without its offset, if it was sent twice and the broker no longer knows that. */
+    synchronized void acknowledged(RecordMetadata record) {
+        if (!record.hasOffset()) {
+            return;
+        }
+        long[] offsets = at(record.topic());
+        long offset = record.offset();
+        long before = offsets[record.partition()];
         if (offset > before) {
-            offsets[partition.partition()] = offset;
+            offsets[record.partition()] = offset;
         } else if (fault == null) {
             fault = new SinkException.Unavailable(
-                    "partition " + partition + " gave offset " + offset + " after " + before
-                            + ": its topic was created anew, or truncated",
+                    "partition " + record.topic() + "-" + record.partition() + " gave offset " + offset + " after "
+                            + before + ": its topic was created anew, or truncated",
                     null);
         }
     }
 
     /** A record was not taken. */
-    synchronized void failed(SinkException why) {
+    synchronized void failed(Exception why) {
         if (fault == null) {
             fault = why;
         }
     }
 
-    /** Throws the first fault there was. */
-    synchronized void requireNoFault() {
-        if (fault != null) {
-            throw fault;
-        }
+    /** The first there was. */
+    synchronized @Nullable Exception fault() {
+        return fault;
     }
 
     synchronized Footprint footprint() {

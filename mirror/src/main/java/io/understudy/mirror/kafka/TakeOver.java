@@ -65,9 +65,10 @@ final class TakeOver {
     /**
      * Takes the topics over.
      *
+     * @param fencing by which the writer finds out whether they were taken over from it
      * @throws SinkException.Refused they are not as they must be
      */
-    Outcome run() {
+    Outcome run(Fencing fencing) {
         try (Admin admin = clients.admin()) {
             KafkaTopics topics = new KafkaTopics(admin, options);
             Map<String, TopicDescription> existing = topics.find();
@@ -91,7 +92,7 @@ final class TakeOver {
                 Footprint known = stored == null || loss != null ? nothing(ids) : stored.footprint();
                 TopicOrigin origin = new TopicOrigin(generation(stored, loss != null), scope, options.partitions());
                 return new Outcome(
-                        new TopicWriter(producer, options, limit, origin, new Offsets(known)),
+                        new TopicWriter(producer, options, limit, origin, new Offsets(known), fencing),
                         stored == null ? null : stored.checkpoint(),
                         loss != null);
             } catch (RuntimeException e) {

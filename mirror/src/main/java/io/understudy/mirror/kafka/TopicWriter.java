@@ -11,7 +11,7 @@ import java.util.function.LongFunction;
 import org.apache.kafka.clients.producer.Producer;
 import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.common.KafkaException;
-import org.apache.kafka.common.TopicPartition;
+import org.apache.kafka.common.errors.InterruptException;
 import org.apache.kafka.common.utils.Utils;
 
 /**
@@ -20,16 +20,21 @@ import org.apache.kafka.common.utils.Utils;
  */
 final class TopicWriter implements AutoCloseable {
 
+    /** For Kafka to abort what is open. */
+    private static final Duration CLOSING = Duration.ofSeconds(2);
+
     private final Producer<byte[], byte[]> producer;
     private final KafkaSinkOptions options;
     private final RecordLimit limit;
     private final TopicOrigin origin;
     private final Offsets offsets;
+    private final Fencing fencing;
     private final String doing;
     /** Records since the last mark: of each partition of the changes, and of the state. */
     private final long[] sinceMark;
 
     private boolean inTransaction;
+    private boolean failed;
     private long beganNanos;
 
     /** A writer with a producer whose transactions were initialised. */
@@ -38,12 +43,14 @@ final class TopicWriter implements AutoCloseable {
             KafkaSinkOptions options,
             RecordLimit limit,
             TopicOrigin origin,
-            Offsets offsets) {
+            Offsets offsets,
+            Fencing fencing) {
         this.producer = producer;
         this.options = options;
         this.limit = limit;
         this.origin = origin;
         this.offsets = offsets;
+        this.fencing = fencing;
         this.doing = "writing to topic " + options.topic();
         this.sinceMark = new long[options.partitions() + 1];
     }
@@ -95,19 +102,18 @@ final class TopicWriter implements AutoCloseable {
 
     /** Sends one record. */
     void send(ProducerRecord<byte[], byte[]> record) {
-        offsets.requireNoFault();
+        requireNoFault();
         try {
             if (!inTransaction) {
                 beganNanos = System.nanoTime();
                 inTransaction = true;
                 producer.beginTransaction();
             }
-            TopicPartition partition = new TopicPartition(record.topic(), record.partition());
             var unused = producer.send(record, (metadata, failure) -> {
                 if (failure == null) {
-                    offsets.acknowledged(partition, metadata.offset());
+                    offsets.acknowledged(metadata);
                 } else {
-                    offsets.failed(explained(failure));
+                    offsets.failed(failure);
                 }
             });
         } catch (KafkaException e) {
@@ -124,7 +130,7 @@ final class TopicWriter implements AutoCloseable {
     Duration commit() {
         try {
             producer.flush();
-            offsets.requireNoFault();
+            requireNoFault();
             producer.commitTransaction();
             inTransaction = false;
             return Duration.ofNanos(System.nanoTime() - beganNanos);
@@ -133,10 +139,26 @@ final class TopicWriter implements AutoCloseable {
         }
     }
 
-    /** Drops what is not committed. */
+    private void requireNoFault() {
+        Exception fault = offsets.fault();
+        if (fault != null) {
+            throw explained(fault);
+        }
+    }
+
+    /** Drops what is not committed. Unless Kafka failed, it is told so: readers need not wait for it to find out. */
     @Override
     public void close() {
-        producer.close(Duration.ZERO);
+        boolean isInterrupted = Thread.interrupted();
+        try {
+            producer.close(failed ? Duration.ZERO : CLOSING);
+        } catch (InterruptException e) {
+            isInterrupted = true;
+        } finally {
+            if (isInterrupted) {
+                Thread.currentThread().interrupt();
+            }
+        }
     }
 
     private int partitionOf(byte[] key) {
@@ -144,18 +166,9 @@ final class TopicWriter implements AutoCloseable {
     }
 
     private SinkException explained(Exception failure) {
-        boolean expired =
-                System.nanoTime() - beganNanos >= options.transactionTimeout().toNanos();
-        if (KafkaFailures.isFenced(failure) && !expired) {
-            return new SinkException.Fenced("another mirror writes topic " + options.topic()
-                    + ": Kafka no longer takes transactions of this one, whose transactional.id is "
-                    + options.transactionalId());
-        }
+        failed = true;
         return KafkaFailures.isFenced(failure)
-                ? new SinkException.Unavailable(
-                        doing + " failed: the transaction was open for longer than the transactionTimeout of "
-                                + options.transactionTimeout() + ", and Kafka has aborted it",
-                        failure)
+                ? fencing.explained(doing, failure)
                 : KafkaFailures.explained(doing, failure);
     }
 }

@@ -32,9 +32,12 @@ import java.util.Random;
 import java.util.TreeMap;
 import java.util.stream.IntStream;
 import org.apache.kafka.clients.admin.Admin;
+import org.apache.kafka.clients.admin.ListOffsetsOptions;
 import org.apache.kafka.clients.admin.NewTopic;
+import org.apache.kafka.clients.admin.OffsetSpec;
 import org.apache.kafka.clients.admin.RecordsToDelete;
 import org.apache.kafka.clients.producer.Producer;
+import org.apache.kafka.common.IsolationLevel;
 import org.apache.kafka.common.TopicPartition;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
@@ -126,6 +129,44 @@ final class KafkaSinkIT {
         give(second, commit(11, "b"));
         second.settle();
         assertThat(history().commits()).isEqualTo(List.of(commit(11, "b")));
+    }
+
+    @Test
+    void goesOnAfterItsTransactionWasAbortedThoughNobodyElseWrites() throws Exception {
+        KafkaSink suspended = begun(10);
+        suspended.commit(commit(11, "a"), at(commit(11, "a")));
+        admin.fenceProducers(List.of(options.transactionalId())).all().get();
+        assertThatThrownBy(suspended::caughtUp)
+                .isInstanceOf(SinkException.Unavailable.class)
+                .hasMessageContaining("no other mirror has written since");
+        suspended.close();
+        KafkaSink next = sink();
+        assertThat(next.open()).isEqualTo(at(10));
+        give(next, commit(11, "a"));
+        next.caughtUp();
+        assertThat(history().commits()).isEqualTo(List.of(commit(11, "a")));
+    }
+
+    @Test
+    void whatItDropsWhenItIsClosedHoldsUpNoReader() throws Exception {
+        KafkaSink sink = begun(10);
+        sink.commit(commit(11, "a"), at(commit(11, "a")));
+        TopicPartition partition = new TopicPartition(options.topic(), 0);
+        await().atMost(PATIENCE)
+                .until(() -> end(partition, IsolationLevel.READ_UNCOMMITTED)
+                        > end(partition, IsolationLevel.READ_COMMITTED));
+        sink.close();
+        await().atMost(Duration.ofSeconds(10))
+                .until(() -> end(partition, IsolationLevel.READ_UNCOMMITTED)
+                        == end(partition, IsolationLevel.READ_COMMITTED));
+        assertThat(history().complete()).isEqualTo(10);
+    }
+
+    private long end(TopicPartition partition, IsolationLevel isolation) throws Exception {
+        return admin.listOffsets(Map.of(partition, OffsetSpec.latest()), new ListOffsetsOptions(isolation))
+                .partitionResult(partition)
+                .get()
+                .offset();
     }
 
     @Test

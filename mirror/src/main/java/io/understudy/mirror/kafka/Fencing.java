@@ -1,0 +1,59 @@
+package io.understudy.mirror.kafka;
+
+import io.understudy.mirror.sink.SinkException;
+import java.time.Duration;
+import java.util.concurrent.TimeUnit;
+import java.util.function.LongSupplier;
+
+/**
+ * Finds out why Kafka no longer takes a mirror's transactions. It says the same whether another mirror has begun to write, or
+ * a transaction was open for too long, as after a machine was suspended, by whose clock no time has passed. Another mirror
+ * writes a checkpoint of a later epoch as it begins. One thread.
+ */
+final class Fencing {
+
+    /** What another mirror takes from when it fences this one off until its checkpoint is written. */
+    private static final Duration PATIENCE = Duration.ofSeconds(5);
+
+    private static final long PAUSE_MILLIS = 250;
+
+    private final CheckpointTopic checkpoints;
+    private final TopicReader reader;
+    private final KafkaSinkOptions options;
+    private final LongSupplier epoch;
+
+    /** @param epoch of the last checkpoint that this mirror has begun to write; 0 before the first */
+    Fencing(CheckpointTopic checkpoints, TopicReader reader, KafkaSinkOptions options, LongSupplier epoch) {
+        this.checkpoints = checkpoints;
+        this.reader = reader;
+        this.options = options;
+        this.epoch = epoch;
+    }
+
+    /** What it means that this mirror is fenced off. */
+    SinkException explained(String doing, Throwable failure) {
+        long deadline = System.nanoTime() + PATIENCE.toNanos();
+        try {
+            do {
+                CheckpointTopic.Stored stored = checkpoints.read(reader);
+                if (stored != null && stored.checkpoint().epoch() > epoch.getAsLong()) {
+                    return new SinkException.Fenced("another mirror writes topic " + options.topic() + ", "
+                            + stored.checkpoint().writer() + " with epoch "
+                            + stored.checkpoint().epoch()
+                            + ": Kafka no longer takes transactions of this one, whose transactional.id is "
+                            + options.transactionalId());
+                }
+                TimeUnit.MILLISECONDS.sleep(PAUSE_MILLIS);
+            } while (System.nanoTime() - deadline < 0);
+        } catch (SinkException e) {
+            return e;
+        } catch (InterruptedException e) {
+            return KafkaFailures.explained(doing, e);
+        }
+        return new SinkException.Unavailable(
+                doing
+                        + " failed: Kafka has aborted the transaction, and no other mirror has written since. Perhaps it was"
+                        + " open for longer than the transactionTimeout of " + options.transactionTimeout(),
+                failure);
+    }
+}
