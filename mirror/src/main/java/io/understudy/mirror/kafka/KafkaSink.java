@@ -133,16 +133,16 @@ public final class KafkaSink implements Sink {
         reached = null;
         asOf = null;
         Checkpoint before = checkpoint;
-        if (before != null && !before.source().equals(cluster)) {
-            throw new SinkException.Refused("the checkpoint at " + checkpoints.where() + " is of source cluster "
-                    + before.source() + ", but the source's id is " + cluster + ". Mirror to another topic");
-        }
-        if (before != null && revision.isBefore(before.revision())) {
-            throw new SinkException.Refused("cluster " + cluster + " is at revision " + revision + ", but revision "
-                    + before.revision() + " was mirrored: it was restored from a backup or wiped. Mirror the new"
-                    + " history to another topic");
+        if (before != null) {
+            requireSame(
+                    "the checkpoint at " + checkpoints.where(), before.source(), before.revision(), cluster, revision);
         }
         LastRecords last = LastRecords.read(reader, options);
+        ClusterId told = last.cluster();
+        if (told != null) {
+            // Also where the checkpoint is lost.
+            requireSame("topic " + options.stateTopic(), told, last.newest(), cluster, revision);
+        }
         LOG.info(
                 "mirror={} snapshot is written, revision={} keys in topic={} anew={}",
                 mirror,
@@ -155,6 +155,21 @@ public final class KafkaSink implements Sink {
                 before == null
                         ? Checkpoint.first(cluster, scope, writerName, Instant.now())
                         : before.in(CheckpointState.SYNCING));
+    }
+
+    /** Topics are of one history: readers go by its revisions. */
+    private static void requireSame(
+            String what, ClusterId of, Revision mirrored, ClusterId cluster, Revision revision) {
+        if (!of.equals(cluster)) {
+            throw new SinkException.Refused(what + " is of source cluster " + of + ", but the source's id is " + cluster
+                    + ". Mirror to another topic");
+        }
+        if (revision.isBefore(mirrored)) {
+            throw new SinkException.Refused("cluster " + cluster + " is at revision " + revision + ", but " + what
+                    + " is of revision " + mirrored
+                    + ": the cluster was restored from a backup or wiped. Mirror the new"
+                    + " history to another topic");
+        }
     }
 
     @Override

@@ -6,22 +6,30 @@ import io.understudy.feed.kafka.RecordFormat;
 import io.understudy.feed.kafka.TopicRecord;
 import io.understudy.mirror.sink.SinkException;
 import io.understudy.vocabulary.Change;
+import io.understudy.vocabulary.ClusterId;
+import io.understudy.vocabulary.Commit;
+import io.understudy.vocabulary.CommitDigest;
 import io.understudy.vocabulary.KeyRange;
+import io.understudy.vocabulary.KeyValue;
+import io.understudy.vocabulary.Revision;
 import java.util.List;
 import java.util.NavigableMap;
 import java.util.TreeMap;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.common.TopicPartition;
+import org.jspecify.annotations.Nullable;
 
 /**
- * What the state topic tells: for each key whose last record is a put, the revision of that put. Keys only; values are
- * not held.
+ * What the state topic tells: for each key whose last record is a put, a digest of that entry, whose revision alone would
+ * not do: another history of the source may have another one at the same. Values are not held.
  */
 final class LastRecords {
 
-    private final NavigableMap<ByteString, Long> revisions = new TreeMap<>(KeyRange.KEY_ORDER);
+    private final NavigableMap<ByteString, Long> digests = new TreeMap<>(KeyRange.KEY_ORDER);
     private final String topic;
     private final int maxKeys;
+    private @Nullable ClusterId cluster;
+    private Revision newest = Revision.ZERO;
 
     private LastRecords(String topic, int maxKeys) {
         this.topic = topic;
@@ -40,20 +48,30 @@ final class LastRecords {
     }
 
     int size() {
-        return revisions.size();
+        return digests.size();
     }
 
-    /** Whether the topic's last record of {@code key} is the put at {@code revision}; the key is then forgotten. */
-    boolean takeIf(ByteString key, long revision) {
-        Long last = revisions.remove(key);
-        return last != null && last == revision;
+    /** The source of the last record; null if there is none. */
+    @Nullable ClusterId cluster() {
+        return cluster;
+    }
+
+    /** The latest revision that any record is of. */
+    Revision newest() {
+        return newest;
+    }
+
+    /** Whether the topic's last record of that key is this very entry; the key is then forgotten. */
+    boolean takeIf(KeyValue entry) {
+        Long last = digests.remove(entry.key());
+        return last != null && last == digest(entry);
     }
 
     /** The keys left in {@code range}, which are then forgotten. */
     List<ByteString> takeRest(KeyRange range) {
         ByteString to = range.to();
         NavigableMap<ByteString, Long> part =
-                to == null ? revisions.tailMap(range.from(), true) : revisions.subMap(range.from(), true, to, false);
+                to == null ? digests.tailMap(range.from(), true) : digests.subMap(range.from(), true, to, false);
         List<ByteString> rest = List.copyOf(part.keySet());
         part.clear();
         return rest;
@@ -66,24 +84,35 @@ final class LastRecords {
         } catch (MalformedRecordException e) {
             throw new SinkException.Refused(String.valueOf(e.getMessage()), e);
         }
+        cluster = told.cluster();
+        if (told.revision().isAfter(newest)) {
+            newest = told.revision();
+        }
         if (told instanceof TopicRecord.Found found) {
-            put(found.entry().key(), found.entry().modRevision().value());
+            put(found.entry());
         } else if (told instanceof TopicRecord.Gone gone) {
-            revisions.remove(gone.key());
+            digests.remove(gone.key());
         } else if (told instanceof TopicRecord.Changed changed) {
-            if (changed.change() instanceof Change.Put) {
-                put(changed.change().key(), changed.revision().value());
+            if (changed.change() instanceof Change.Put put) {
+                put(put.keyValue());
             } else {
-                revisions.remove(changed.change().key());
+                digests.remove(changed.change().key());
             }
         }
     }
 
-    private void put(ByteString key, long revision) {
-        revisions.put(key, revision);
-        if (revisions.size() > maxKeys) {
+    private void put(KeyValue entry) {
+        digests.put(entry.key(), digest(entry));
+        if (digests.size() > maxKeys) {
             throw new SinkException.Refused("topic " + topic + " holds more than " + maxKeys
                     + " keys, the limit of maxMergeKeys: a snapshot can't be merged");
         }
+    }
+
+    private static long digest(KeyValue entry) {
+        return CommitDigest.of(new Commit(entry.modRevision(), List.of(new Change.Put(entry))))
+                .bytes()
+                .asReadOnlyByteBuffer()
+                .getLong();
     }
 }

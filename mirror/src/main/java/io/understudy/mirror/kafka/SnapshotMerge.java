@@ -23,7 +23,7 @@ record SnapshotMerge(ClusterId source, Revision revision, MirrorScope scope, Las
         List<TopicRecord> records = new ArrayList<>();
         for (KeyValue entry : entries) {
             if (scope.contains(entry.key())) {
-                boolean isTold = last.takeIf(entry.key(), entry.modRevision().value());
+                boolean isTold = last.takeIf(entry);
                 if (anew || !isTold) {
                     records.add(new TopicRecord.Found(source, entry));
                 }

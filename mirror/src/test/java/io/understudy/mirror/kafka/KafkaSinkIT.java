@@ -256,6 +256,37 @@ final class KafkaSinkIT {
     }
 
     @Test
+    void writesAnEntryThatAnotherHistoryHasAtTheSameRevision() {
+        KafkaSink sink = begun(10);
+        // A gap: what is merged is of a source that was restored, and has passed the mirror's revision since.
+        sink.snapshotStarted(CLUSTER, new Revision(20));
+        Revision revision = new Revision(9);
+        KeyValue other = new KeyValue(key("first"), ByteString.copyFromUtf8("other"), new Revision(1), revision, 1, 0);
+        sink.snapshotPage(KeyRange.all(), List.of(other));
+        sink.snapshotCompleted(at(20));
+        assertThat(state()).containsOnly(Map.entry("first", "other"));
+    }
+
+    @Test
+    void aSnapshotBehindWhatTheTopicsTellIsRefusedThoughTheCheckpointIsLost() {
+        KafkaSink sink = begun(10);
+        give(sink, commit(11, "a"));
+        sink.caughtUp();
+        sink.close();
+        delete(options.checkpointTopic());
+        options = options.withOnTopicLoss(TopicLoss.RESYNC);
+        KafkaSink again = sink();
+        assertThat(again.open()).isNull();
+        assertThatThrownBy(() -> again.snapshotStarted(CLUSTER, new Revision(10)))
+                .isInstanceOf(SinkException.Refused.class)
+                .hasMessageContaining(options.stateTopic())
+                .hasMessageContaining("revision 11");
+        assertThatThrownBy(() -> again.snapshotStarted(new ClusterId(0xc2), new Revision(12)))
+                .isInstanceOf(SinkException.Refused.class)
+                .hasMessageContaining("source cluster " + CLUSTER);
+    }
+
+    @Test
     void saysThatNothingHappened() {
         KafkaSink sink = begun(10);
         Instant asked = Instant.ofEpochMilli(1_700_000_000_123L);
