@@ -9,11 +9,12 @@ import java.util.List;
  *
  * @param topic of the changes
  * @param stateTopic the compacted one
- * @param maxCommitBytes keys and values of what must be held until it is known to be whole: what was written together
+ * @param maxCommitBytes of what must be held until it is known to be whole, which is what was written together: keys,
+ *     values, and 128 bytes for each change
  */
 public record KafkaFeedOptions(String topic, String stateTopic, long maxCommitBytes) {
 
-    private static final long DEFAULT_MAX_COMMIT_BYTES = 64L << 20;
+    private static final long DEFAULT_MAX_COMMIT_BYTES = 128L << 20;
 
     /** What mirrors call the compacted topic of that change topic. */
     public static String stateTopicOf(String topic) {
@@ -29,9 +30,12 @@ public record KafkaFeedOptions(String topic, String stateTopic, long maxCommitBy
             .optionally()
             .example("core.understudy.state");
     public static final Setting<Long> MAX_COMMIT_BYTES = Setting.bytes(
-                    "maxCommitBytes", "The largest commit, or transaction of small ones, that is taken.")
+                    "maxCommitBytes",
+                    "The largest commit, or transaction of small ones, that is taken: keys, values, and 128 bytes for each"
+                            + " change.")
             .defaultsTo(DEFAULT_MAX_COMMIT_BYTES)
-            .between(1L << 20, 1L << 30);
+            // A mirror writes up to 2 MiB, of up to 10,000 changes, together.
+            .between(4L << 20, 1L << 30);
 
     /** All that can be configured, relative to Kafka's group. */
     public static final List<Setting<?>> ROWS = List.of(TOPIC, STATE_TOPIC, MAX_COMMIT_BYTES);

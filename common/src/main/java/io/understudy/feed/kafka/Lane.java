@@ -17,6 +17,9 @@ import org.jspecify.annotations.Nullable;
  */
 final class Lane {
 
+    /** What a change takes in memory beside key and value, about. */
+    private static final long OBJECT_BYTES = 128;
+
     /** How much of a commit was told. */
     static final class Tally {
         final Revision revision;
@@ -69,7 +72,7 @@ final class Lane {
             records++;
             if (range.contains(change.change().key())) {
                 inRange.add(change);
-                bytes += change.change().bytes();
+                bytes += change.change().bytes() + OBJECT_BYTES;
             }
         }
     }

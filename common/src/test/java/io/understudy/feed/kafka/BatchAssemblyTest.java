@@ -260,6 +260,20 @@ class BatchAssemblyTest {
                 .hasMessageContaining("revision 6");
     }
 
+    @Test
+    void manySmallChangesAreHeldNoMoreThanFewLargeOnes() throws Exception {
+        BatchAssembly assembly = at(5);
+        for (int i = 0; i < 7; i++) {
+            assembly.accept(0, deleted(i), 2_000);
+        }
+        assertThatThrownBy(() -> assembly.accept(0, deleted(7), 2_000)).isInstanceOf(CommitTooLarge.class);
+    }
+
+    private static TopicRecord deleted(int index) {
+        ByteString key = ByteString.copyFromUtf8("k" + index);
+        return new TopicRecord.Changed(CLUSTER, new Revision(6), index, 8, new Change.Delete(key));
+    }
+
     private static BatchAssembly at(long revision) {
         return new BatchAssembly(List.of(new LaneStart(0, new Revision(revision), 1_000)), KeyRange.all(), 1_000);
     }

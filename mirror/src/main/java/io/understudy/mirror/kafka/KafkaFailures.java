@@ -3,6 +3,7 @@ package io.understudy.mirror.kafka;
 import io.understudy.mirror.sink.SinkException;
 import java.util.concurrent.ExecutionException;
 import org.apache.kafka.common.KafkaException;
+import org.apache.kafka.common.config.ConfigException;
 import org.apache.kafka.common.errors.ApiException;
 import org.apache.kafka.common.errors.InterruptException;
 import org.apache.kafka.common.errors.InvalidPidMappingException;
@@ -30,6 +31,11 @@ final class KafkaFailures {
         if (failure instanceof InterruptedException || failure instanceof InterruptException) {
             Thread.currentThread().interrupt();
             return new SinkException.Stopped(doing);
+        }
+        ConfigException setting = setting(failure);
+        if (setting != null) {
+            return new SinkException.Refused(
+                    doing + " failed: a setting of Kafka's clients can't be used: " + innermost(setting), failure);
         }
         Throwable cause = root(failure);
         String message = doing + " failed: " + cause.getClass().getSimpleName() + ": " + cause.getMessage();
@@ -66,6 +72,26 @@ final class KafkaFailures {
                 || cause instanceof TransactionAbortedException
                 || cause instanceof java.util.concurrent.TimeoutException
                 || (cause instanceof KafkaException && !(cause instanceof ApiException));
+    }
+
+    /** What is wrong in the configuration; null if that isn't the cause. */
+    private static @Nullable ConfigException setting(Throwable failure) {
+        for (Throwable cause = failure; cause != null; cause = cause.getCause()) {
+            // Which is how a machine is that has lost its network.
+            boolean isNameUnknown = String.valueOf(cause.getMessage()).contains("No resolvable bootstrap urls");
+            if (cause instanceof ConfigException setting && !isNameUnknown) {
+                return setting;
+            }
+        }
+        return null;
+    }
+
+    private static @Nullable String innermost(Throwable failure) {
+        Throwable cause = failure;
+        for (Throwable next = cause.getCause(); next != null; next = next.getCause()) {
+            cause = next;
+        }
+        return cause.getMessage();
     }
 
     /** Clients wrap what a broker said: "we are in an error state". */

@@ -30,6 +30,9 @@ final class KafkaTopics {
 
     private static final Logger LOG = LoggerFactory.getLogger(KafkaTopics.class);
 
+    /** A producer's buffer holds two; etcd's limit is less by far, and a topic's may be none. */
+    private static final int MAX_RECORD_BYTES = 64 << 20;
+
     private final Admin admin;
     private final KafkaSinkOptions options;
     private final Duration timeout;
@@ -69,14 +72,14 @@ final class KafkaTopics {
         return ids;
     }
 
-    /** The largest record that change topic and state topic take, or will once they are created. */
+    /** The largest record that change topic and state topic take, or will once they are created, as far as one is held. */
     RecordLimit limit(Map<String, TopicDescription> found) {
         int bytes = Stream.of(options.topic(), options.stateTopic())
                 .filter(found::containsKey)
                 .mapToInt(topic -> maxMessageBytes(config(topic)))
                 .min()
                 .orElse(KafkaClients.MAX_MESSAGE_BYTES);
-        return new RecordLimit(bytes, options.topic() + " and " + options.stateTopic());
+        return new RecordLimit(Math.min(bytes, MAX_RECORD_BYTES), options.topic() + " and " + options.stateTopic());
     }
 
     /**
