@@ -47,6 +47,7 @@ final class StateTable {
     private long sinceMark;
     private long inThisSnapshot;
     private boolean unbroken;
+    private boolean markExpected;
 
     StateTable(KeyRange range) {
         this.range = range;
@@ -55,11 +56,17 @@ final class StateTable {
     /** From here on it counts whether something is missing. */
     void beginVerified() {
         unbroken = true;
+        markExpected = false;
+    }
+
+    /** There was a mark from there on: if it isn't met, compaction has taken it, and perhaps changes with it. */
+    void expectMark() {
+        markExpected = true;
     }
 
     /** Whether nothing was missing since {@link #beginVerified}. */
     boolean isUnbroken() {
-        return unbroken;
+        return unbroken && !markExpected;
     }
 
     /** Whether the last record was a mark up to which everything is told. */
@@ -144,6 +151,7 @@ final class StateTable {
     private void mark(TopicRecord told) {
         boolean ofSnapshot = inSnapshot;
         atMark = true;
+        markExpected = false;
         lastMark = told.revision();
         inSnapshot = told instanceof TopicRecord.SnapshotBegin;
         if (inSnapshot) {

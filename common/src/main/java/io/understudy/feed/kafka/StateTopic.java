@@ -72,7 +72,7 @@ final class StateTopic {
             return null;
         }
         boolean heard = (offset < end || passed) && readRecords(timeout);
-        if (offset < end) {
+        if (end < 0 || offset < end) {
             return null;
         }
         if (!passed || !table.isUnbroken()) {
@@ -86,6 +86,9 @@ final class StateTopic {
             if (!heard) {
                 waits();
             }
+            return null;
+        }
+        if (!isStillTheSame(timeout)) {
             return null;
         }
         if (System.nanoTime() - begunNanos > retention.toNanos()) {
@@ -143,6 +146,10 @@ final class StateTopic {
                     + " mirror write it anew, into topics of another name");
         }
         end = found.end();
+        if (passed && offset < end) {
+            // Transactions end with one.
+            table.expectMark();
+        }
         return true;
     }
 
@@ -170,7 +177,7 @@ final class StateTopic {
         return !records.isEmpty();
     }
 
-    private void listen(boolean silent) throws Unexplained, InterruptedException {
+    private void listen(boolean silent) throws InterruptedException {
         TopicWatch watching = watch;
         if (watching == null) {
             return;
@@ -178,8 +185,27 @@ final class StateTopic {
         if (!silent) {
             watching.heard();
         } else if (watching.isReplaced()) {
-            throw new Unexplained("the topic " + partition.topic() + " was deleted, and made anew under the same name");
+            replaced();
         }
+    }
+
+    /** Before what was read is taken for the state: part of it may be of another topic, read on in after a while. */
+    private boolean isStillTheSame(Duration timeout) throws InterruptedException {
+        TopicWatch watching = watch;
+        Boolean same = watching == null ? null : watching.isSame(timeout);
+        if (same != null && !same) {
+            replaced();
+        }
+        return same != null && same;
+    }
+
+    private void replaced() {
+        LOG.warn(
+                "state is read anew, cause=\"the topic {} was deleted, and made anew under the same name\"",
+                partition.topic());
+        watch = null;
+        deleteRetention = null;
+        begin();
     }
 
     private void waits() {

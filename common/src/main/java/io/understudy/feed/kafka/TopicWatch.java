@@ -4,6 +4,7 @@ import java.time.Duration;
 import java.util.concurrent.TimeUnit;
 import org.apache.kafka.clients.admin.TopicDescription;
 import org.apache.kafka.common.Uuid;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Finds out why nothing comes. Kafka's consumer does not tell: it waits alike for a broker that is away and for a topic that
@@ -38,11 +39,17 @@ final class TopicWatch {
         if (System.nanoTime() - heardNanos < SILENCE_NANOS) {
             return false;
         }
-        TopicDescription found = describing.answer(Duration.ZERO);
-        if (found == null) {
+        Boolean same = isSame(Duration.ZERO);
+        if (same == null) {
             return false;
         }
         heard();
-        return !found.topicId().equals(id);
+        return !same;
+    }
+
+    /** Asks for the topic at once, whether it is still the one that was found; null if more time is needed. */
+    @Nullable Boolean isSame(Duration timeout) throws InterruptedException {
+        TopicDescription found = describing.answer(timeout);
+        return found == null ? null : found.topicId().equals(id);
     }
 }

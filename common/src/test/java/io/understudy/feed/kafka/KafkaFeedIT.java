@@ -528,6 +528,30 @@ final class KafkaFeedIT {
     }
 
     @Test
+    void aStateTopicThatIsMadeAnewWhileItIsReadIsReadFromItsBeginning() throws Exception {
+        MirrorStub mirror = mirror(1);
+        history.put("", IntStream.range(0, 20_000).mapToObj(i -> "many-" + i).toArray(String[]::new));
+        mirror.snapshot(history.revision(), history.state(), List.of());
+        ModelConsumer model = new ModelConsumer(KeyRange.all());
+        try (Feed feed = source().open(KeyRange.all(), FeedKind.HISTORY, null)) {
+            // Until a part is read, which is what one poll gives.
+            for (int i = 0; i < 30 && model.position() == null; i++) {
+                feed.poll(Duration.ofMillis(1), model);
+            }
+            assertThat(model.position()).isNull();
+            mirror.makeStateTopicAnew();
+            mirror.snapshot(history.revision(), history.state(), List.of());
+            mirror.write(history.next(1));
+            await().atMost(PATIENCE).until(() -> {
+                feed.poll(Duration.ofMillis(50), model);
+                return model.position() != null;
+            });
+        }
+        assertThat(model.snapshots()).isEqualTo(1);
+        assertThat(model.state()).hasSizeGreaterThanOrEqualTo(20_000);
+    }
+
+    @Test
     void itGoesOnAfterTheBrokerWasKilled() {
         MirrorStub mirror = mirror(2);
         mirror.snapshot(history.revision(), history.state(), List.of());

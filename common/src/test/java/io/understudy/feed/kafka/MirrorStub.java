@@ -208,12 +208,19 @@ final class MirrorStub implements AutoCloseable {
 
     /** Deletes the change topic and creates it again. */
     void makeChangeTopicAnew() throws InterruptedException, ExecutionException {
-        admin.deleteTopics(List.of(topic)).all().get();
+        makeAnew(new NewTopic(topic, partitions, (short) 1));
+    }
+
+    /** Deletes the state topic and creates it again; what is written then is of another generation. */
+    void makeStateTopicAnew() throws InterruptedException, ExecutionException {
+        makeAnew(new NewTopic(stateTopic(), 1, (short) 1).configs(Map.of("cleanup.policy", "compact")));
+        origin = new TopicOrigin(origin.generation() + 1, origin.scope(), origin.partitions());
+    }
+
+    private void makeAnew(NewTopic made) throws InterruptedException, ExecutionException {
+        admin.deleteTopics(List.of(made.name())).all().get();
         await().ignoreExceptions()
-                .until(() -> admin.createTopics(List.of(new NewTopic(topic, partitions, (short) 1)))
-                                .all()
-                                .get()
-                        == null);
+                .until(() -> admin.createTopics(List.of(made)).all().get() == null);
     }
 
     private long[] send(List<Commit> commits) {
