@@ -8,6 +8,7 @@ import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
 import java.time.Duration;
+import java.util.Iterator;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 
@@ -52,6 +53,18 @@ public final class EtcdConnections implements AutoCloseable {
         CallOptions options = CallOptions.DEFAULT.withDeadlineAfter(deadline.toNanos(), TimeUnit.NANOSECONDS);
         return Calls.unary(answer ->
                 ClientCalls.asyncUnaryCall(channels.getAnew(endpoint).newCall(method, options), request, answer));
+    }
+
+    /**
+     * Makes a call that is answered in many parts, of which one at a time is asked for. To end it before its last part,
+     * make it in a context that can be cancelled.
+     *
+     * @param deadline for all parts together
+     * @return waits for parts; fails with an {@link io.grpc.StatusRuntimeException}
+     */
+    public <Q, A> Iterator<A> stream(Endpoint endpoint, MethodDescriptor<Q, A> method, Q request, Duration deadline) {
+        CallOptions options = CallOptions.DEFAULT.withDeadlineAfter(deadline.toNanos(), TimeUnit.NANOSECONDS);
+        return ClientCalls.blockingServerStreamingCall(channels.getAnew(endpoint), method, options, request);
     }
 
     /**

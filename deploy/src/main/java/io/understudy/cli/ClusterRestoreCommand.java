@@ -1,0 +1,125 @@
+package io.understudy.cli;
+
+import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
+import io.understudy.cluster.machine.ConfiguredMachines;
+import io.understudy.cluster.machine.MachineSettings;
+import io.understudy.cluster.machine.Machines;
+import io.understudy.cluster.observe.ClusterFacts;
+import io.understudy.cluster.observe.EtcdObserver;
+import io.understudy.cluster.observe.UnobservableException;
+import io.understudy.cluster.settings.ClusterSettings;
+import io.understudy.cluster.snapshot.Restore;
+import io.understudy.cluster.snapshot.SnapshotTool;
+import io.understudy.etcd.EtcdConnections;
+import io.understudy.local.binary.EtcdBinaries;
+import io.understudy.local.process.Waiting;
+import java.io.PrintWriter;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.InstantSource;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.Callable;
+import java.util.function.Consumer;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.ExitCode;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Spec;
+
+/** {@code understudy cluster restore}: a new cluster from a snapshot. */
+@Command(
+        name = "restore",
+        description = {
+            "Make a new cluster from a snapshot: data for as many machines as there are to be voters, then start them.",
+            "Refuses data directories that exist, and a cluster that answers."
+        },
+        exitCodeListHeading = "%nExit status:%n",
+        exitCodeList = {"0:the new cluster serves", "1:it does not", "2:bad usage"})
+final class ClusterRestoreCommand implements Callable<Integer> {
+
+    private static final Duration LOOK = Duration.ofSeconds(2);
+
+    @Mixin
+    private ConfigurationFlags configuration;
+
+    @Option(names = "--snapshot", required = true, paramLabel = "FILE", description = "The snapshot.")
+    private Path snapshot;
+
+    @Option(
+            names = "--bump-revision",
+            defaultValue = "0",
+            paramLabel = "N",
+            description = "Move revisions ahead by so many, and mark the old ones compacted: clients that have seen the old"
+                    + " cluster then start over instead of missing changes. 0 leaves them; with clients that watch, take"
+                    + " 1000000000.")
+    private long bump;
+
+    @Option(
+            names = "--timeout",
+            defaultValue = "60s",
+            paramLabel = "TIME",
+            description = "How long the new members may take to serve; ${DEFAULT-VALUE} by default.")
+    private Duration timeout;
+
+    @Spec
+    private CommandSpec spec;
+
+    @Override
+    public Integer call() {
+        ClusterSettings settings =
+                ClusterSettings.load(configuration.file(), System.getenv(), configuration.values());
+        List<MachineSettings> machines = settings.machines().stream()
+                .limit(settings.shape().voters())
+                .toList();
+        if (machines.size() < settings.shape().voters()) {
+            throw new ParameterException(
+                    spec.commandLine(),
+                    "shape.voters is " + settings.shape().voters() + ", and there are " + machines.size() + " machines");
+        }
+        PrintWriter out = spec.commandLine().getOut();
+        Consumer<String> told = line -> {
+            out.println(line);
+            out.flush();
+        };
+        EtcdBinaries binaries = EtcdBinaries.find();
+        Machines control =
+                ConfiguredMachines.of(settings.machines(), binaries::etcd, told, InstantSource.system());
+        try (EtcdConnections connections = EtcdConnections.open(settings.cluster())) {
+            EtcdObserver observer = new EtcdObserver(settings.cluster(), connections, new SimpleMeterRegistry());
+            look(observer).ifPresent(living -> {
+                throw new IllegalStateException(
+                        "a cluster answers already, " + living.cluster() + "; name other endpoints and machines");
+            });
+            new Restore(SnapshotTool.of(binaries), control, told)
+                    .restore(
+                            snapshot.toAbsolutePath(),
+                            machines,
+                            "restored-" + Instant.now().getEpochSecond(),
+                            bump);
+            machines.forEach(machine -> control.start(machine.member()));
+            told.accept("waiting for " + machines.size() + " members to serve");
+            ClusterFacts facts = Waiting.until(
+                    timeout,
+                    () -> look(observer).filter(seen -> seen.healthyVoters().size() == machines.size()),
+                    () -> new IllegalStateException("the new members do not all serve after " + timeout.toSeconds()
+                            + " s; see their logs"));
+            told.accept("cluster " + facts.cluster() + " serves: " + facts.quorum());
+        }
+        return ExitCode.OK;
+    }
+
+    private static Optional<ClusterFacts> look(EtcdObserver observer) {
+        try {
+            return Optional.of(observer.observe(LOOK));
+        } catch (UnobservableException e) {
+            return Optional.empty();
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new IllegalStateException("interrupted while looking at the cluster", e);
+        }
+    }
+}

@@ -1,0 +1,64 @@
+package io.understudy.cli;
+
+import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
+import io.understudy.cluster.observe.ClusterFacts;
+import io.understudy.cluster.observe.EtcdObserver;
+import io.understudy.cluster.settings.ClusterSettings;
+import io.understudy.cluster.snapshot.SnapshotDirectory;
+import io.understudy.cluster.snapshot.SnapshotTaker;
+import io.understudy.cluster.snapshot.SnapshotTool;
+import io.understudy.etcd.EtcdConnections;
+import io.understudy.local.binary.EtcdBinaries;
+import java.io.PrintWriter;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.Optional;
+import java.util.concurrent.Callable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.ExitCode;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Spec;
+
+/** {@code understudy cluster snapshot save}: one now. */
+@Command(
+        name = "save",
+        description = "Save a snapshot now, from a learner if there is one. It is verified before it has its name.")
+final class ClusterSnapshotSaveCommand implements Callable<Integer> {
+
+    private static final Duration LOOK = Duration.ofSeconds(5);
+
+    @Mixin
+    private ConfigurationFlags configuration;
+
+    @Option(names = "--to", paramLabel = "DIR", description = "Where to; by default snapshots.directory.")
+    private Path directory;
+
+    @Spec
+    private CommandSpec spec;
+
+    @Override
+    public Integer call() throws InterruptedException {
+        ClusterSettings settings =
+                ClusterSettings.load(configuration.file(), System.getenv(), configuration.values());
+        SnapshotDirectory target = new SnapshotDirectory(Optional.ofNullable(directory)
+                .or(() -> settings.snapshots().directory())
+                .orElseThrow(() -> new ParameterException(
+                        spec.commandLine(), "neither --to nor snapshots.directory in the configuration is given")));
+        SnapshotTool tool = SnapshotTool.of(EtcdBinaries.find());
+        try (EtcdConnections connections = EtcdConnections.open(settings.cluster())) {
+            ClusterFacts facts =
+                    new EtcdObserver(settings.cluster(), connections, new SimpleMeterRegistry()).observe(LOOK);
+            SnapshotTaker.Taken taken = new SnapshotTaker(connections, tool).take(facts, target, Instant.now());
+            PrintWriter out = spec.commandLine().getOut();
+            out.println("saved " + taken.file().path() + ": revision "
+                    + taken.contents().revision() + ", " + taken.file().bytes() + " bytes, from " + taken.member()
+                    + " in " + taken.took().toMillis() + " ms");
+            out.flush();
+        }
+        return ExitCode.OK;
+    }
+}

@@ -1,0 +1,47 @@
+package io.understudy.cluster.snapshot;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.security.MessageDigest;
+import java.security.NoSuchAlgorithmException;
+import java.util.Arrays;
+
+/** The SHA-256 of a database, which its member appends to it when it sends a snapshot. */
+final class Digest {
+
+    private static final int BYTES = 32;
+    /** A database is made of pages. */
+    private static final int PAGE_BYTES = 512;
+
+    private Digest() {}
+
+    /**
+     * Reads all of it.
+     *
+     * @throws SnapshotException it is cut short or damaged
+     * @throws IOException it can't be read
+     */
+    static void require(Path file) throws IOException {
+        long size = Files.size(file);
+        if (size <= BYTES || size % PAGE_BYTES != BYTES) {
+            throw new SnapshotException(
+                    "snapshot " + file + " has " + size + " bytes: it is cut short, or no snapshot with a digest", null);
+        }
+        try (InputStream in = Files.newInputStream(file)) {
+            MessageDigest digest = MessageDigest.getInstance("SHA-256");
+            byte[] buffer = new byte[1 << 16];
+            for (long left = size - BYTES; left > 0; ) {
+                int read = in.readNBytes(buffer, 0, (int) Math.min(left, buffer.length));
+                digest.update(buffer, 0, read);
+                left -= read;
+            }
+            if (!Arrays.equals(digest.digest(), in.readAllBytes())) {
+                throw new SnapshotException("snapshot " + file + " is damaged: its digest is another one", null);
+            }
+        } catch (NoSuchAlgorithmException e) {
+            throw new IllegalStateException("every Java has SHA-256", e);
+        }
+    }
+}

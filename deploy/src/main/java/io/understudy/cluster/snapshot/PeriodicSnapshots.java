@@ -1,0 +1,176 @@
+package io.understudy.cluster.snapshot;
+
+import io.micrometer.core.instrument.Gauge;
+import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.Timer;
+import io.micrometer.core.instrument.binder.BaseUnits;
+import io.understudy.cluster.observe.ClusterFacts;
+import io.understudy.local.process.Command;
+import io.understudy.local.process.CommandFailedException;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Takes a snapshot whenever the newest is too old, on a thread of its own. When that is follows from the files that are
+ * there: whoever takes over from another goes on where that one stopped.
+ *
+ * <p>{@code understudy.cluster.snapshots} (timer; {@code outcome}: ok or failed), {@code
+ * understudy.cluster.snapshot.uploads} (timer, likewise), {@code understudy.cluster.snapshot.age} (seconds, -1 for none),
+ * {@code understudy.cluster.snapshot.size} (bytes of the newest).
+ */
+public final class PeriodicSnapshots implements AutoCloseable {
+
+    private static final Logger log = LoggerFactory.getLogger(PeriodicSnapshots.class);
+    private static final Duration RETRY = Duration.ofMinutes(1);
+
+    /** The environment variable that tells the upload command which file. */
+    static final String VARIABLE = "UNDERSTUDY_SNAPSHOT";
+
+    private final SnapshotSettings settings;
+    private final Optional<SnapshotDirectory> directory;
+    private final SnapshotTaker taker;
+    private final MeterRegistry meters;
+    private final ExecutorService thread = Executors.newSingleThreadExecutor(task -> {
+        Thread made = new Thread(task, "cluster-snapshots");
+        made.setDaemon(true);
+        return made;
+    });
+    private volatile Instant notBefore = Instant.MIN;
+    private volatile CompletableFuture<Void> running = CompletableFuture.completedFuture(null);
+    private volatile Optional<SnapshotFile> newest;
+
+    public PeriodicSnapshots(SnapshotSettings settings, SnapshotTaker taker, MeterRegistry meters) {
+        this.settings = settings;
+        this.directory = settings.directory().map(SnapshotDirectory::new);
+        this.taker = taker;
+        this.meters = meters;
+        this.newest = directory.flatMap(found -> found.list().stream().findFirst());
+        if (directory.isPresent()) {
+            Gauge.builder("understudy.cluster.snapshot.age", this, PeriodicSnapshots::ageSeconds)
+                    .description("Since the newest snapshot was begun; -1 if there is none")
+                    .baseUnit("seconds")
+                    .register(meters);
+            Gauge.builder(
+                            "understudy.cluster.snapshot.size",
+                            this,
+                            each -> each.newest.map(SnapshotFile::bytes).orElse(0L))
+                    .description("Size of the newest snapshot")
+                    .baseUnit(BaseUnits.BYTES)
+                    .register(meters);
+        }
+    }
+
+    private double ageSeconds() {
+        return newest.map(file -> (double)
+                        Duration.between(file.taken(), Instant.now()).toSeconds())
+                .orElse(-1.0);
+    }
+
+    /** Begins a snapshot if one is due. Returns at once; call it with every look at the cluster while it is yours to act on. */
+    public void tick(ClusterFacts facts) {
+        Instant now = facts.at();
+        if (directory.isEmpty() || !running.isDone() || now.isBefore(notBefore)) {
+            return;
+        }
+        boolean isDue = newest.map(file -> !file.taken().plus(settings.interval()).isAfter(now))
+                .orElse(true);
+        if (isDue) {
+            SnapshotDirectory target = directory.get();
+            running = CompletableFuture.runAsync(() -> take(facts, target, now), thread);
+        }
+    }
+
+    /** Completes when no snapshot is under way any more. */
+    CompletableFuture<Void> idle() {
+        return running;
+    }
+
+    private void take(ClusterFacts facts, SnapshotDirectory target, Instant now) {
+        // Another process may have taken one.
+        newest = target.list().stream().findFirst();
+        if (newest.isPresent() && newest.get().taken().plus(settings.interval()).isAfter(now)) {
+            return;
+        }
+        Timer.Sample began = Timer.start(meters);
+        boolean isOk = false;
+        try {
+            newest = Optional.of(taker.take(facts, target, now).file());
+            isOk = true;
+        } catch (RuntimeException e) {
+            notBefore = now.plus(RETRY);
+            log.warn("no snapshot was taken; the next attempt is in {} s why=\"{}\"", RETRY.toSeconds(), told(e));
+        } finally {
+            began.stop(timer("understudy.cluster.snapshots", isOk));
+        }
+        if (isOk) {
+            upload(target);
+            prune(target, now);
+        }
+    }
+
+    /** Those that could not be uploaded before come along. */
+    private void upload(SnapshotDirectory target) {
+        if (settings.uploadCommand().isEmpty()) {
+            return;
+        }
+        List<SnapshotFile> waiting =
+                target.list().stream().filter(file -> !file.isUploaded()).toList();
+        for (SnapshotFile file : waiting) {
+            Timer.Sample began = Timer.start(meters);
+            boolean isOk = false;
+            try {
+                var unused = Command.of(settings.uploadCommand())
+                        .with(VARIABLE, file.path().toString())
+                        .run(settings.uploadDeadline());
+                target.uploaded(file);
+                isOk = true;
+                log.info("snapshot uploaded file={}", file.path());
+            } catch (CommandFailedException | IOException e) {
+                log.warn("snapshot not uploaded, kept for the next time file={} why=\"{}\"", file.path(), told(e));
+            } finally {
+                began.stop(timer("understudy.cluster.snapshot.uploads", isOk));
+            }
+        }
+    }
+
+    private void prune(SnapshotDirectory target, Instant now) {
+        try {
+            for (SnapshotFile file : target.prune(settings.keepCount(), settings.keepAge(), now)) {
+                log.info("snapshot deleted file={} taken={}", file.path(), file.taken());
+            }
+        } catch (IOException e) {
+            log.warn("old snapshots can't be deleted directory={} why=\"{}\"", target.path(), told(e));
+        }
+    }
+
+    private Timer timer(String name, boolean isOk) {
+        return Timer.builder(name).tag("outcome", isOk ? "ok" : "failed").register(meters);
+    }
+
+    private static String told(Exception e) {
+        StringBuilder text = new StringBuilder(String.valueOf(e.getMessage()));
+        for (Throwable more : e.getSuppressed()) {
+            text.append("; ").append(more.getMessage());
+        }
+        return text.toString();
+    }
+
+    /** Where snapshots go; empty if none are taken. */
+    public Optional<Path> path() {
+        return directory.map(SnapshotDirectory::path);
+    }
+
+    @Override
+    public void close() {
+        thread.shutdownNow();
+    }
+}

@@ -1,0 +1,110 @@
+package io.understudy.cluster.snapshot;
+
+import io.understudy.cluster.machine.MachineSettings;
+import io.understudy.cluster.machine.Machines;
+import io.understudy.cluster.machine.ProcessKind;
+import io.understudy.local.process.Folders;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.nio.file.attribute.UserPrincipal;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.Consumer;
+import java.util.stream.Stream;
+
+/**
+ * Makes the data of a new cluster from a snapshot. Nothing that exists is written to: each data directory has its name once
+ * it is whole, and its owner is its parent's.
+ */
+public final class Restore {
+
+    private final SnapshotTool tool;
+    private final Machines control;
+    private final Consumer<String> progress;
+
+    /** @param progress told what was done, and what members' operators are to do, a line at a time */
+    public Restore(SnapshotTool tool, Machines control, Consumer<String> progress) {
+        this.tool = tool;
+        this.control = control;
+        this.progress = progress;
+    }
+
+    /**
+     * Makes all members' data. The members are not started.
+     *
+     * @param machines all of the new cluster's voters
+     * @param token what tells the new cluster from the one that the snapshot is of
+     * @param bump by how much revisions are moved ahead, so that no client has seen them; 0 for none
+     * @throws SnapshotException the snapshot is damaged, a member runs, or there is data already; nothing was made then
+     */
+    public void restore(Path snapshot, List<MachineSettings> machines, String token, long bump) {
+        SnapshotTool.Contents contents = verified(snapshot);
+        machines.forEach(this::requireNothingThere);
+        progress.accept("snapshot " + snapshot + " is whole: revision " + contents.revision() + ", " + contents.keys()
+                + " keys with their history");
+        Founding cluster =
+                new Founding(machines.stream().map(MachineSettings::member).toList(), token, bump);
+        for (MachineSettings machine : machines) {
+            if (machine.process() == ProcessKind.MANUAL) {
+                progress.accept("To do for member " + machine.name() + ": bring the snapshot there, then");
+                progress.accept("  " + String.join(
+                                " ",
+                                tool.restoring(snapshot, machine.member(), machine.dataDirectory(), cluster)));
+            } else {
+                restore(snapshot, machine, cluster);
+                progress.accept("restored " + machine.name() + " into " + machine.dataDirectory());
+            }
+        }
+    }
+
+    private SnapshotTool.Contents verified(Path snapshot) {
+        try {
+            Digest.require(snapshot);
+        } catch (IOException e) {
+            throw new SnapshotException("snapshot " + snapshot + " can't be read", e);
+        }
+        return tool.contents(snapshot);
+    }
+
+    private void requireNothingThere(MachineSettings machine) {
+        if (control.isRunning(machine.member()).orElse(false)) {
+            throw new SnapshotException(
+                    "member " + machine.name() + " runs; stop it, and move its data away, to put another in its place",
+                    null);
+        }
+        if (machine.process() != ProcessKind.MANUAL && Files.exists(machine.dataDirectory())) {
+            throw new SnapshotException(
+                    "data directory " + machine.dataDirectory() + " exists; nothing is restored over it. Rename it"
+                            + " first, or name another one",
+                    null);
+        }
+    }
+
+    private void restore(Path snapshot, MachineSettings machine, Founding cluster) {
+        Path directory = machine.dataDirectory();
+        Path part = directory.resolveSibling(directory.getFileName() + ".part");
+        try {
+            Path parent = Folders.create(directory.resolveSibling(".").normalize());
+            // Left by an attempt that was interrupted; nobody has ever run on it.
+            Folders.delete(part);
+            tool.restore(snapshot, machine, part, cluster);
+            UserPrincipal owner = Files.getOwner(parent);
+            for (Path each : all(part)) {
+                if (!Files.getOwner(each).equals(owner)) {
+                    Files.setOwner(each, owner);
+                }
+            }
+            Files.move(part, directory, StandardCopyOption.ATOMIC_MOVE);
+        } catch (IOException e) {
+            throw new SnapshotException("data directory " + directory + " can't be made", e);
+        }
+    }
+
+    private static List<Path> all(Path directory) throws IOException {
+        try (Stream<Path> walk = Files.walk(directory)) {
+            return new ArrayList<>(walk.toList());
+        }
+    }
+}

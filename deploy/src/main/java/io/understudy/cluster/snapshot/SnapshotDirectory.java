@@ -1,0 +1,88 @@
+package io.understudy.cluster.snapshot;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.ZoneOffset;
+import java.time.format.DateTimeFormatter;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Optional;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import java.util.stream.Stream;
+
+/** Where snapshots are kept. Files of any other name are nobody's business here. */
+public record SnapshotDirectory(Path path) {
+
+    private static final Pattern NAME = Pattern.compile("snapshot-(\\d{8}T\\d{6}\\.\\d{3}Z)\\.db");
+    private static final DateTimeFormatter STAMP =
+            DateTimeFormatter.ofPattern("yyyyMMdd'T'HHmmss.SSSX").withZone(ZoneOffset.UTC);
+    private static final String UPLOADED = ".uploaded";
+
+    /** What the snapshot begun at that time is called. */
+    public Path fileOf(Instant taken) {
+        return path.resolve("snapshot-" + STAMP.format(taken) + ".db");
+    }
+
+    /** All of them, newest first; none if there is no such directory. */
+    public List<SnapshotFile> list() {
+        if (!Files.isDirectory(path)) {
+            return List.of();
+        }
+        try (Stream<Path> files = Files.list(path)) {
+            return files.flatMap(file -> read(file).stream())
+                    .sorted(Comparator.comparing(SnapshotFile::taken).reversed())
+                    .toList();
+        } catch (IOException e) {
+            throw new UncheckedIOException("cannot list " + path, e);
+        }
+    }
+
+    private static Optional<SnapshotFile> read(Path file) {
+        Matcher name = NAME.matcher(file.getFileName().toString());
+        if (!name.matches()) {
+            return Optional.empty();
+        }
+        return Optional.of(new SnapshotFile(
+                file,
+                Instant.from(STAMP.parse(name.group(1))),
+                file.toFile().length(),
+                Files.exists(marker(file))));
+    }
+
+    /** Remembers that the upload command has taken it. */
+    void uploaded(SnapshotFile snapshot) throws IOException {
+        Path marker = marker(snapshot.path());
+        if (!Files.exists(marker)) {
+            Files.createFile(marker);
+        }
+    }
+
+    /**
+     * Deletes those that are too many and too old.
+     *
+     * @param count how many of the newest stay however old they are
+     * @param age how long the others stay
+     * @return what was deleted
+     */
+    List<SnapshotFile> prune(int count, Duration age, Instant now) throws IOException {
+        List<SnapshotFile> deleted = new ArrayList<>();
+        for (SnapshotFile snapshot : list().stream().skip(count).toList()) {
+            if (!snapshot.taken().isAfter(now.minus(age))) {
+                Files.delete(snapshot.path());
+                Files.deleteIfExists(marker(snapshot.path()));
+                deleted.add(snapshot);
+            }
+        }
+        return deleted;
+    }
+
+    private static Path marker(Path file) {
+        return file.resolveSibling(file.getFileName() + UPLOADED);
+    }
+}

@@ -1,0 +1,148 @@
+package io.understudy.cluster.snapshot;
+
+import io.etcd.jetcd.api.MaintenanceGrpc;
+import io.etcd.jetcd.api.SnapshotRequest;
+import io.etcd.jetcd.api.SnapshotResponse;
+import io.grpc.Context;
+import io.grpc.StatusRuntimeException;
+import io.understudy.cluster.observe.ClusterFacts;
+import io.understudy.cluster.observe.MemberFacts;
+import io.understudy.etcd.Endpoint;
+import io.understudy.etcd.EtcdConnections;
+import java.io.IOException;
+import java.net.URI;
+import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.nio.file.StandardOpenOption;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.Comparator;
+import java.util.Iterator;
+import java.util.List;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Saves snapshots, from a learner if one is healthy, so that no voter pays for it; the leader is asked last. A file has its
+ * name only once it is whole, verified and on disk.
+ */
+public final class SnapshotTaker {
+
+    private static final Logger log = LoggerFactory.getLogger(SnapshotTaker.class);
+    private static final Duration DEADLINE = Duration.ofMinutes(30);
+
+    private final EtcdConnections connections;
+    private final SnapshotTool tool;
+
+    /** @param connections stay the caller's to close */
+    public SnapshotTaker(EtcdConnections connections, SnapshotTool tool) {
+        this.connections = connections;
+        this.tool = tool;
+    }
+
+    /**
+     * What was saved.
+     *
+     * @param member whom it is from
+     */
+    public record Taken(SnapshotFile file, String member, SnapshotTool.Contents contents, Duration took) {}
+
+    /**
+     * Saves one. Blocks; an interrupt ends it.
+     *
+     * @throws SnapshotException no member gave one that is whole
+     */
+    public Taken take(ClusterFacts facts, SnapshotDirectory directory, Instant now) {
+        List<MemberFacts> members = facts.members().stream()
+                .filter(MemberFacts::isHealthy)
+                .filter(member -> !member.clientUrls().isEmpty())
+                .sorted(Comparator.comparingInt((MemberFacts member) -> cost(facts, member))
+                        .thenComparing(member -> facts.lag(member).orElse(Long.MAX_VALUE)))
+                .toList();
+        SnapshotException failure = new SnapshotException("no healthy member gives a snapshot", null);
+        for (MemberFacts member : members) {
+            try {
+                return take(member, directory, now);
+            } catch (SnapshotException e) {
+                log.warn("snapshot failed member={} why=\"{}\"", member.label(), e.getMessage());
+                failure.addSuppressed(e);
+                if (Thread.currentThread().isInterrupted()) {
+                    throw failure;
+                }
+            }
+        }
+        throw failure;
+    }
+
+    private static int cost(ClusterFacts facts, MemberFacts member) {
+        if (member.isLearner()) {
+            return 0;
+        }
+        return facts.leader().filter(member::equals).isPresent() ? 2 : 1;
+    }
+
+    private Taken take(MemberFacts member, SnapshotDirectory directory, Instant now) {
+        Path file = directory.fileOf(now);
+        Path part = file.resolveSibling(file.getFileName() + ".part");
+        URI url = member.clientUrls().get(0);
+        long began = System.nanoTime();
+        try {
+            Files.createDirectories(directory.path());
+            try {
+                stream(Endpoint.of(url), part);
+                Digest.require(part);
+                SnapshotTool.Contents contents = tool.contents(part);
+                Files.move(part, file, StandardCopyOption.ATOMIC_MOVE);
+                force(directory.path());
+                Duration took = Duration.ofNanos(System.nanoTime() - began);
+                SnapshotFile saved = new SnapshotFile(file, now, Files.size(file), false);
+                log.info(
+                        "snapshot saved file={} member={} learner={} bytes={} revision={} ms={}",
+                        file,
+                        member.label(),
+                        member.isLearner(),
+                        saved.bytes(),
+                        contents.revision(),
+                        took.toMillis());
+                return new Taken(saved, member.label(), contents, took);
+            } finally {
+                Files.deleteIfExists(part);
+            }
+        } catch (IOException e) {
+            throw new SnapshotException("snapshot " + file + " can't be written", e);
+        } catch (StatusRuntimeException e) {
+            throw new SnapshotException(member.label() + " at " + url + " gave no snapshot", e);
+        }
+    }
+
+    private void stream(Endpoint endpoint, Path file) throws IOException {
+        Context.CancellableContext call = Context.current().withCancellation();
+        Context before = call.attach();
+        try (FileChannel out = FileChannel.open(
+                file, StandardOpenOption.CREATE, StandardOpenOption.WRITE, StandardOpenOption.TRUNCATE_EXISTING)) {
+            Iterator<SnapshotResponse> parts = connections.stream(
+                    endpoint, MaintenanceGrpc.getSnapshotMethod(), SnapshotRequest.getDefaultInstance(), DEADLINE);
+            while (parts.hasNext()) {
+                for (ByteBuffer bytes : parts.next().getBlob().asReadOnlyByteBufferList()) {
+                    while (bytes.hasRemaining()) {
+                        out.write(bytes);
+                    }
+                }
+            }
+            out.force(true);
+        } finally {
+            call.detach(before);
+            call.cancel(null);
+        }
+    }
+
+    /** The rename, too, is to survive a crash of the machine. */
+    private static void force(Path folder) throws IOException {
+        try (FileChannel channel = FileChannel.open(folder, StandardOpenOption.READ)) {
+            channel.force(true);
+        }
+    }
+}

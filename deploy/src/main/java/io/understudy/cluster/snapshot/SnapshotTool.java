@@ -1,0 +1,92 @@
+package io.understudy.cluster.snapshot;
+
+import com.fasterxml.jackson.core.JsonProcessingException;
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import io.understudy.cluster.machine.MachineSettings;
+import io.understudy.cluster.machine.MemberSpec;
+import io.understudy.local.binary.EtcdBinaries;
+import io.understudy.local.process.Command;
+import io.understudy.local.process.CommandFailedException;
+import java.net.URI;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.stream.Collectors;
+
+/**
+ * etcd's own program for snapshots: {@code etcdutl}, or {@code etcdctl} where there is none.
+ *
+ * @param program absolute path
+ */
+public record SnapshotTool(Path program) {
+
+    private static final Duration DEADLINE = Duration.ofMinutes(10);
+    private static final ObjectMapper JSON = new ObjectMapper();
+
+    /**
+     * What is in a snapshot.
+     *
+     * @param revision the last one in it
+     * @param keys how many, all their revisions counted
+     */
+    public record Contents(long revision, long keys) {}
+
+    public static SnapshotTool of(EtcdBinaries binaries) {
+        Path etcdutl = binaries.etcdutl();
+        return new SnapshotTool(etcdutl == null ? binaries.etcdctl() : etcdutl);
+    }
+
+    /**
+     * Has the program read a snapshot, or a member's database while the member doesn't run.
+     *
+     * @throws SnapshotException it can't be read
+     */
+    public Contents contents(Path file) {
+        try {
+            JsonNode status = JSON.readTree(
+                    run(List.of(program.toString(), "snapshot", "status", file.toString(), "--write-out=json")));
+            return new Contents(status.path("revision").asLong(), status.path("totalKey").asLong());
+        } catch (CommandFailedException | JsonProcessingException e) {
+            throw new SnapshotException("snapshot " + file + " can't be read by etcd's own program", e);
+        }
+    }
+
+    /**
+     * Makes a member's data from a snapshot.
+     *
+     * @param directory must not exist
+     */
+    void restore(Path snapshot, MachineSettings machine, Path directory, Founding cluster) {
+        try {
+            var unused = run(restoring(snapshot, machine.member(), directory, cluster));
+        } catch (CommandFailedException e) {
+            throw new SnapshotException("snapshot " + snapshot + " could not be restored into " + directory, e);
+        }
+    }
+
+    /** The command line that does so. */
+    List<String> restoring(Path snapshot, MemberSpec member, Path directory, Founding cluster) {
+        List<String> line = new ArrayList<>(List.of(
+                program.toString(),
+                "snapshot",
+                "restore",
+                snapshot.toString(),
+                "--name=" + member.name(),
+                "--data-dir=" + directory,
+                "--initial-cluster=" + cluster.initialCluster(),
+                "--initial-cluster-token=" + cluster.token(),
+                "--initial-advertise-peer-urls="
+                        + member.peerUrls().stream().map(URI::toString).collect(Collectors.joining(","))));
+        if (cluster.bump() > 0) {
+            line.add("--bump-revision=" + cluster.bump());
+            line.add("--mark-compacted");
+        }
+        return line;
+    }
+
+    private static String run(List<String> line) {
+        return Command.of(line).with("ETCDCTL_API", "3").run(DEADLINE);
+    }
+}

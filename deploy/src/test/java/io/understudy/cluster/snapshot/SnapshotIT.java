@@ -1,0 +1,215 @@
+package io.understudy.cluster.snapshot;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
+
+import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
+import io.understudy.cluster.machine.LocalControl;
+import io.understudy.cluster.machine.MachineSettings;
+import io.understudy.cluster.machine.Machines;
+import io.understudy.cluster.machine.MemberSpec;
+import io.understudy.cluster.machine.OwnMachines;
+import io.understudy.cluster.machine.ProcessKind;
+import io.understudy.cluster.observe.ClusterFacts;
+import io.understudy.cluster.observe.EtcdObserver;
+import io.understudy.etcd.EtcdConnections;
+import io.understudy.etcd.EtcdSettings;
+import io.understudy.local.binary.EtcdBinaries;
+import io.understudy.local.etcd.LocalEtcd;
+import io.understudy.local.process.Command;
+import io.understudy.local.process.FreePorts;
+import io.understudy.local.process.LocalProcesses;
+import java.net.URI;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.InstantSource;
+import java.time.temporal.ChronoUnit;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Snapshots of a real cluster with a learner. */
+final class SnapshotIT {
+
+    private static final Duration PATIENCE = Duration.ofSeconds(10);
+    private static final int KEYS = 20;
+
+    @TempDir
+    private Path folder;
+
+    private final EtcdBinaries binaries = EtcdBinaries.find();
+    private final SnapshotTool tool = SnapshotTool.of(binaries);
+    private final SimpleMeterRegistry meters = new SimpleMeterRegistry();
+    private LocalEtcd source;
+    private EtcdSettings settings;
+    private EtcdConnections connections;
+
+    @BeforeEach
+    void begin() {
+        source = LocalEtcd.builder()
+                .name("source")
+                .voters(1)
+                .learners(1)
+                .dataDirectory(folder.resolve("source"))
+                .fsync(false)
+                .strictReconfiguration(false)
+                .build();
+        source.start();
+        settings = EtcdSettings.of(source.clientUrls().toArray(URI[]::new));
+        connections = EtcdConnections.open(settings);
+    }
+
+    @AfterEach
+    void end() {
+        connections.close();
+        source.close();
+    }
+
+    @Test
+    void aSnapshotOfALearnerRestoredIntoANewClusterEqualsTheSource() throws Exception {
+        for (int key = 0; key < KEYS; key++) {
+            source.etcdctl("put", "key-" + key, "value-" + key);
+        }
+        source.etcdctl("del", "key-7");
+        String all = source.etcdctl("get", "", "--from-key", "--write-out=json");
+        await().untilAsserted(() -> {
+            ClusterFacts facts = facts(settings, connections);
+            assertThat(facts.lag(facts.learners().get(0))).contains(0L);
+        });
+        SnapshotDirectory directory = new SnapshotDirectory(folder.resolve("snapshots"));
+
+        SnapshotTaker.Taken taken =
+                new SnapshotTaker(connections, tool).take(facts(settings, connections), directory, Instant.now());
+
+        assertThat(taken.member()).isEqualTo(source.learners().get(0).name());
+        assertThat(taken.contents().revision()).isEqualTo(KEYS + 2);
+        assertThat(directory.list()).extracting(SnapshotFile::path).containsExactly(taken.file().path());
+
+        try (FreePorts ports = FreePorts.take(6)) {
+            List<MachineSettings> machines = machines(ports);
+            Machines control = OwnMachines.local(
+                    machines, new LocalControl(new LocalProcesses(), binaries::etcd), InstantSource.system());
+            List<String> told = new ArrayList<>();
+            try {
+                Restore restore = new Restore(tool, control, told::add);
+                restore.restore(taken.file().path(), machines, "restored", 0);
+                machines.forEach(machine -> control.start(machine.member()));
+                String restored = Command.of(List.of(
+                                binaries.etcdctl().toString(),
+                                "--endpoints=" + machines.get(2).member().clientUrls().get(0),
+                                "get",
+                                "",
+                                "--from-key",
+                                "--write-out=json"))
+                        .run(Duration.ofSeconds(20));
+                assertThat(keys(restored)).isEqualTo(keys(all));
+                assertThatThrownBy(() -> restore.restore(taken.file().path(), machines, "restored", 0))
+                        .hasMessageContaining("member new-1 runs");
+                machines.forEach(machine -> control.stop(machine.member()));
+                assertThatThrownBy(() -> restore.restore(taken.file().path(), machines, "restored", 0))
+                        .isInstanceOf(SnapshotException.class)
+                        .hasMessageContaining(machines.get(0).dataDirectory() + " exists");
+            } finally {
+                machines.forEach(machine -> control.stop(machine.member()));
+            }
+        }
+    }
+
+    @Test
+    void snapshotsAreTakenWhenDueUploadedAndKeptByCountAndAge() throws Exception {
+        Path hook = Files.writeString(folder.resolve("upload"), """
+                #!/bin/sh
+                [ ! -e %1$s/offline ] || { echo "no route to host" >&2; exit 1; }
+                echo "$UNDERSTUDY_SNAPSHOT" >> %1$s/uploads
+                """.formatted(folder));
+        Files.setPosixFilePermissions(hook, PosixFilePermissions.fromString("rwxr-xr-x"));
+        Path kept = folder.resolve("kept");
+        SnapshotSettings often = new SnapshotSettings(
+                Optional.of(kept),
+                Duration.ofMinutes(10),
+                2,
+                Duration.ZERO,
+                List.of(hook.toString()),
+                Duration.ofSeconds(10));
+        SnapshotDirectory directory = new SnapshotDirectory(kept);
+        ClusterFacts seen = facts(settings, connections);
+        Path offline = Files.createFile(folder.resolve("offline"));
+        try (PeriodicSnapshots snapshots =
+                new PeriodicSnapshots(often, new SnapshotTaker(connections, tool), meters)) {
+            for (int minutes : List.of(0, 5, 10, 20)) {
+                if (minutes == 20) {
+                    Files.delete(offline);
+                }
+                snapshots.tick(at(seen, seen.at().plus(Duration.ofMinutes(minutes))));
+                snapshots.idle().get(30, TimeUnit.SECONDS);
+            }
+        }
+        assertThat(directory.list())
+                .extracting(SnapshotFile::taken)
+                .containsExactly(
+                        millis(seen.at().plus(Duration.ofMinutes(20))), millis(seen.at().plus(Duration.ofMinutes(10))));
+        assertThat(directory.list()).allMatch(SnapshotFile::isUploaded);
+        assertThat(Files.readAllLines(folder.resolve("uploads")))
+                .contains(directory.list().get(0).path().toString());
+        assertThat(meters.get("understudy.cluster.snapshots").tag("outcome", "ok").timer().count())
+                .isEqualTo(3);
+        assertThat(meters.get("understudy.cluster.snapshot.uploads").tag("outcome", "failed").timer().count())
+                .isEqualTo(3);
+        assertThat(kept).isDirectoryNotContaining("glob:**.part");
+    }
+
+    @Test
+    void refusesAFileThatIsCutShortOrDamaged() throws Exception {
+        SnapshotDirectory directory = new SnapshotDirectory(folder.resolve("snapshots"));
+        Path file = new SnapshotTaker(connections, tool)
+                .take(facts(settings, connections), directory, Instant.now())
+                .file()
+                .path();
+        byte[] bytes = Files.readAllBytes(file);
+        bytes[bytes.length / 2] ^= 1;
+        Files.write(file, bytes);
+        assertThatThrownBy(() -> Digest.require(file)).hasMessageContaining("is damaged");
+        Files.write(file, Arrays.copyOf(bytes, bytes.length - 1));
+        assertThatThrownBy(() -> Digest.require(file)).hasMessageContaining("cut short");
+    }
+
+    private List<MachineSettings> machines(FreePorts ports) {
+        return IntStream.range(0, 3)
+                .mapToObj(index -> MachineSettings.of(
+                        new MemberSpec(
+                                "new-" + (index + 1),
+                                List.of(URI.create("http://127.0.0.1:" + ports.get(2 * index))),
+                                List.of(URI.create("http://127.0.0.1:" + ports.get(2 * index + 1)))),
+                        ProcessKind.LOCAL,
+                        folder.resolve("new-" + (index + 1))))
+                .toList();
+    }
+
+    private ClusterFacts facts(EtcdSettings of, EtcdConnections over) throws InterruptedException {
+        return new EtcdObserver(of, over, meters).observe(PATIENCE);
+    }
+
+    private static ClusterFacts at(ClusterFacts facts, Instant at) {
+        return new ClusterFacts(facts.cluster(), facts.members(), facts.isConfirmed(), facts.alarms(), at);
+    }
+
+    private static Instant millis(Instant instant) {
+        return instant.truncatedTo(ChronoUnit.MILLIS);
+    }
+
+    /** All but the header, which tells who answered. */
+    private static String keys(String json) {
+        return json.substring(json.indexOf("\"kvs\""));
+    }
+}
