@@ -33,6 +33,11 @@ final class KafkaTopics {
     /** A producer's buffer holds two; etcd's limit is less by far, and a topic's may be none. */
     private static final int MAX_RECORD_BYTES = 64 << 20;
 
+    /** Compaction leaves the last segment alone, which who takes over, or begins with the state, has to read. */
+    private static final int CHECKPOINT_SEGMENT_BYTES = 16 << 20;
+
+    private static final int STATE_SEGMENT_BYTES = 128 << 20;
+
     private final Admin admin;
     private final KafkaSinkOptions options;
     private final Duration timeout;
@@ -113,10 +118,17 @@ final class KafkaTopics {
                 Map.of(
                         TopicConfig.MAX_MESSAGE_BYTES_CONFIG,
                         messageBytes,
+                        TopicConfig.SEGMENT_BYTES_CONFIG,
+                        Integer.toString(STATE_SEGMENT_BYTES),
                         // Else a copy that stands still for a day never hears of what was deleted meanwhile.
                         TopicConfig.DELETE_RETENTION_MS_CONFIG,
                         Long.toString(options.retention().toMillis()))));
-        wanted.add(new Wanted(options.checkpointTopic(), 1, TopicConfig.CLEANUP_POLICY_COMPACT, false, Map.of()));
+        wanted.add(new Wanted(
+                options.checkpointTopic(),
+                1,
+                TopicConfig.CLEANUP_POLICY_COMPACT,
+                false,
+                Map.of(TopicConfig.SEGMENT_BYTES_CONFIG, Integer.toString(CHECKPOINT_SEGMENT_BYTES))));
         return wanted;
     }
 

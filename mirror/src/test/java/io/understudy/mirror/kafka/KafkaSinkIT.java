@@ -39,6 +39,7 @@ import org.apache.kafka.clients.admin.RecordsToDelete;
 import org.apache.kafka.clients.producer.Producer;
 import org.apache.kafka.common.IsolationLevel;
 import org.apache.kafka.common.TopicPartition;
+import org.apache.kafka.common.config.ConfigResource;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -197,6 +198,39 @@ final class KafkaSinkIT {
                 .hasMessageContaining("allows 2097152");
         sink.close();
         assertThat(history().commits()).isEqualTo(List.of(commit(11, "before")));
+    }
+
+    @Test
+    void compactionIsNotHeldUpByLargeSegments() throws Exception {
+        var unused = begun(10);
+        assertThat(segmentBytes(options.checkpointTopic())).isEqualTo("16777216");
+        assertThat(segmentBytes(options.stateTopic())).isEqualTo("134217728");
+    }
+
+    private String segmentBytes(String topic) throws Exception {
+        ConfigResource resource = new ConfigResource(ConfigResource.Type.TOPIC, topic);
+        return admin.describeConfigs(List.of(resource))
+                .all()
+                .get()
+                .get(resource)
+                .get("segment.bytes")
+                .value();
+    }
+
+    @Test
+    void takesTopicsThatHaveNoLimit() {
+        for (String topic : List.of(options.topic(), options.stateTopic())) {
+            create(new NewTopic(topic, Optional.of(1), Optional.empty())
+                    .configs(Map.of(
+                            "max.message.bytes",
+                            "2147483647",
+                            "cleanup.policy",
+                            topic.equals(options.topic()) ? "delete" : "compact")));
+        }
+        KafkaSink sink = begun(10);
+        give(sink, commit(11, "a"));
+        sink.caughtUp();
+        assertThat(history().commits()).isEqualTo(List.of(commit(11, "a")));
     }
 
     @Test
