@@ -101,14 +101,14 @@ final class MirrorConfigurationTest {
         MirrorSettings settings = load("""
                 mirrors:
                   back:
-                    source: {kafka: {bootstrapServers: "127.0.0.1:3", topic: core.t, maxCommitBytes: 1MiB}}
+                    source: {kafka: {bootstrapServers: "127.0.0.1:3", topic: core.t, maxCommitBytes: 8MiB}}
                     include: /registry/
                     rename: {from: /registry/, to: /copy/}
                     target: {etcd: {endpoints: http://127.0.0.1:2}}
                 """);
         assertThat(settings.mirrors().get(0).source())
                 .isEqualTo(new MirrorSettings.Source.Kafka(
-                        KafkaSettings.of("127.0.0.1:3"), new KafkaFeedOptions("core.t", "core.t.state", 1 << 20)));
+                        KafkaSettings.of("127.0.0.1:3"), new KafkaFeedOptions("core.t", "core.t.state", 8 << 20)));
     }
 
     @Test
