@@ -92,7 +92,7 @@ final class ClusterStatusIT {
         cluster.followers().forEach(EtcdMember::kill);
 
         await().atMost(60, SECONDS).untilAsserted(() -> {
-            Ended ended = status(left.clientUrl());
+            Ended ended = status(left.clientUrl(), "--timeout=5s");
             assertThat(ended.status()).isEqualTo(1);
             assertThat(ended.out())
                     .contains(": 3 voters, 0 healthy, 2 needed: quorum lost, 2 short of 2\n")
@@ -101,7 +101,8 @@ final class ClusterStatusIT {
                     .contains("unconfirmed: ")
                     .containsPattern(left.name() + " +[0-9a-f]+ +voter +no leader ");
         });
-        assertThat(page(left.clientUrl()).path("mostRecent").asText()).isEqualTo(Long.toHexString(left.id()));
+        assertThat(page(left.clientUrl(), "--timeout=5s").path("mostRecent").asText())
+                .isEqualTo(Long.toHexString(left.id()));
     }
 
     @Test
@@ -153,9 +154,11 @@ final class ClusterStatusIT {
         }
     }
 
-    private JsonNode page(URI endpoint) {
+    private JsonNode page(URI endpoint, String... more) {
+        String[] arguments =
+                Stream.concat(Stream.of("--output=json"), Stream.of(more)).toArray(String[]::new);
         try {
-            return JSON.readTree(status(endpoint, "--output=json").out());
+            return JSON.readTree(status(endpoint, arguments).out());
         } catch (JsonProcessingException e) {
             throw new AssertionError(e);
         }
@@ -164,8 +167,10 @@ final class ClusterStatusIT {
     private static Ended status(URI endpoint, String... more) {
         StringWriter out = new StringWriter();
         StringWriter err = new StringWriter();
+        // Where all answer or refuse, no time-out is waited for.
+        List<String> flags = more.length == 0 ? List.of("--timeout=30s") : List.of(more);
         List<String> arguments = Stream.concat(
-                        Stream.of("cluster", "status", "--endpoints", endpoint.toString()), Stream.of(more))
+                        Stream.of("cluster", "status", "--endpoints", endpoint.toString()), flags.stream())
                 .toList();
         int status = Understudy.run(
                 new PrintWriter(out, true), new PrintWriter(err, true), arguments.toArray(String[]::new));

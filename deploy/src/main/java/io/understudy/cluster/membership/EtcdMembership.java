@@ -30,7 +30,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Changes a cluster by etcd's own requests. Looks at the cluster first, for whom to ask. Any thread.
+ * Changes a cluster by etcd's own requests, sent to whom the last look at it shows fit for them. Any thread.
  *
  * <p>{@code understudy.cluster.requests} (timer; {@code request}, {@code outcome}: done, refused or unknown): requests
  * that change the cluster.
@@ -39,7 +39,10 @@ public final class EtcdMembership implements Membership {
 
     private static final Logger log = LoggerFactory.getLogger(EtcdMembership.class);
 
-    private static final Duration LOOK = Duration.ofSeconds(2);
+    /** Whoever asks for a change has just looked; to look again would only lose time where a member hangs. */
+    private static final Duration RECENT = Duration.ofSeconds(2);
+
+    private static final Duration PATIENCE = Duration.ofSeconds(5);
 
     /** Longer than etcd's own of 7 s, so that its word is heard rather than ours. */
     private static final Duration DEADLINE = Duration.ofSeconds(10);
@@ -135,7 +138,7 @@ public final class EtcdMembership implements Membership {
     private Endpoint endpoint(String name, Function<ClusterFacts, Optional<MemberFacts>> whom)
             throws OutcomeUnknownException {
         try {
-            return whom.apply(observer.observe(LOOK))
+            return whom.apply(observer.recent(RECENT, PATIENCE))
                     .flatMap(member -> observer.endpointOf(member.id()))
                     .orElseThrow(() -> new UnobservableException("no member answers that could do it"));
         } catch (UnobservableException e) {

@@ -23,7 +23,7 @@ public final class EtcdObserver implements ClusterObserver {
     private final EtcdConnections connections;
     private final List<Endpoint> seeds;
     private final MeterRegistry meters;
-    private volatile @Nullable Found found;
+    private volatile @Nullable Seen seen;
 
     /** @param connections stay the caller's to close */
     public EtcdObserver(EtcdSettings settings, EtcdConnections connections, MeterRegistry meters) {
@@ -32,17 +32,23 @@ public final class EtcdObserver implements ClusterObserver {
         this.meters = meters;
     }
 
+    /** @param nanos when the look began, by {@link System#nanoTime} */
+    private record Seen(ClusterFacts facts, Found found, long nanos) {}
+
     @Override
     public ClusterFacts observe(Duration patience) throws InterruptedException {
         Instant at = Instant.now();
+        long nanos = System.nanoTime();
         Timer.Sample began = Timer.start(meters);
         String outcome = "failed";
         try {
-            Found before = found;
+            Seen last = seen;
+            @Nullable Found before = last == null ? null : last.found();
             Sight sight = new Sight(seeds, new Look(connections, seeds, before, patience).take(), before);
-            found = sight.found();
+            ClusterFacts facts = sight.facts(at);
+            seen = new Seen(facts, sight.found(), nanos);
             outcome = "ok";
-            return sight.facts(at);
+            return facts;
         } finally {
             began.stop(Timer.builder("understudy.cluster.looks")
                     .description("Looks at all members of the cluster")
@@ -51,8 +57,18 @@ public final class EtcdObserver implements ClusterObserver {
         }
     }
 
+    /**
+     * The last look, or a new one if that is too old. For whom to ask; never for whether to.
+     *
+     * @param patience of a new one
+     */
+    public ClusterFacts recent(Duration oldest, Duration patience) throws InterruptedException {
+        Seen last = seen;
+        return last != null && System.nanoTime() - last.nanos() <= oldest.toNanos() ? last.facts() : observe(patience);
+    }
+
     /** Where the member answered in the last look; empty if it did not. */
     public Optional<Endpoint> endpointOf(MemberId member) {
-        return Optional.ofNullable(found).map(last -> last.answering().get(member));
+        return Optional.ofNullable(seen).map(last -> last.found().answering().get(member));
     }
 }
