@@ -53,9 +53,10 @@ final class ClusterRestoreCommand implements Callable<Integer> {
             names = "--bump-revision",
             defaultValue = "0",
             paramLabel = "N",
-            description = "Move revisions ahead by so many, and mark the old ones compacted: clients that have seen the old"
-                    + " cluster then start over instead of missing changes. 0 leaves them; with clients that watch, take"
-                    + " 1000000000.")
+            description =
+                    "Move revisions ahead by so many, and mark the old ones compacted: clients that have seen the old"
+                            + " cluster then start over instead of missing changes. 0 leaves them; with clients that watch, take"
+                            + " 1000000000.")
     private long bump;
 
     @Option(
@@ -70,15 +71,14 @@ final class ClusterRestoreCommand implements Callable<Integer> {
 
     @Override
     public Integer call() {
-        ClusterSettings settings =
-                ClusterSettings.load(configuration.file(), System.getenv(), configuration.values());
-        List<MachineSettings> machines = settings.machines().stream()
-                .limit(settings.shape().voters())
-                .toList();
+        ClusterSettings settings = ClusterSettings.load(configuration.file(), System.getenv(), configuration.values());
+        List<MachineSettings> machines =
+                settings.machines().stream().limit(settings.shape().voters()).toList();
         if (machines.size() < settings.shape().voters()) {
             throw new ParameterException(
                     spec.commandLine(),
-                    "shape.voters is " + settings.shape().voters() + ", and there are " + machines.size() + " machines");
+                    "shape.voters is " + settings.shape().voters() + ", and there are " + machines.size()
+                            + " machines");
         }
         PrintWriter out = spec.commandLine().getOut();
         Consumer<String> told = line -> {
@@ -86,8 +86,7 @@ final class ClusterRestoreCommand implements Callable<Integer> {
             out.flush();
         };
         EtcdBinaries binaries = EtcdBinaries.find();
-        Machines control =
-                ConfiguredMachines.of(settings.machines(), binaries::etcd, told, InstantSource.system());
+        Machines control = ConfiguredMachines.of(settings.machines(), binaries::etcd, told, InstantSource.system());
         try (EtcdConnections connections = EtcdConnections.open(settings.cluster())) {
             EtcdObserver observer = new EtcdObserver(settings.cluster(), connections, new SimpleMeterRegistry());
             look(observer).ifPresent(living -> {
@@ -105,8 +104,8 @@ final class ClusterRestoreCommand implements Callable<Integer> {
             ClusterFacts facts = Waiting.until(
                     timeout,
                     () -> look(observer).filter(seen -> seen.healthyVoters().size() == machines.size()),
-                    () -> new IllegalStateException("the new members do not all serve after " + timeout.toSeconds()
-                            + " s; see their logs"));
+                    () -> new IllegalStateException(
+                            "the new members do not all serve after " + timeout.toSeconds() + " s; see their logs"));
             told.accept("cluster " + facts.cluster() + " serves: " + facts.quorum());
         }
         return ExitCode.OK;

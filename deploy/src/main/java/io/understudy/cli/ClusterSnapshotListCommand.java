@@ -33,8 +33,7 @@ final class ClusterSnapshotListCommand implements Callable<Integer> {
 
     @Override
     public Integer call() {
-        ClusterSettings settings =
-                ClusterSettings.load(configuration.file(), System.getenv(), configuration.values());
+        ClusterSettings settings = ClusterSettings.load(configuration.file(), System.getenv(), configuration.values());
         List<SnapshotFile> all = new SnapshotDirectory(Optional.ofNullable(directory)
                         .or(() -> settings.snapshots().directory())
                         .orElseThrow(() -> new ParameterException(

@@ -42,8 +42,7 @@ final class ClusterSnapshotSaveCommand implements Callable<Integer> {
 
     @Override
     public Integer call() throws InterruptedException {
-        ClusterSettings settings =
-                ClusterSettings.load(configuration.file(), System.getenv(), configuration.values());
+        ClusterSettings settings = ClusterSettings.load(configuration.file(), System.getenv(), configuration.values());
         SnapshotDirectory target = new SnapshotDirectory(Optional.ofNullable(directory)
                 .or(() -> settings.snapshots().directory())
                 .orElseThrow(() -> new ParameterException(

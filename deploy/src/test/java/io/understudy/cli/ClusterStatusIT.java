@@ -95,7 +95,7 @@ final class ClusterStatusIT {
             Ended ended = status(left.clientUrl(), "--timeout=5s");
             assertThat(ended.status()).isEqualTo(1);
             assertThat(ended.out())
-                    .contains(": 3 voters, 0 healthy, 2 needed: quorum lost, 2 short of 2\n")
+                    .contains(": 3 voters, 0 healthy, 2 needed: quorum lost, 1 voter answers\n")
                     .contains("quorum-lost: nothing can be written or changed: 2 of 3 voters are needed, 1 answers."
                             + " Left: " + left.name() + "; the most recent data of these has " + left.name())
                     .contains("unconfirmed: ")

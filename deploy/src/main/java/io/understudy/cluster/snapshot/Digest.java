@@ -27,7 +27,8 @@ final class Digest {
         long size = Files.size(file);
         if (size <= BYTES || size % PAGE_BYTES != BYTES) {
             throw new SnapshotException(
-                    "snapshot " + file + " has " + size + " bytes: it is cut short, or no snapshot with a digest", null);
+                    "snapshot " + file + " has " + size + " bytes: it is cut short, or no snapshot with a digest",
+                    null);
         }
         try (InputStream in = Files.newInputStream(file)) {
             MessageDigest digest = MessageDigest.getInstance("SHA-256");

@@ -59,10 +59,9 @@ public final class PeriodicSnapshots implements AutoCloseable {
                     .description("Since the newest snapshot was begun; -1 if there is none")
                     .baseUnit("seconds")
                     .register(meters);
-            Gauge.builder(
-                            "understudy.cluster.snapshot.size",
-                            this,
-                            each -> each.newest.map(SnapshotFile::bytes).orElse(0L))
+            Gauge.builder("understudy.cluster.snapshot.size", this, each -> each.newest
+                            .map(SnapshotFile::bytes)
+                            .orElse(0L))
                     .description("Size of the newest snapshot")
                     .baseUnit(BaseUnits.BYTES)
                     .register(meters);
@@ -70,8 +69,8 @@ public final class PeriodicSnapshots implements AutoCloseable {
     }
 
     private double ageSeconds() {
-        return newest.map(file -> (double)
-                        Duration.between(file.taken(), Instant.now()).toSeconds())
+        return newest.map(file ->
+                        (double) Duration.between(file.taken(), Instant.now()).toSeconds())
                 .orElse(-1.0);
     }
 
@@ -81,7 +80,8 @@ public final class PeriodicSnapshots implements AutoCloseable {
         if (directory.isEmpty() || !running.isDone() || now.isBefore(notBefore)) {
             return;
         }
-        boolean isDue = newest.map(file -> !file.taken().plus(settings.interval()).isAfter(now))
+        boolean isDue = newest.map(
+                        file -> !file.taken().plus(settings.interval()).isAfter(now))
                 .orElse(true);
         if (isDue) {
             SnapshotDirectory target = directory.get();

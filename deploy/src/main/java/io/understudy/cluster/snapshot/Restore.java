@@ -49,9 +49,9 @@ public final class Restore {
         for (MachineSettings machine : machines) {
             if (machine.process() == ProcessKind.MANUAL) {
                 progress.accept("To do for member " + machine.name() + ": bring the snapshot there, then");
-                progress.accept("  " + String.join(
-                                " ",
-                                tool.restoring(snapshot, machine.member(), machine.dataDirectory(), cluster)));
+                progress.accept("  "
+                        + String.join(
+                                " ", tool.restoring(snapshot, machine.member(), machine.dataDirectory(), cluster)));
             } else {
                 restore(snapshot, machine, cluster);
                 progress.accept("restored " + machine.name() + " into " + machine.dataDirectory());

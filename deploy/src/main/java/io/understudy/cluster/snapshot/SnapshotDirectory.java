@@ -49,10 +49,7 @@ public record SnapshotDirectory(Path path) {
             return Optional.empty();
         }
         return Optional.of(new SnapshotFile(
-                file,
-                Instant.from(STAMP.parse(name.group(1))),
-                file.toFile().length(),
-                Files.exists(marker(file))));
+                file, Instant.from(STAMP.parse(name.group(1))), file.toFile().length(), Files.exists(marker(file))));
     }
 
     /** Remembers that the upload command has taken it. */

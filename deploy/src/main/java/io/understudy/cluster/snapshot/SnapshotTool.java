@@ -47,7 +47,8 @@ public record SnapshotTool(Path program) {
         try {
             JsonNode status = JSON.readTree(
                     run(List.of(program.toString(), "snapshot", "status", file.toString(), "--write-out=json")));
-            return new Contents(status.path("revision").asLong(), status.path("totalKey").asLong());
+            return new Contents(
+                    status.path("revision").asLong(), status.path("totalKey").asLong());
         } catch (CommandFailedException | JsonProcessingException e) {
             throw new SnapshotException("snapshot " + file + " can't be read by etcd's own program", e);
         }

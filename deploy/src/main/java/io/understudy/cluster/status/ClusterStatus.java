@@ -19,7 +19,7 @@ public record ClusterStatus(ClusterFacts facts, String tolerance, List<Warning> 
     }
 
     public static ClusterStatus of(ClusterFacts facts) {
-        return new ClusterStatus(facts, tolerance(facts.quorum()), Warnings.of(facts));
+        return new ClusterStatus(facts, tolerance(facts), Warnings.of(facts));
     }
 
     /** Whether every member is healthy and there is no alarm; warnings alone are no ill health. */
@@ -44,9 +44,14 @@ public record ClusterStatus(ClusterFacts facts, String tolerance, List<Warning> 
         return answer.leader().isEmpty() ? "no leader" : "no quorum";
     }
 
-    private static String tolerance(Quorum quorum) {
+    /** Without a quorum nobody is healthy; how many voters answer tells how many are missing. */
+    private static String tolerance(ClusterFacts facts) {
+        Quorum quorum = facts.quorum();
         if (!quorum.isHeld()) {
-            return "quorum lost, " + -quorum.tolerance() + " short of " + quorum.needed();
+            long answering = facts.voters().stream()
+                    .filter(voter -> voter.answer().isPresent())
+                    .count();
+            return "quorum lost, " + answering + (answering == 1 ? " voter answers" : " voters answer");
         }
         return switch (quorum.tolerance()) {
             case 0 -> "survives no more failure";

@@ -94,7 +94,9 @@ final class SnapshotIT {
 
         assertThat(taken.member()).isEqualTo(source.learners().get(0).name());
         assertThat(taken.contents().revision()).isEqualTo(KEYS + 2);
-        assertThat(directory.list()).extracting(SnapshotFile::path).containsExactly(taken.file().path());
+        assertThat(directory.list())
+                .extracting(SnapshotFile::path)
+                .containsExactly(taken.file().path());
 
         try (FreePorts ports = FreePorts.take(6)) {
             List<MachineSettings> machines = machines(ports);
@@ -107,7 +109,8 @@ final class SnapshotIT {
                 machines.forEach(machine -> control.start(machine.member()));
                 String restored = Command.of(List.of(
                                 binaries.etcdctl().toString(),
-                                "--endpoints=" + machines.get(2).member().clientUrls().get(0),
+                                "--endpoints="
+                                        + machines.get(2).member().clientUrls().get(0),
                                 "get",
                                 "",
                                 "--from-key",
@@ -145,8 +148,7 @@ final class SnapshotIT {
         SnapshotDirectory directory = new SnapshotDirectory(kept);
         ClusterFacts seen = facts(settings, connections);
         Path offline = Files.createFile(folder.resolve("offline"));
-        try (PeriodicSnapshots snapshots =
-                new PeriodicSnapshots(often, new SnapshotTaker(connections, tool), meters)) {
+        try (PeriodicSnapshots snapshots = new PeriodicSnapshots(often, new SnapshotTaker(connections, tool), meters)) {
             for (int minutes : List.of(0, 5, 10, 20)) {
                 if (minutes == 20) {
                     Files.delete(offline);
@@ -158,13 +160,20 @@ final class SnapshotIT {
         assertThat(directory.list())
                 .extracting(SnapshotFile::taken)
                 .containsExactly(
-                        millis(seen.at().plus(Duration.ofMinutes(20))), millis(seen.at().plus(Duration.ofMinutes(10))));
+                        millis(seen.at().plus(Duration.ofMinutes(20))),
+                        millis(seen.at().plus(Duration.ofMinutes(10))));
         assertThat(directory.list()).allMatch(SnapshotFile::isUploaded);
         assertThat(Files.readAllLines(folder.resolve("uploads")))
                 .contains(directory.list().get(0).path().toString());
-        assertThat(meters.get("understudy.cluster.snapshots").tag("outcome", "ok").timer().count())
+        assertThat(meters.get("understudy.cluster.snapshots")
+                        .tag("outcome", "ok")
+                        .timer()
+                        .count())
                 .isEqualTo(3);
-        assertThat(meters.get("understudy.cluster.snapshot.uploads").tag("outcome", "failed").timer().count())
+        assertThat(meters.get("understudy.cluster.snapshot.uploads")
+                        .tag("outcome", "failed")
+                        .timer()
+                        .count())
                 .isEqualTo(3);
         assertThat(kept).isDirectoryNotContaining("glob:**.part");
     }
