@@ -10,7 +10,12 @@ import picocli.CommandLine.Spec;
         name = "cluster",
         description = "Look at an etcd cluster, and change it one safe step at a time.",
         synopsisSubcommandLabel = "COMMAND",
-        subcommands = {ClusterStatusCommand.class, ClusterSnapshotCommand.class, ClusterRestoreCommand.class})
+        subcommands = {
+            ClusterStatusCommand.class,
+            ClusterSnapshotCommand.class,
+            ClusterRestoreCommand.class,
+            ClusterRecoverCommand.class
+        })
 final class ClusterCommand implements Runnable {
 
     @Spec

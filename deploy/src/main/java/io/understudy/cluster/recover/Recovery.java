@@ -1,0 +1,221 @@
+package io.understudy.cluster.recover;
+
+import io.understudy.cluster.machine.MachineSettings;
+import io.understudy.cluster.machine.Machines;
+import io.understudy.cluster.machine.MemberSpec;
+import io.understudy.cluster.machine.ProcessKind;
+import io.understudy.cluster.observe.ClusterFacts;
+import io.understudy.cluster.observe.MemberAnswer;
+import io.understudy.cluster.observe.MemberFacts;
+import io.understudy.local.process.Waiting;
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+import java.util.function.Predicate;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Makes a cluster of one from the member with the most recent data, when the others are lost for good. What only those had
+ * is lost; every data directory is kept. It remembers nothing: run again after an interruption it goes on from what it
+ * finds.
+ */
+public final class Recovery {
+
+    private static final Logger log = LoggerFactory.getLogger(Recovery.class);
+
+    /** Members that are started have a leader within seconds, if enough of them are. */
+    private static final Duration ELECTION = Duration.ofSeconds(15);
+
+    private final Survey survey;
+    private final Machines control;
+    private final Operator operator;
+    private final Duration patience;
+
+    /** @param patience how long a member may take to serve */
+    public Recovery(Survey survey, Operator operator, Duration patience) {
+        this.survey = survey;
+        this.control = survey.control();
+        this.operator = operator;
+        this.patience = patience;
+    }
+
+    /**
+     * Goes on until somebody holds a quorum.
+     *
+     * @param from the member to go on from; empty for the one with the most recent data
+     * @return whether it is done; if not, the operator did not want to
+     * @throws RecoveryException a step failed
+     */
+    public boolean run(Optional<String> from) {
+        Optional<ClusterFacts> facts = survey.look();
+        if (facts.isPresent() && holdsQuorum(facts.get())) {
+            return finish(facts.get());
+        }
+        List<Remains> remains = tellOf(facts);
+        if (remains.stream().anyMatch(Remains::isStartable)) {
+            if (!startThoseWithData(remains)) {
+                return false;
+            }
+            facts = survey.look();
+            if (facts.isPresent() && holdsQuorum(facts.get())) {
+                operator.tell("the quorum is back: " + facts.get().quorum() + "; nothing had to be given up");
+                return true;
+            }
+            remains = tellOf(facts);
+        }
+        return goOnFrom(chosen(from, remains), remains);
+    }
+
+    private static boolean holdsQuorum(ClusterFacts facts) {
+        return facts.quorum().isHeld();
+    }
+
+    /** A cluster of one may have been left by an earlier run, with the flag that makes it forget others at each start. */
+    private boolean finish(ClusterFacts facts) {
+        if (facts.voters().size() > 1 || survey.machines().size() == 1) {
+            operator.tell("the quorum is held: " + facts.quorum() + "; nothing is to be recovered");
+            return true;
+        }
+        MemberFacts only = facts.voters().get(0);
+        MachineSettings member = survey.machines().stream()
+                .filter(each -> each.name().equals(only.name()))
+                .findFirst()
+                .orElseThrow(() -> new RecoveryException(
+                        "the only voter is " + only.label() + ", for which no machine is configured", null));
+        operator.tell(member.name() + " is the only voter");
+        if (!operator.confirms("restart " + member.name() + ", so that it surely runs without --force-new-cluster")) {
+            return false;
+        }
+        restartPlainly(member);
+        return true;
+    }
+
+    private List<Remains> tellOf(Optional<ClusterFacts> facts) {
+        operator.tell(facts.map(seen -> "the quorum is lost: " + seen.quorum()).orElse("nobody answers"));
+        List<Remains> remains = survey.remains(facts);
+        remains.forEach(each -> operator.tell("  " + each.machine().name() + " " + each.told()));
+        return remains;
+    }
+
+    private boolean startThoseWithData(List<Remains> remains) {
+        List<MemberSpec> startable = remains.stream()
+                .filter(Remains::isStartable)
+                .map(each -> each.machine().member())
+                .toList();
+        List<String> names = startable.stream().map(MemberSpec::name).toList();
+        if (!operator.confirms("start " + String.join(", ", names)
+                + " with the data there is: enough of them bring the quorum back, and nothing is lost")) {
+            return false;
+        }
+        startable.forEach(control::start);
+        long end = System.nanoTime() + ELECTION.toNanos();
+        boolean isBack = Waiting.until(
+                patience,
+                () -> survey.look().filter(Recovery::holdsQuorum).isPresent()
+                        ? Optional.of(true)
+                        : System.nanoTime() > end ? Optional.of(false) : Optional.empty(),
+                () -> new RecoveryException("interrupted while waiting for the quorum", null));
+        if (!isBack) {
+            operator.tell("the quorum is not back after " + ELECTION.toSeconds() + " s");
+        }
+        return true;
+    }
+
+    private static Remains chosen(Optional<String> from, List<Remains> remains) {
+        if (from.isPresent()) {
+            return remains.stream()
+                    .filter(each -> each.machine().name().equals(from.get()) && !each.isLearner())
+                    .findFirst()
+                    .orElseThrow(() ->
+                            new RecoveryException("no voter with a machine of its own is called " + from.get(), null));
+        }
+        return Remains.mostRecent(remains)
+                .orElseThrow(() -> new RecoveryException(
+                        "nothing is left to go on from: no member answers, and no data is here. Restore a snapshot:"
+                                + " understudy cluster restore",
+                        null));
+    }
+
+    private boolean goOnFrom(Remains survivor, List<Remains> remains) {
+        MachineSettings machine = survivor.machine();
+        MemberSpec member = machine.member();
+        operator.tell(member.name() + " has the most recent data: it " + survivor.told());
+        if (!operator.confirms("go on from " + member.name()
+                + " alone; what was acknowledged but is not in its data is lost for good")) {
+            return false;
+        }
+        log.warn("recovery begins from={} what=\"{}\"", member.name(), survivor.told());
+        control.stop(member);
+        operator.tell("stopped " + member.name());
+        control.copyData(member);
+        operator.tell("copied its data, beside " + machine.dataDirectory());
+        for (Remains other : remains) {
+            if (!other.machine().name().equals(member.name())) {
+                // Two of them that come back with their old data would be a second cluster.
+                control.retire(other.machine().member());
+                operator.tell("stopped " + other.machine().name() + " and set its data aside");
+            }
+        }
+        requireDone(machine);
+        control.startAlone(member);
+        requireDone(machine);
+        ClusterFacts alone = await(seen -> isAlone(seen, member), member.name() + " does not serve alone");
+        verify(survivor, alone);
+        operator.tell(member.name() + " serves alone: " + alone.quorum());
+        restartPlainly(machine);
+        return true;
+    }
+
+    private void verify(Remains before, ClusterFacts alone) {
+        long revision = alone.voters()
+                .get(0)
+                .answer()
+                .map(answer -> answer.revision().value())
+                .orElse(0L);
+        long least = before.answer()
+                .map(MemberAnswer::revision)
+                .map(said -> said.value())
+                .or(before::revision)
+                .orElse(0L);
+        if (revision < least) {
+            throw new RecoveryException(
+                    before.machine().name() + " serves revision " + revision + ", and had " + least
+                            + " before: its data is not what it was. The copy beside "
+                            + before.machine().dataDirectory() + " is",
+                    null);
+        }
+        operator.tell("its revision is " + revision);
+    }
+
+    /** With the flag still on, each start would make it forget those that have joined since. */
+    private void restartPlainly(MachineSettings machine) {
+        MemberSpec member = machine.member();
+        control.stop(member);
+        control.start(member);
+        requireDone(machine);
+        ClusterFacts alone = await(seen -> isAlone(seen, member), member.name() + " does not serve after its restart");
+        operator.tell(member.name() + " serves without --force-new-cluster: " + alone.quorum());
+        log.info("recovery done member={} cluster={}", member.name(), alone.cluster());
+    }
+
+    /** What someone else does is done when he says so. */
+    private void requireDone(MachineSettings machine) {
+        if (machine.process() == ProcessKind.MANUAL
+                && !operator.confirms("go on, now that all of this is done for " + machine.name())) {
+            throw new RecoveryException("left to be done for " + machine.name() + "; then run it again", null);
+        }
+    }
+
+    private static boolean isAlone(ClusterFacts facts, MemberSpec member) {
+        return facts.members().size() == 1
+                && facts.named(member.name()).filter(MemberFacts::isHealthy).isPresent();
+    }
+
+    private ClusterFacts await(Predicate<ClusterFacts> wanted, String otherwise) {
+        return Waiting.until(
+                patience,
+                () -> survey.look().filter(wanted),
+                () -> new RecoveryException(otherwise + " after " + patience.toSeconds() + " s; see its log", null));
+    }
+}
