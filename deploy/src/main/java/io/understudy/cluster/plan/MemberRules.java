@@ -72,6 +72,20 @@ final class MemberRules {
                 "Promote or remove it first (understudy cluster promote, understudy cluster remove)"));
     }
 
+    /** Who listens elsewhere works by the connections it makes itself, until somebody has to make one to it. */
+    static Optional<Refusal> peerUrlIsServed(Step step, ClusterFacts facts) {
+        if (!(step instanceof Step.Promote promote)) {
+            return Optional.empty();
+        }
+        return facts.member(promote.learner())
+                .filter(learner -> !learner.process().servesPeers().orElse(true))
+                .map(learner -> new Refusal(
+                        "peer-url-served",
+                        "nothing answers at the peer URL of " + learner.label() + ", "
+                                + Step.joined(learner.peerUrls()),
+                        "Restart it there, or remove it and add it with the right URL (understudy cluster remove)"));
+    }
+
     /** Older releases make a voter of a learner whose peer URLs are updated, silently. */
     static Optional<Refusal> learnerStaysLearner(Step step, ClusterFacts facts) {
         if (!(step instanceof Step.UpdatePeerUrls update)

@@ -24,6 +24,7 @@ public final class Preflight {
             MemberRules::oneChangeAtATime,
             MemberRules::learnerSlotIsFree,
             MemberRules::learnerStaysLearner,
+            MemberRules::peerUrlIsServed,
             UrlRules::wellFormed,
             UrlRules::notInUse,
             UrlRules::nameNotInUse,

@@ -14,13 +14,11 @@ import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 import java.util.function.UnaryOperator;
+import java.util.stream.LongStream;
 import java.util.stream.Stream;
 
 /** A cluster as it is after a step that did what it is meant to do: what the rest of a plan is made from. */
 public final class Projection {
-
-    /** Stands for the id that etcd will give to a member that is still to be added. */
-    public static final MemberId TO_BE_GIVEN = new MemberId(0);
 
     /** What a member has applied of which nothing is known yet. */
     private static final long NOTHING = Long.MIN_VALUE / 2;
@@ -29,7 +27,7 @@ public final class Projection {
 
     public static ClusterFacts after(ClusterFacts facts, Step step) {
         if (step instanceof Step.AddLearner add) {
-            return with(facts, expected(add.member()));
+            return with(facts, expected(toBeGiven(facts), add.member()));
         }
         if (step instanceof Step.Join join) {
             return change(facts, join.id(), member -> serving(facts, join.member(), member));
@@ -67,8 +65,17 @@ public final class Projection {
         return facts;
     }
 
-    private static MemberFacts expected(MemberSpec spec) {
-        return new MemberFacts(TO_BE_GIVEN, "", Role.LEARNER, spec.peerUrls(), List.of(), Optional.empty(), Set.of());
+    /** Stands for the id that etcd will give, which is a large one. */
+    private static MemberId toBeGiven(ClusterFacts facts) {
+        return LongStream.iterate(0, id -> id + 1)
+                .mapToObj(MemberId::new)
+                .filter(id -> facts.member(id).isEmpty())
+                .findFirst()
+                .orElseThrow();
+    }
+
+    private static MemberFacts expected(MemberId id, MemberSpec spec) {
+        return new MemberFacts(id, "", Role.LEARNER, spec.peerUrls(), List.of(), Optional.empty(), Set.of());
     }
 
     private static MemberFacts serving(ClusterFacts facts, MemberSpec spec, MemberFacts member) {

@@ -99,6 +99,20 @@ class RefusalsTest {
     }
 
     @Test
+    void threeGrowToFiveOneAfterTheOther() {
+        assertThat(told(new Scale(5, List.of(FactsFixture.place(4), FactsFixture.place(5))), THREE))
+                .containsExactly(
+                        "add m4 as a learner at http://10.0.0.4:2380",
+                        "start m4 without data and wait until it serves",
+                        "wait until m4 has caught up with the leader",
+                        "promote m4",
+                        "add m5 as a learner at http://10.0.0.5:2380",
+                        "start m5 without data and wait until it serves",
+                        "wait until m5 has caught up with the leader",
+                        "promote m5");
+    }
+
+    @Test
     void theOnlyVoterIsNotRestarted() {
         Refusal refusal = refusal(new Roll(FactsFixture.STARTED.plusSeconds(1), null), FactsFixture.voters(true));
 

@@ -69,6 +69,11 @@ public final class EtcdMember {
         return addresses.advertisedClient();
     }
 
+    /** Where the other members find it: its proxy, if the cluster is behind proxies. */
+    public URI peerUrl() {
+        return addresses.advertisedPeer();
+    }
+
     /** Where it listens for clients itself, past any proxy. */
     public URI directClientUrl() {
         return addresses.client();
@@ -102,6 +107,16 @@ public final class EtcdMember {
     /** Starts it like {@link #start} but does not wait until it serves, which without a quorum it never does. */
     public void launch() {
         starter.launch(this);
+    }
+
+    /**
+     * Starts it without data, as one that the cluster expects; does not wait until it serves.
+     *
+     * @param initialCluster all members and itself, in the form of etcd's command line
+     */
+    public void join(String initialCluster) {
+        wipe();
+        starter.join(this, initialCluster);
     }
 
     /** Ends it in order. */

@@ -136,6 +136,11 @@ public final class LocalEtcd implements AutoCloseable {
         return add(false);
     }
 
+    /** A member for others to add to the cluster and to start ({@link EtcdMember#join}); known to faults from now on. */
+    public EtcdMember declareNewcomer() {
+        return declare(true, null, null);
+    }
+
     private EtcdMember add(boolean learner) {
         EtcdMember member = declare(learner, null, null);
         try {

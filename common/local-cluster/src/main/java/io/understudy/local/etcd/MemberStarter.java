@@ -72,6 +72,10 @@ final class MemberStarter {
         }
     }
 
+    void join(EtcdMember member, String initialCluster) {
+        run(member, initialCluster, EtcdArguments.ClusterState.EXISTING);
+    }
+
     private void run(EtcdMember member, String initialCluster, EtcdArguments.ClusterState state) {
         if (member.isAlive()) {
             throw new IllegalStateException("member " + member + " runs already");

@@ -1,0 +1,91 @@
+package io.understudy.cluster.run;
+
+import io.understudy.cluster.goal.InSync;
+import io.understudy.cluster.observe.ClusterFacts;
+import io.understudy.cluster.observe.MemberFacts;
+import io.understudy.cluster.plan.Step;
+import io.understudy.vocabulary.MemberId;
+import java.time.Instant;
+import java.util.Optional;
+import java.util.Set;
+
+/** Whether a step has had its effect, by what the members answer. */
+final class Effects {
+
+    private Effects() {}
+
+    /** @param before what was seen before the step */
+    static boolean isSeen(Step step, ClusterFacts before, ClusterFacts now) {
+        if (!now.isConfirmed()) {
+            return false;
+        }
+        if (step instanceof Step.AddLearner add) {
+            return now.members().stream().anyMatch(member -> member.peerUrls().stream()
+                    .anyMatch(add.member().peerUrls()::contains));
+        }
+        if (step instanceof Step.Remove remove) {
+            return now.member(remove.member()).isEmpty() && now.leader().isPresent();
+        }
+        if (step instanceof Step.MoveLeader move) {
+            return now.leader().map(MemberFacts::id).filter(move.to()::equals).isPresent();
+        }
+        if (step instanceof Step.Promote promote) {
+            return member(now, promote.learner()).filter(MemberFacts::isVoter).isPresent();
+        }
+        if (step instanceof Step.UpdatePeerUrls update) {
+            return member(now, update.member())
+                    .filter(member -> Set.copyOf(member.peerUrls()).equals(Set.copyOf(update.peerUrls())))
+                    .isPresent();
+        }
+        return isServing(step, before, now);
+    }
+
+    private static boolean isServing(Step step, ClusterFacts before, ClusterFacts now) {
+        if (step instanceof Step.Join join) {
+            return member(now, join.id())
+                    .filter(member -> member.hasStarted() && member.isHealthy() && isFound(member))
+                    .isPresent();
+        }
+        if (step instanceof Step.Start start) {
+            return now.named(start.member().name())
+                    .filter(MemberFacts::isHealthy)
+                    .isPresent();
+        }
+        if (step instanceof Step.CatchUp catchUp) {
+            return member(now, catchUp.learner())
+                    .filter(member -> InSync.isSo(now, member))
+                    .isPresent();
+        }
+        if (step instanceof Step.Restart restart) {
+            return member(now, restart.id())
+                    .filter(MemberFacts::isHealthy)
+                    .filter(member -> isNewer(startedAt(before, restart.id()), startedAt(now, restart.id())))
+                    .isPresent();
+        }
+        if (step instanceof Step.Migrate migrate) {
+            return member(now, migrate.id())
+                    .filter(member -> member.isHealthy()
+                            && member.name().equals(migrate.to().name()))
+                    .isPresent();
+        }
+        return true;
+    }
+
+    /** Whether it is where the others look for it: at a wrong URL it works by the connections it makes itself, for a while. */
+    static boolean isFound(MemberFacts member) {
+        return member.process().servesPeers().orElse(true);
+    }
+
+    private static Optional<MemberFacts> member(ClusterFacts facts, MemberId id) {
+        return facts.member(id);
+    }
+
+    private static Optional<Instant> startedAt(ClusterFacts facts, MemberId id) {
+        return facts.member(id).flatMap(member -> member.process().startedAt());
+    }
+
+    /** Whether it is another process than before; one whose start can't be seen is taken at its word. */
+    private static boolean isNewer(Optional<Instant> before, Optional<Instant> now) {
+        return before.isEmpty() || now.isEmpty() || now.get().isAfter(before.get());
+    }
+}

@@ -1,0 +1,25 @@
+package io.understudy.cluster.run;
+
+import io.understudy.cluster.plan.Refusal;
+import java.util.List;
+
+/** How an attempt at a goal ended. */
+public sealed interface Outcome {
+
+    /** The goal is reached. */
+    record Reached(String why) implements Outcome {}
+
+    /** A rule of ours forbids to go on; nothing is half done but what the steps before did. */
+    record Refused(List<Refusal> refusals) implements Outcome {
+        public Refused {
+            refusals = List.copyOf(refusals);
+        }
+    }
+
+    /**
+     * A step did not have its effect.
+     *
+     * @param isUndone whether what it began was undone
+     */
+    record Failed(String why, boolean isUndone) implements Outcome {}
+}

@@ -1,0 +1,18 @@
+package io.understudy.cluster.run;
+
+import io.understudy.cluster.plan.Plan.Planned;
+import java.time.Duration;
+
+/** What happens on the way, for people; called on the thread of the run. */
+public interface RunListener {
+
+    void begins(Planned step);
+
+    void ended(Planned step, Duration took);
+
+    /** A learner is behind; asked for several times a second while it catches up. */
+    void catchingUp(CatchUpRate rate);
+
+    /** Something is waited for or undone; once for each reason. */
+    void notes(String what);
+}

@@ -1,0 +1,170 @@
+package io.understudy.cluster.run;
+
+import io.understudy.cluster.membership.OutcomeUnknownException;
+import io.understudy.cluster.membership.RefusedException;
+import io.understudy.cluster.observe.ClusterFacts;
+import io.understudy.cluster.observe.ClusterObserver;
+import io.understudy.cluster.observe.UnobservableException;
+import io.understudy.cluster.plan.Goal;
+import io.understudy.cluster.plan.Plan;
+import io.understudy.cluster.plan.Plan.Planned;
+import io.understudy.cluster.plan.Refusal;
+import io.understudy.cluster.plan.Step;
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Takes one step at a time, each on what was observed just before it, and sees its effect in the members' own answers
+ * before the next. It remembers nothing: another run goes on from where this one was interrupted.
+ *
+ * <p>For use by one thread.
+ */
+public final class Runner {
+
+    private static final Logger log = LoggerFactory.getLogger(Runner.class);
+
+    /** Refusals of ours that an election or a restart explains. */
+    private static final Set<String> PASSING =
+            Set.of("quorum-held", "quorum-survives", "etcd-adds", "leader-known", "leader-healthy-voter", "observable");
+
+    /** What etcd says when it has done nothing, and would in a moment: members connected for less than five seconds, or a
+     * learner that fell behind again. */
+    private static final List<String> NOT_YET = List.of("unhealthy cluster", "in sync with leader");
+
+    private static final Refusal UNSEEN =
+            new Refusal("observable", "no member answers", "Check the endpoints, and whether the members run");
+
+    private final ClusterObserver observer;
+    private final StepWork work;
+    private final Rollback rollback;
+    private final Patience patience;
+    private final RunListener listener;
+    private String begun = "";
+    private String noted = "";
+
+    public Runner(ClusterObserver observer, StepWork work, Patience patience, RunListener listener) {
+        this.observer = observer;
+        this.work = work;
+        this.rollback = new Rollback(observer, work, patience);
+        this.patience = patience;
+        this.listener = listener;
+    }
+
+    /** Goes on until the goal is reached, or can't be. */
+    public Outcome run(Goal goal) throws InterruptedException {
+        Deadline settled = Deadline.in(patience.settle());
+        boolean acted = false;
+        @Nullable Step lastDone = null;
+        while (true) {
+            Optional<ClusterFacts> seen = look();
+            Plan plan = seen.isPresent() ? goal.plan(seen.get()) : new Plan.Refused(List.of(UNSEEN));
+            if (plan instanceof Plan.Done done) {
+                return new Outcome.Reached(done.why());
+            }
+            if (plan instanceof Plan.Refused refused) {
+                // An election, or a member that is just back: what our own step shook is soon over.
+                if (!acted || settled.isOver() || !isPassing(refused.refusals())) {
+                    return new Outcome.Refused(refused.refusals());
+                }
+                note("waiting: " + refused.refusals().get(0).why());
+                settled.pause(patience.between());
+                continue;
+            }
+            Planned next = ((Plan.Steps) plan).steps().get(0);
+            if (next.step().equals(lastDone)) {
+                return new Outcome.Failed("it had the effect to " + next.told() + ", and that is planned again", false);
+            }
+            acted = true;
+            try {
+                if (take(next, seen.orElseThrow())) {
+                    settled = Deadline.in(patience.settle());
+                    lastDone = next.step() instanceof Step.CatchUp ? null : next.step();
+                } else if (settled.isOver()) {
+                    throw new StepFailedException("could not " + next.told() + " in "
+                            + patience.settle().toSeconds() + " s; " + noted);
+                } else {
+                    settled.pause(patience.between());
+                }
+            } catch (StepFailedException e) {
+                return fail(goal, next, String.valueOf(e.getMessage()));
+            }
+        }
+    }
+
+    /** Whether the step had its effect; if not, look and plan again. */
+    private boolean take(Planned next, ClusterFacts facts) throws StepFailedException, InterruptedException {
+        long began = System.nanoTime();
+        if (!next.told().equals(begun)) {
+            begun = next.told();
+            listener.begins(next);
+            log.info("step begins step=\"{}\" before=\"{}\" after=\"{}\"", next.told(), next.before(), next.after());
+        }
+        boolean isKnown = true;
+        try {
+            work.begin(next.step(), facts);
+        } catch (RefusedException e) {
+            if (NOT_YET.stream().noneMatch(e.etcdMessage()::contains)) {
+                throw new StepFailedException("etcd refused to " + next.told() + ": " + e.getMessage());
+            }
+            note("waiting: etcd says \"" + e.etcdMessage() + "\"");
+            return false;
+        } catch (OutcomeUnknownException e) {
+            note("looking what became of it: " + e.getMessage());
+            isKnown = false;
+        }
+        try {
+            new StepWatch(observer, work, patience, listener).await(next.step(), facts);
+        } catch (StepFailedException e) {
+            if (isKnown) {
+                throw e;
+            }
+            return false;
+        }
+        work.finish(next.step());
+        Duration took = Duration.ofNanos(System.nanoTime() - began);
+        log.info("step done step=\"{}\" ms={}", next.told(), took.toMillis());
+        listener.ended(next, took);
+        begun = "";
+        noted = "";
+        return true;
+    }
+
+    private Outcome fail(Goal goal, Planned next, String why) throws InterruptedException {
+        log.warn("step failed step=\"{}\" why=\"{}\"", next.told(), why);
+        if (!goal.undoes(next.step())) {
+            return new Outcome.Failed(why, false);
+        }
+        listener.notes("undoing: " + why);
+        Optional<String> kept = rollback.undo(next.step());
+        return kept.isEmpty()
+                ? new Outcome.Failed(why + "; it was removed again", true)
+                : new Outcome.Failed(why + "; and it is still a member: " + kept.get(), false);
+    }
+
+    private Optional<ClusterFacts> look() throws InterruptedException {
+        try {
+            return Optional.of(observer.observe(patience.look()));
+        } catch (UnobservableException e) {
+            log.debug("nothing seen why=\"{}\"", e.getMessage());
+            return Optional.empty();
+        }
+    }
+
+    /** Once for each reason. */
+    private void note(String what) {
+        if (!noted.equals(what)) {
+            noted = what;
+            log.info("step waits why=\"{}\"", what);
+            listener.notes(what);
+        }
+    }
+
+    private static boolean isPassing(List<Refusal> refusals) {
+        return refusals.stream().allMatch(refusal -> PASSING.contains(refusal.rule()));
+    }
+}

@@ -1,0 +1,10 @@
+package io.understudy.cluster.run;
+
+/** A step did not have its effect; the message says what was waited for, and what was seen. */
+final class StepFailedException extends Exception {
+    private static final long serialVersionUID = 1L;
+
+    StepFailedException(String message) {
+        super(message);
+    }
+}

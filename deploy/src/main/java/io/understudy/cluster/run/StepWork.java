@@ -1,0 +1,124 @@
+package io.understudy.cluster.run;
+
+import static java.util.stream.Collectors.joining;
+
+import io.understudy.cluster.machine.Machines;
+import io.understudy.cluster.machine.MemberSpec;
+import io.understudy.cluster.membership.Membership;
+import io.understudy.cluster.membership.OutcomeUnknownException;
+import io.understudy.cluster.membership.RefusedException;
+import io.understudy.cluster.observe.ClusterFacts;
+import io.understudy.cluster.observe.MemberFacts;
+import io.understudy.cluster.plan.Step;
+import io.understudy.vocabulary.MemberId;
+import java.net.URI;
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+import java.util.stream.Stream;
+
+/** Does what a step says, once: asks the cluster, or has processes started and stopped. */
+public final class StepWork {
+
+    private static final Duration STOP = Duration.ofSeconds(30);
+    /** Characters of a line of a log that people are shown; stack traces are of no use to them. */
+    private static final int LINE = 300;
+
+    private static final Duration BETWEEN = Duration.ofMillis(50);
+
+    private final Membership membership;
+    private final Machines machines;
+
+    public StepWork(Membership membership, Machines machines) {
+        this.membership = membership;
+        this.machines = machines;
+    }
+
+    void begin(Step step, ClusterFacts facts) throws RefusedException, OutcomeUnknownException, InterruptedException {
+        if (step instanceof Step.AddLearner add) {
+            membership.addLearner(add.member().peerUrls());
+        } else if (step instanceof Step.Promote promote) {
+            membership.promote(promote.learner());
+        } else if (step instanceof Step.MoveLeader move) {
+            membership.moveLeader(move.to());
+        } else if (step instanceof Step.Remove remove) {
+            membership.remove(remove.member());
+        } else if (step instanceof Step.UpdatePeerUrls update) {
+            membership.updatePeerUrls(update.member(), update.peerUrls());
+        } else {
+            order(step, facts);
+        }
+    }
+
+    private void order(Step step, ClusterFacts facts) throws InterruptedException {
+        if (step instanceof Step.Join join && !isRunning(join.member())) {
+            machines.join(join.member(), initialCluster(facts, join.member(), join.id()));
+        } else if (step instanceof Step.Start start && !isRunning(start.member())) {
+            machines.start(start.member());
+        } else if (step instanceof Step.Restart restart) {
+            stop(restart.member());
+            machines.start(restart.member());
+        } else if (step instanceof Step.Migrate migrate) {
+            stop(migrate.from());
+            machines.moveData(migrate.from(), migrate.to());
+            machines.start(migrate.to());
+        } else if (step instanceof Step.Retire retire) {
+            machines.retire(retire.member());
+        }
+    }
+
+    /** Once the effect of the step is seen: who is no member any more has no reason to run. */
+    void finish(Step step) {
+        if (step instanceof Step.Remove remove) {
+            Optional<MemberSpec> place = machines.place(remove.label());
+            if (place.isPresent() && isRunning(place.get())) {
+                machines.retire(place.get());
+            }
+        }
+    }
+
+    void stop(MemberSpec member) throws InterruptedException {
+        machines.stop(member);
+        Deadline deadline = Deadline.in(STOP);
+        while (isRunning(member) && !deadline.isOver()) {
+            deadline.pause(BETWEEN);
+        }
+    }
+
+    void remove(MemberId member) throws RefusedException, OutcomeUnknownException {
+        membership.remove(member);
+    }
+
+    boolean isRunning(MemberSpec member) {
+        return machines.isRunning(member).orElse(false);
+    }
+
+    /** Whether it is known that the process ended. */
+    boolean isGone(MemberSpec member) {
+        return machines.isRunning(member).filter(running -> !running).isPresent();
+    }
+
+    /** What the log says about why it does not start; empty if it can't be seen from here. */
+    String endOfLog(MemberSpec member) {
+        List<String> whole = machines.endOfLog(member);
+        List<String> lines = whole.stream().map(StepWork::shortened).toList();
+        String explained = LogExplanation.of(whole).map(told -> "; " + told).orElse("");
+        return lines.isEmpty() ? "" : explained + "; the end of its log:\n  " + String.join("\n  ", lines);
+    }
+
+    private static String shortened(String line) {
+        return line.length() <= LINE ? line : line.substring(0, LINE) + " …";
+    }
+
+    /** Every member and the newcomer, as etcd's command line wants them: exactly those, or the newcomer does not start. */
+    public static String initialCluster(ClusterFacts facts, MemberSpec newcomer, MemberId id) {
+        return facts.members().stream()
+                .flatMap(member -> urls(member, newcomer, id))
+                .collect(joining(","));
+    }
+
+    private static Stream<String> urls(MemberFacts member, MemberSpec newcomer, MemberId id) {
+        String name = member.id().equals(id) ? newcomer.name() : member.label();
+        return member.peerUrls().stream().map(URI::toString).map(url -> name + "=" + url);
+    }
+}
