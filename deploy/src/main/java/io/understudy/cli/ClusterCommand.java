@@ -12,6 +12,15 @@ import picocli.CommandLine.Spec;
         synopsisSubcommandLabel = "COMMAND",
         subcommands = {
             ClusterStatusCommand.class,
+            ClusterAddCommand.class,
+            ClusterPromoteCommand.class,
+            ClusterRemoveCommand.class,
+            ClusterReplaceCommand.class,
+            ClusterScaleCommand.class,
+            ClusterRollCommand.class,
+            ClusterMoveLeaderCommand.class,
+            ClusterUpdatePeerUrlsCommand.class,
+            ClusterUpdateClientUrlsCommand.class,
             ClusterSnapshotCommand.class,
             ClusterRestoreCommand.class,
             ClusterRecoverCommand.class

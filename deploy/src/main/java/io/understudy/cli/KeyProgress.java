@@ -14,6 +14,8 @@ final class KeyProgress implements AutoCloseable {
 
     private static final Duration PATIENCE = Duration.ofSeconds(2);
 
+    private static final int STANDARD_ERROR = 2;
+
     private final String task;
     private final boolean shown;
     private final long beganNanos = System.nanoTime();
@@ -56,10 +58,15 @@ final class KeyProgress implements AutoCloseable {
         }
     }
 
-    /** Linux only: the JDK can't tell for standard error. */
-    private static boolean isTerminal() {
+    static boolean isTerminal() {
+        return isTerminal(STANDARD_ERROR);
+    }
+
+    /** Linux only: the JDK can't tell for a single stream. */
+    static boolean isTerminal(int descriptor) {
         try {
-            String target = Files.readSymbolicLink(Path.of("/proc/self/fd/2")).toString();
+            String target = Files.readSymbolicLink(Path.of("/proc/self/fd/" + descriptor))
+                    .toString();
             return target.startsWith("/dev/pts/") || target.startsWith("/dev/tty") || target.equals("/dev/console");
         } catch (IOException e) {
             return false;

@@ -1,0 +1,137 @@
+package io.understudy.cli;
+
+import io.understudy.cluster.machine.MemberSpec;
+import io.understudy.cluster.observe.ClusterFacts;
+import io.understudy.cluster.observe.MemberFacts;
+import io.understudy.cluster.observe.UnobservableException;
+import io.understudy.cluster.plan.Goal;
+import io.understudy.cluster.plan.Plan;
+import io.understudy.cluster.run.Runner;
+import io.understudy.cluster.run.StepWork;
+import io.understudy.vocabulary.MemberId;
+import java.net.URI;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+import java.util.function.Function;
+import picocli.CommandLine;
+import picocli.CommandLine.ExitCode;
+import picocli.CommandLine.ParameterException;
+
+/** One change to a cluster from the command line: shows the plan, asks if it has to, and goes there step by step. */
+final class ClusterChange implements AutoCloseable {
+
+    /** Longer than later ones: connections are made. */
+    private static final Duration FIRST_LOOK = Duration.ofSeconds(5);
+
+    private final CommandLine command;
+    private final ChangeFlags flags;
+    private final ClusterConnection cluster;
+    private final ClusterFacts facts;
+
+    private ClusterChange(CommandLine command, ChangeFlags flags, ClusterConnection cluster, ClusterFacts facts) {
+        this.command = command;
+        this.flags = flags;
+        this.cluster = cluster;
+        this.facts = facts;
+    }
+
+    /** Looks at the cluster, makes a goal of what is seen, and goes there. Returns the exit status. */
+    static int run(CommandLine command, ClusterFlags connection, ChangeFlags flags, Function<ClusterChange, Goal> goal)
+            throws InterruptedException {
+        // The terminal is for what is planned and done.
+        LogFile.use(Path.of(System.getProperty("java.io.tmpdir"))
+                .resolve("understudy-" + ProcessHandle.current().pid() + ".log"));
+        ClusterConnection cluster = connection.connect(command);
+        try (ClusterChange change = new ClusterChange(command, flags, cluster, look(cluster))) {
+            return change.reach(goal.apply(change));
+        }
+    }
+
+    /** Another time if nobody answers: a cluster that elects, or a busy machine, is no reason to give up. */
+    private static ClusterFacts look(ClusterConnection cluster) throws InterruptedException {
+        try {
+            return cluster.observer().observe(FIRST_LOOK);
+        } catch (UnobservableException e) {
+            return cluster.observer().observe(FIRST_LOOK);
+        }
+    }
+
+    private int reach(Goal goal) throws InterruptedException {
+        try (ChangeText text = flags.text(command)) {
+            Plan plan = goal.plan(facts);
+            if (plan instanceof Plan.Done done) {
+                text.nothingToDo(done.why());
+                return ExitCode.OK;
+            }
+            if (plan instanceof Plan.Refused refused) {
+                text.refusals(refused.refusals());
+                return ExitCode.SOFTWARE;
+            }
+            List<Plan.Planned> steps = ((Plan.Steps) plan).steps();
+            text.plan(facts.quorum(), steps, flags.isDryRun());
+            if (flags.isDryRun()) {
+                return ExitCode.OK;
+            }
+            text.confirm(steps);
+            Runner runner = new Runner(
+                    cluster.observer(),
+                    new StepWork(cluster.membership(), cluster.machines(text::notes)),
+                    flags.patience(),
+                    text);
+            return text.outcome(runner.run(goal)) ? ExitCode.OK : ExitCode.SOFTWARE;
+        }
+    }
+
+    ClusterFacts facts() {
+        return facts;
+    }
+
+    /** By name or id; empty if there is none. */
+    Optional<MemberId> find(String nameOrId) {
+        return facts.named(nameOrId).map(MemberFacts::id).or(() -> facts.members().stream()
+                .map(MemberFacts::id)
+                .filter(id -> id.toString().equals(nameOrId))
+                .findFirst());
+    }
+
+    /** @throws ParameterException there is none */
+    MemberFacts member(String nameOrId) {
+        return find(nameOrId)
+                .flatMap(facts::member)
+                .orElseThrow(() -> new ParameterException(
+                        command,
+                        "no member is called " + nameOrId + "; there are "
+                                + String.join(
+                                        ", ",
+                                        facts.members().stream()
+                                                .map(MemberFacts::label)
+                                                .toList())));
+    }
+
+    /** Where a member is or would be started: as configured, with what the command line says instead. */
+    MemberSpec place(String name, List<URI> peerUrls, List<URI> clientUrls) {
+        Optional<MemberSpec> configured = cluster.places().stream()
+                .filter(place -> place.name().equals(name))
+                .findFirst();
+        Optional<MemberFacts> known = facts.named(name);
+        return new MemberSpec(
+                name,
+                or(peerUrls, configured.map(MemberSpec::peerUrls), known.map(MemberFacts::peerUrls)),
+                or(clientUrls, configured.map(MemberSpec::clientUrls), known.map(MemberFacts::clientUrls)));
+    }
+
+    List<MemberSpec> places() {
+        return cluster.places();
+    }
+
+    private static List<URI> or(List<URI> given, Optional<List<URI>> configured, Optional<List<URI>> known) {
+        return given.isEmpty() ? configured.or(() -> known).orElse(List.of()) : given;
+    }
+
+    @Override
+    public void close() {
+        cluster.close();
+    }
+}

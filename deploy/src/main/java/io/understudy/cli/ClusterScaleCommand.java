@@ -1,0 +1,70 @@
+package io.understudy.cli;
+
+import io.understudy.cluster.goal.Scale;
+import io.understudy.cluster.quorum.Quorum;
+import java.net.URI;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.Callable;
+import java.util.stream.Stream;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Parameters;
+import picocli.CommandLine.Spec;
+
+/** {@code understudy cluster scale}: a number of voters. */
+@Command(
+        name = "scale",
+        description = "Have a number of voters, one member at a time; odd ones are best.",
+        exitCodeListHeading = "%nExit status:%n",
+        exitCodeList = {"0:done, or nothing to do", "1:refused, or failed", "2:bad usage, or not confirmed"})
+final class ClusterScaleCommand implements Callable<Integer> {
+
+    /** etcd's own advice (its FAQ, maximum cluster size). */
+    private static final int MOST_SENSIBLE = 7;
+
+    @Parameters(paramLabel = "N", description = "How many voters.")
+    private int voters;
+
+    @Option(
+            names = "--member",
+            paramLabel = "NAME=PEERURL",
+            description = "A place for a new member; in addition to those configured. May be repeated.")
+    private Map<String, URI> members = new LinkedHashMap<>();
+
+    @Mixin
+    private ClusterFlags connection;
+
+    @Mixin
+    private ChangeFlags change;
+
+    @Spec
+    private CommandSpec spec;
+
+    @Override
+    public Integer call() throws InterruptedException {
+        return ClusterChange.run(spec.commandLine(), connection, change, seen -> {
+            if (voters < 1) {
+                throw new ParameterException(spec.commandLine(), "a cluster needs at least 1 voter");
+            }
+            if (voters % 2 == 0 || voters > MOST_SENSIBLE) {
+                spec.commandLine()
+                        .getErr()
+                        .println("warning: " + voters + " voters survive " + new Quorum(voters, voters).tolerance()
+                                + " failures; an odd number up to " + MOST_SENSIBLE + " is best");
+            }
+            return new Scale(
+                    voters,
+                    Stream.concat(
+                                    seen.places().stream(),
+                                    members.entrySet().stream()
+                                            .map(each ->
+                                                    seen.place(each.getKey(), List.of(each.getValue()), List.of())))
+                            .toList());
+        });
+    }
+}
