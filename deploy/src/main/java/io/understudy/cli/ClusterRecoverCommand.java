@@ -80,7 +80,8 @@ final class ClusterRecoverCommand implements Callable<Integer> {
     private final class AtTerminal implements Operator {
 
         private final PrintWriter out;
-        private final BufferedReader in = new BufferedReader(new InputStreamReader(System.in, Charset.defaultCharset()));
+        private final BufferedReader in =
+                new BufferedReader(new InputStreamReader(System.in, Charset.defaultCharset()));
 
         AtTerminal(PrintWriter out) {
             this.out = out;
