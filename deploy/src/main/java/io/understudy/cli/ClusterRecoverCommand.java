@@ -47,6 +47,7 @@ final class ClusterRecoverCommand implements Callable<Integer> {
 
     @Option(
             names = "--timeout",
+            converter = DurationFlag.class,
             defaultValue = "5m",
             paramLabel = "TIME",
             description = "How long a member may take to serve; ${DEFAULT-VALUE} by default.")

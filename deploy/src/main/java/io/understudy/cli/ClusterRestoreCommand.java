@@ -61,6 +61,7 @@ final class ClusterRestoreCommand implements Callable<Integer> {
 
     @Option(
             names = "--timeout",
+            converter = DurationFlag.class,
             defaultValue = "60s",
             paramLabel = "TIME",
             description = "How long the new members may take to serve; ${DEFAULT-VALUE} by default.")
