@@ -13,6 +13,9 @@ final class LogExplanation {
                     "member count is unequal",
                     "its --initial-cluster does not list exactly the members the cluster has, itself included"),
             Map.entry(
+                    "PeerURLs: no match found for existing member",
+                    "its --initial-cluster has another peer URL for a member than the cluster was told"),
+            Map.entry(
                     "unmatched member while checking PeerURLs",
                     "its --initial-cluster has another peer URL for it than the cluster was told"),
             Map.entry(
