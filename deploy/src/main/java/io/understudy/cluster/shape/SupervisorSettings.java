@@ -16,8 +16,8 @@ import java.util.List;
  */
 public record SupervisorSettings(HostPort listen, Duration interval, Duration patience, Duration lease) {
 
-    private static final Duration DEFAULT_INTERVAL = Duration.ofSeconds(1);
-    private static final Duration DEFAULT_PATIENCE = Duration.ofSeconds(2);
+    private static final Duration DEFAULT_INTERVAL = Duration.ofMillis(500);
+    private static final Duration DEFAULT_PATIENCE = Duration.ofSeconds(1);
     private static final Duration DEFAULT_LEASE = Duration.ofSeconds(10);
 
     private static final Setting<HostPort> LISTEN = Setting.hostPort(

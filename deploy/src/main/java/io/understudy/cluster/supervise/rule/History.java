@@ -1,0 +1,131 @@
+package io.understudy.cluster.supervise.rule;
+
+import io.understudy.cluster.observe.ClusterFacts;
+import io.understudy.cluster.observe.MemberFacts;
+import io.understudy.cluster.plan.Step;
+import io.understudy.cluster.shape.Limits;
+import io.understudy.vocabulary.MemberId;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.stream.Stream;
+
+/**
+ * What is remembered of earlier looks. Lost with the process, which costs time and nothing else: whoever begins anew has to
+ * see a member dead for as long as is configured.
+ *
+ * @param last when the last look was; empty before the first
+ * @param voters as of the last confirmed look
+ * @param changes when a voter was added or removed, in the last hour, by whomever
+ * @param setbacks by machine
+ * @param orders when each step was last attempted, by {@link Orders#key}
+ * @param lostSince since when there is no quorum
+ */
+public record History(
+        Optional<Instant> last,
+        Set<MemberId> voters,
+        Map<MemberId, Seen> members,
+        Map<String, Setback> setbacks,
+        Map<String, Instant> orders,
+        List<Instant> changes,
+        Optional<Instant> lostSince) {
+
+    public static final History NONE = new History(
+            Optional.empty(), Set.of(), Map.of(), Map.of(), Map.of(), List.of(), Optional.empty());
+
+    private static final Duration WINDOW = Duration.ofHours(1);
+    private static final Duration LEAST_GAP = Duration.ofSeconds(10);
+
+    public History {
+        voters = Set.copyOf(voters);
+        members = Map.copyOf(members);
+        setbacks = Map.copyOf(setbacks);
+        orders = Map.copyOf(orders);
+        changes = List.copyOf(changes);
+    }
+
+    /** With one more look. */
+    public History after(ClusterFacts facts, List<Place> places, Limits limits) {
+        Map<MemberId, Seen> next = new HashMap<>();
+        for (MemberFacts member : facts.members()) {
+            String place = placeOf(member, places);
+            Seen before = members.getOrDefault(member.id(), Seen.first(place, facts));
+            next.put(member.id(), (isGap(facts, limits) ? before.afterPause() : before)
+                    .after(facts, member, place, limits));
+        }
+        boolean lost = !facts.isConfirmed() || !facts.quorum().isHeld();
+        return new History(
+                Optional.of(facts.at()),
+                facts.isConfirmed() ? ids(facts) : voters,
+                next,
+                setbacksAfter(facts, next, limits),
+                orders,
+                changesAfter(facts),
+                lost ? Optional.of(lostSince.orElse(facts.at())) : Optional.empty());
+    }
+
+    /** With an attempt at a step, at that time. */
+    public History ordered(Step step, Instant at) {
+        Map<String, Instant> next = new HashMap<>(orders);
+        next.values().removeIf(earlier -> earlier.isBefore(at.minus(WINDOW)));
+        next.put(Orders.key(step), at);
+        return new History(last, voters, members, setbacks, next, changes, lostSince);
+    }
+
+    private boolean isGap(ClusterFacts facts, Limits limits) {
+        Duration most = limits.dead().dividedBy(2);
+        Duration allowed = most.compareTo(LEAST_GAP) > 0 ? most : LEAST_GAP;
+        return last.isPresent() && Duration.between(last.get(), facts.at()).compareTo(allowed) > 0;
+    }
+
+    /** Who left the cluster dead, or without ever having been healthy, was on a machine that something is wrong with. */
+    private Map<String, Setback> setbacksAfter(ClusterFacts facts, Map<MemberId, Seen> now, Limits limits) {
+        Map<String, Setback> next = new HashMap<>(setbacks);
+        now.values().stream()
+                .filter(seen -> lasted(seen.readySince(), limits.stable(), facts.at()))
+                .forEach(seen -> next.remove(seen.place()));
+        members.forEach((id, seen) -> {
+            boolean left = facts.isConfirmed() && !now.containsKey(id);
+            if (left && !seen.place().isEmpty() && (seen.missingSince().isPresent() || !seen.wasHealthy())) {
+                Setback before = next.getOrDefault(seen.place(), new Setback(0, facts.at()));
+                next.put(seen.place(), before.again(facts.at()));
+            }
+        });
+        return next;
+    }
+
+    private List<Instant> changesAfter(ClusterFacts facts) {
+        Instant oldest = facts.at().minus(WINDOW);
+        Stream<Instant> known = changes.stream().filter(at -> at.isAfter(oldest));
+        if (!facts.isConfirmed() || voters.isEmpty()) {
+            return known.toList();
+        }
+        Set<MemberId> changed = new HashSet<>(ids(facts));
+        changed.removeAll(voters);
+        Set<MemberId> gone = new HashSet<>(voters);
+        gone.removeAll(ids(facts));
+        changed.addAll(gone);
+        return Stream.concat(known, changed.stream().map(id -> facts.at())).toList();
+    }
+
+    static boolean lasted(Optional<Instant> since, Duration least, Instant now) {
+        return since.isPresent() && !since.get().plus(least).isAfter(now);
+    }
+
+    private static Set<MemberId> ids(ClusterFacts facts) {
+        return Set.copyOf(facts.voters().stream().map(MemberFacts::id).toList());
+    }
+
+    private static String placeOf(MemberFacts member, List<Place> places) {
+        return places.stream()
+                .filter(place -> place.holds(member))
+                .findFirst()
+                .map(Place::name)
+                .orElse(member.name());
+    }
+}

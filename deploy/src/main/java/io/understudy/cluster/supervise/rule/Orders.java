@@ -1,0 +1,25 @@
+package io.understudy.cluster.supervise.rule;
+
+import io.understudy.cluster.plan.Step;
+
+/** What a step is remembered by, so that it is not repeated at once. */
+final class Orders {
+
+    private Orders() {}
+
+    static String key(Step step) {
+        if (step instanceof Step.AddLearner add) {
+            return "add " + add.member().name();
+        }
+        if (step instanceof Step.Join join) {
+            return "join " + join.member().name() + " " + join.id();
+        }
+        if (step instanceof Step.Start start) {
+            return "start " + start.member().name();
+        }
+        if (step instanceof Step.Retire retire) {
+            return "retire " + retire.member().name();
+        }
+        return step.toString();
+    }
+}

@@ -1,0 +1,73 @@
+package io.understudy.cluster.supervise.rule;
+
+import static java.util.stream.Collectors.joining;
+
+import io.understudy.cluster.observe.MemberFacts;
+import io.understudy.cluster.plan.Step;
+import java.util.List;
+import java.util.Optional;
+
+/**
+ * What to do next about a cluster, if anything: the first rule that has something to say is followed. A pure function of
+ * the situation, and the only place that orders the rules.
+ */
+public final class Rules {
+
+    /** One rule: empty if it has nothing to say. */
+    @FunctionalInterface
+    interface Rule {
+        Optional<Decision> apply(Situation situation);
+    }
+
+    private static final List<Rule> RULES = List.of(
+            QuorumRule::lost,
+            FailoverRule::change,
+            JoinRule::bringUp,
+            VoterRules::grow,
+            VoterRules::shrink,
+            LearnerRules::dead,
+            FailoverRule::replaceDeadVoter,
+            LearnerRules::standby,
+            LearnerRules::readReplica,
+            Rules::retire);
+
+    private Rules() {}
+
+    public static Decision decide(Situation situation) {
+        return RULES.stream()
+                .flatMap(rule -> rule.apply(situation).stream())
+                .findFirst()
+                .orElseGet(() -> new Decision.Settled(summary(situation)));
+    }
+
+    /** Processes of those that are members no more. */
+    private static Optional<Decision> retire(Situation situation) {
+        return situation.freePlaces().stream()
+                .filter(place -> place.running().orElse(false))
+                .filter(place -> !situation.wasOrdered(new Step.Retire(place.spec())))
+                .findFirst()
+                .map(place -> change(
+                        situation,
+                        "retire",
+                        place.name() + " runs and is no member",
+                        "its process is ended; it stays benched",
+                        new Step.Retire(place.spec())));
+    }
+
+    /** A step that leaves the quorum as it is. */
+    static Decision change(Situation situation, String rule, String observed, String told, Step step) {
+        return new Decision.Change(rule, observed, told, step, situation.quorum(), situation.quorum());
+    }
+
+    private static String summary(Situation situation) {
+        String benched = situation.freePlaces().stream().map(Place::name).collect(joining(", "));
+        return situation.quorum() + "; learners: " + names(situation.facts().learners())
+                + (benched.isEmpty() ? "" : "; benched: " + benched);
+    }
+
+    static String names(List<MemberFacts> members) {
+        return members.isEmpty()
+                ? "none"
+                : members.stream().map(MemberFacts::label).collect(joining(", "));
+    }
+}

@@ -1,0 +1,24 @@
+package io.understudy.cluster.supervise.rule;
+
+import io.understudy.cluster.shape.Limits;
+import java.time.Instant;
+
+/**
+ * A machine whose members died, or never came up.
+ *
+ * @param times in a row
+ * @param last when
+ */
+record Setback(int times, Instant last) {
+
+    private static final int MOST_DOUBLINGS = 6;
+
+    Setback again(Instant at) {
+        return new Setback(times + 1, at);
+    }
+
+    /** When it may be tried again. */
+    Instant until(Limits limits) {
+        return last.plus(limits.holdOff().multipliedBy(1L << Math.min(times - 1, MOST_DOUBLINGS)));
+    }
+}

@@ -1,0 +1,150 @@
+package io.understudy.cluster.supervise.rule;
+
+import io.understudy.cluster.observe.ClusterFacts;
+import io.understudy.cluster.observe.MemberAnswer;
+import io.understudy.cluster.observe.MemberFacts;
+import io.understudy.cluster.plan.Step;
+import io.understudy.cluster.quorum.Quorum;
+import io.understudy.cluster.shape.Limits;
+import io.understudy.cluster.shape.Shape;
+import io.understudy.etcd.EtcdVersion;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Objects;
+import java.util.Optional;
+
+/**
+ * Everything that a decision may depend on.
+ *
+ * @param history up to and with {@code facts}
+ */
+public record Situation(ClusterFacts facts, History history, List<Place> places, Shape shape, Limits limits) {
+
+    /** An order to a machine is not repeated before. */
+    private static final Duration PATIENCE_WITH_MACHINES = Duration.ofSeconds(15);
+
+    public Situation {
+        places = List.copyOf(places);
+    }
+
+    Instant now() {
+        return facts.at();
+    }
+
+    Quorum quorum() {
+        return facts.quorum();
+    }
+
+    Seen seen(MemberFacts member) {
+        return Objects.requireNonNull(history.members().get(member.id()), "the history is older than the facts");
+    }
+
+    Optional<Place> placeOf(MemberFacts member) {
+        return places.stream().filter(place -> place.holds(member)).findFirst();
+    }
+
+    /** Not reached for so long that it won't come back by itself, and those that tell so are a quorum. */
+    boolean isDead(MemberFacts member) {
+        return isEvidenceSound() && History.lasted(seen(member).missingSince(), limits.dead(), now());
+    }
+
+    /** A leader that says nothing of its peers would make dead all that we can't reach ourselves. */
+    private boolean isEvidenceSound() {
+        return facts.leader()
+                .filter(leader -> 1 + facts.voters().stream()
+                                .filter(voter -> leader.peers().contains(voter.id()))
+                                .count()
+                        >= quorum().needed())
+                .isPresent();
+    }
+
+    /** A learner that may become a voter right now. */
+    boolean isReady(MemberFacts learner) {
+        return learner.isLearner()
+                && learner.isHealthy()
+                && mayPromote(learner)
+                && History.lasted(seen(learner).readySince(), limits.stable(), now());
+    }
+
+    boolean mayPromote(MemberFacts learner) {
+        return shape.mayPromote(placeOf(learner).map(Place::name).orElse(learner.name()));
+    }
+
+    /** Whether it still has to come up for the first time. */
+    boolean isJoining(MemberFacts member) {
+        return !member.hasStarted() || (member.isLearner() && !seen(member).wasHealthy());
+    }
+
+    /** The best of those that may be promoted now: standbys before read replicas, then by lag. */
+    Optional<MemberFacts> readyStandby() {
+        return facts.learners().stream()
+                .filter(this::isReady)
+                .min(Comparator.comparing((MemberFacts learner) ->
+                                shape.readReplicas().contains(learner.name()))
+                        .thenComparing(learner -> facts.lag(learner).orElse(Long.MAX_VALUE)));
+    }
+
+    List<MemberFacts> promotableLearners() {
+        return facts.learners().stream().filter(this::mayPromote).toList();
+    }
+
+    /** Machines that no member is on. */
+    List<Place> freePlaces() {
+        return places.stream()
+                .filter(place -> facts.members().stream().noneMatch(place::holds))
+                .toList();
+    }
+
+    /** Those of them that nothing was wrong with lately. */
+    List<Place> usablePlaces() {
+        return freePlaces().stream().filter(place -> !isHeldOff(place)).toList();
+    }
+
+    boolean isHeldOff(Place place) {
+        Setback setback = history.setbacks().get(place.name());
+        return setback != null && setback.until(limits).isAfter(now());
+    }
+
+    int setbacks(Place place) {
+        Setback setback = history.setbacks().get(place.name());
+        return setback == null ? 0 : setback.times();
+    }
+
+    /** How many learners the members allow. */
+    int slots() {
+        EtcdVersion oldest = facts.members().stream()
+                .flatMap(member -> member.answer().stream())
+                .map(MemberAnswer::version)
+                .min(Comparator.naturalOrder())
+                .orElse(EtcdVersion.UNKNOWN);
+        return oldest.maxLearnersConfigurable() ? shape.maxLearners() : oldest.defaultMaxLearners();
+    }
+
+    boolean isSlotFree() {
+        return facts.learners().size() < slots();
+    }
+
+    /** Whether that many voters more may be removed or added this hour. */
+    boolean mayChange(int changes) {
+        return history.changes().size() + changes <= limits.changesPerHour();
+    }
+
+    /** Whether that was done too recently to be done again. */
+    boolean wasOrdered(Step step) {
+        Instant at = history.orders().get(Orders.key(step));
+        return at != null && at.plus(PATIENCE_WITH_MACHINES).isAfter(now());
+    }
+
+    /** Voters wanted, or the largest odd number that there are machines for. */
+    int target() {
+        long machines = facts.voters().size()
+                + promotableLearners().size()
+                + freePlaces().stream()
+                        .filter(place -> shape.mayPromote(place.name()))
+                        .count();
+        int odd = (int) (machines % 2 == 0 ? machines - 1 : machines);
+        return Math.max(1, Math.min(shape.voters(), odd));
+    }
+}

@@ -1,0 +1,167 @@
+package io.understudy.cluster.supervise.rule;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.understudy.cluster.plan.Step;
+import io.understudy.cluster.shape.Limits;
+import io.understudy.cluster.shape.Shape;
+import io.understudy.etcd.EtcdVersion;
+import java.time.Duration;
+import java.util.Set;
+import org.junit.jupiter.api.Test;
+
+/** What a supervisor decides, case by case, in simulated clusters. */
+final class RulesTest {
+
+    private static final Shape THREE_AND_ONE = new Shape(3, 1, Set.of(), false, 1);
+    private static final Limits LIMITS = new Limits(
+            Duration.ofSeconds(30), 100, Duration.ofSeconds(5), Duration.ofSeconds(60), Duration.ofSeconds(120), 20);
+    private static final EtcdVersion V35 = EtcdVersion.parse("3.5.30");
+
+    private static Simulated settled(Shape shape, int machines, int voters) {
+        Simulated cluster = new Simulated(shape, LIMITS, V35, machines, voters);
+        cluster.run(120);
+        cluster.changes().clear();
+        return cluster;
+    }
+
+    @Test
+    void aStandbyIsKeptInSync() {
+        Simulated cluster = settled(THREE_AND_ONE, 4, 3);
+        assertThat(cluster.voters()).isEqualTo(3);
+        assertThat(cluster.learnerNames()).containsExactly("m4");
+        assertThat(cluster.last()).isInstanceOf(Decision.Settled.class);
+    }
+
+    @Test
+    void oneMemberGrowsToThreeAndAStandby() {
+        Simulated cluster = settled(THREE_AND_ONE, 4, 1);
+        assertThat(cluster.voters()).isEqualTo(3);
+        assertThat(cluster.learners()).isEqualTo(1);
+    }
+
+    @Test
+    void threeGrowToFiveAndShrinkAgain() {
+        Simulated cluster = settled(new Shape(5, 1, Set.of(), false, 1), 6, 3);
+        assertThat(cluster.voters()).isEqualTo(5);
+        assertThat(cluster.learners()).isEqualTo(1);
+
+        assertThat(settled(THREE_AND_ONE, 5, 5).voters()).isEqualTo(3);
+    }
+
+    @Test
+    void withFourMachinesThereAreThreeVoters() {
+        Simulated cluster = settled(new Shape(5, 0, Set.of(), false, 1), 4, 4);
+        assertThat(cluster.voters()).isEqualTo(3);
+    }
+
+    @Test
+    void aDeadVoterIsRemovedAndTheStandbyPromotedThenAnotherIsAskedFor() {
+        Simulated cluster = settled(THREE_AND_ONE, 5, 3);
+        cluster.kill(0);
+        cluster.run(29);
+        assertThat(cluster.changes()).isEmpty();
+        cluster.run(60);
+        assertThat(cluster.changes().stream().map(change -> change.step().getClass().getSimpleName()))
+                .containsExactly("Remove", "Promote", "AddLearner", "Join");
+        assertThat(cluster.voterNames()).containsExactlyInAnyOrder("m2", "m3", "m4");
+        assertThat(cluster.learnerNames()).containsExactly("m5");
+    }
+
+    @Test
+    void theMachineOfADeadVoterIsUsedAgainAfterAWhile() {
+        Simulated cluster = settled(THREE_AND_ONE, 4, 3);
+        cluster.kill(0);
+        cluster.run(60);
+        assertThat(cluster.last().told()).contains("m1 is left alone for a while");
+        cluster.run(120);
+        assertThat(cluster.learnerNames()).containsExactly("m1");
+    }
+
+    @Test
+    void aFlappingVoterIsNotChased() {
+        Simulated cluster = settled(THREE_AND_ONE, 5, 3);
+        for (int round = 0; round < 20; round++) {
+            cluster.stall(1);
+            cluster.run(20);
+            cluster.revive(1);
+            cluster.run(3);
+        }
+        assertThat(cluster.changes()).isEmpty();
+    }
+
+    @Test
+    void withoutAStandbyADeadVotersProcessIsStarted() {
+        Simulated cluster = settled(new Shape(3, 0, Set.of(), false, 1), 3, 3);
+        cluster.kill(2);
+        cluster.run(40);
+        assertThat(cluster.changes()).singleElement().satisfies(change -> assertThat(change.step())
+                .isInstanceOf(Step.Start.class));
+        assertThat(cluster.last()).isInstanceOf(Decision.Settled.class);
+    }
+
+    @Test
+    void withNobodyToTakeItsPlaceADeadVoterStays() {
+        Simulated cluster = settled(new Shape(3, 0, Set.of(), false, 1), 3, 3);
+        cluster.breakDown(2);
+        cluster.run(600);
+        assertThat(cluster.voters()).isEqualTo(3);
+        assertThat(cluster.last().told()).contains("no machine for another");
+    }
+
+    @Test
+    void withoutAQuorumNothingIsChangedAndTheWayOutIsTold() {
+        Simulated cluster = settled(THREE_AND_ONE, 5, 3);
+        cluster.kill(0);
+        cluster.kill(1);
+        cluster.run(600);
+        assertThat(cluster.changes()).isEmpty();
+        assertThat(cluster.last()).isInstanceOf(Decision.QuorumLost.class);
+        assertThat(String.join("\n", ((Decision.QuorumLost) cluster.last()).guidance()))
+                .contains("2 of 3 voters are needed", "m1, m2", "has the most recent data", "cluster recover");
+    }
+
+    @Test
+    void aReadReplicaGivesItsSlotToWhoIsToVoteAndJoinsAnew() {
+        Shape shape = new Shape(3, 0, Set.of("m4"), false, 1);
+        Simulated cluster = settled(shape, 5, 3);
+        assertThat(cluster.learnerNames()).containsExactly("m4");
+        cluster.breakDown(0);
+        cluster.run(300);
+        assertThat(cluster.voterNames()).containsExactlyInAnyOrder("m2", "m3", "m5");
+        assertThat(cluster.learnerNames()).containsExactly("m4");
+        assertThat(cluster.changes()).anySatisfy(change -> assertThat(change.rule())
+                .isEqualTo("learner-slot"));
+    }
+
+    @Test
+    void aReadReplicaIsTheStandbyIfDeclaredSo() {
+        Simulated cluster = settled(new Shape(3, 1, Set.of("m4"), true, 1), 5, 3);
+        assertThat(cluster.learnerNames()).containsExactly("m4");
+        cluster.kill(0);
+        cluster.run(90);
+        assertThat(cluster.voterNames()).containsExactlyInAnyOrder("m2", "m3", "m4");
+    }
+
+    @Test
+    void aLearnerThatNeverStartsIsRemovedAgainAndItsMachineLeftAlone() {
+        Simulated cluster = new Simulated(THREE_AND_ONE, LIMITS, V35, 5, 3);
+        cluster.breakDown(3);
+        cluster.run(100);
+        assertThat(cluster.changes()).anySatisfy(change -> assertThat(change.rule())
+                .isEqualTo("join-rollback"));
+        assertThat(cluster.learnerNames()).containsExactly("m5");
+    }
+
+    @Test
+    void whoBeginsAnewHasToSeeAMemberDeadForAsLong() {
+        Simulated cluster = settled(THREE_AND_ONE, 5, 3);
+        cluster.kill(0);
+        cluster.run(25);
+        cluster.forget();
+        cluster.run(29);
+        assertThat(cluster.changes()).isEmpty();
+        cluster.run(5);
+        assertThat(cluster.changes()).isNotEmpty();
+    }
+}
