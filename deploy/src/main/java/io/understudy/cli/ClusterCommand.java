@@ -23,7 +23,8 @@ import picocli.CommandLine.Spec;
             ClusterUpdateClientUrlsCommand.class,
             ClusterSnapshotCommand.class,
             ClusterRestoreCommand.class,
-            ClusterRecoverCommand.class
+            ClusterRecoverCommand.class,
+            ClusterSuperviseCommand.class
         })
 final class ClusterCommand implements Runnable {
 

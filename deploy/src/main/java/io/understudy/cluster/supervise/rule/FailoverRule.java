@@ -64,7 +64,8 @@ final class FailoverRule {
     }
 
     private static Decision withoutStandby(Situation situation, MemberFacts dead, String observed) {
-        Optional<Decision> restart = situation.placeOf(dead).flatMap(place -> restart(situation, dead, place, observed));
+        Optional<Decision> restart =
+                situation.placeOf(dead).flatMap(place -> restart(situation, dead, place, observed));
         if (restart.isPresent()) {
             return restart.get();
         }
@@ -77,7 +78,8 @@ final class FailoverRule {
                         situation,
                         dead,
                         observed,
-                        "it is removed, then a new member is to join on " + spare.get(0).name());
+                        "it is removed, then a new member is to join on "
+                                + spare.get(0).name());
     }
 
     /** Once per outage. */

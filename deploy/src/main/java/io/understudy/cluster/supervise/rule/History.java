@@ -35,8 +35,8 @@ public record History(
         List<Instant> changes,
         Optional<Instant> lostSince) {
 
-    public static final History NONE = new History(
-            Optional.empty(), Set.of(), Map.of(), Map.of(), Map.of(), List.of(), Optional.empty());
+    public static final History NONE =
+            new History(Optional.empty(), Set.of(), Map.of(), Map.of(), Map.of(), List.of(), Optional.empty());
 
     private static final Duration WINDOW = Duration.ofHours(1);
     private static final Duration LEAST_GAP = Duration.ofSeconds(10);
@@ -55,8 +55,9 @@ public record History(
         for (MemberFacts member : facts.members()) {
             String place = placeOf(member, places);
             Seen before = members.getOrDefault(member.id(), Seen.first(place, facts));
-            next.put(member.id(), (isGap(facts, limits) ? before.afterPause() : before)
-                    .after(facts, member, place, limits));
+            next.put(
+                    member.id(),
+                    (isGap(facts, limits) ? before.afterPause() : before).after(facts, member, place, limits));
         }
         boolean lost = !facts.isConfirmed() || !facts.quorum().isHeld();
         return new History(

@@ -87,8 +87,7 @@ final class LearnerRules {
                             + "; shape.readReplicasAreStandbys lets a read replica be the standby"));
         }
         return usable(situation, shape::mayPromote).stream()
-                .min(Comparator.comparing(
-                                (Place place) -> !shape.readReplicas().contains(place.name()))
+                .min(Comparator.comparing((Place place) -> !shape.readReplicas().contains(place.name()))
                         .thenComparingInt(situation::setbacks))
                 .map(place -> add(situation, STANDBY, observed, place))
                 .or(() -> noMachine(situation, STANDBY, observed, situation.freePlaces()));
@@ -145,10 +144,6 @@ final class LearnerRules {
             return new Decision.Waiting(rule, observed, place.name() + " was to be added just now");
         }
         return Rules.change(
-                situation,
-                rule,
-                observed,
-                place.name() + " is added as a learner",
-                new Step.AddLearner(place.spec()));
+                situation, rule, observed, place.name() + " is added as a learner", new Step.AddLearner(place.spec()));
     }
 }

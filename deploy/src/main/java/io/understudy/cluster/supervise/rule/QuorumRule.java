@@ -12,12 +12,13 @@ import java.util.Optional;
 /** Without a quorum nothing is changed. */
 final class QuorumRule {
 
-    /** Raft's own order of who may lead: the last term, then the last entry. */
+    /** Raft's own order of who may lead: the last term, then the last entry; of equals one that votes. */
     private static final Comparator<MemberFacts> MOST_RECENT = Comparator.comparing(
-            QuorumRule::answer,
-            Comparator.comparingLong(MemberAnswer::raftTerm)
-                    .thenComparingLong(MemberAnswer::raftIndex)
-                    .thenComparingLong(MemberAnswer::appliedIndex));
+                    QuorumRule::answer,
+                    Comparator.comparingLong(MemberAnswer::raftTerm)
+                            .thenComparingLong(MemberAnswer::raftIndex)
+                            .thenComparingLong(MemberAnswer::appliedIndex))
+            .thenComparing(MemberFacts::isVoter);
 
     private QuorumRule() {}
 
@@ -59,8 +60,9 @@ final class QuorumRule {
             lines.add("Of those that answer " + best.label() + " has the most recent data: raft term "
                     + answer(best).raftTerm() + ", index " + answer(best).raftIndex() + ", revision "
                     + answer(best).revision() + "; those that don't answer may have more.");
-            lines.add("If they are lost for good: understudy cluster recover restarts the cluster from " + best.label()
-                    + " alone and grows it by learners; it keeps every old data directory. Pause this supervisor first.");
+            lines.add(
+                    "If they are lost for good: understudy cluster recover restarts the cluster from " + best.label()
+                            + " alone and grows it by learners; it keeps every old data directory. Pause this supervisor first.");
         });
         return lines;
     }

@@ -27,9 +27,9 @@ public final class Rules {
             VoterRules::shrink,
             LearnerRules::dead,
             FailoverRule::replaceDeadVoter,
+            Rules::retire,
             LearnerRules::standby,
-            LearnerRules::readReplica,
-            Rules::retire);
+            LearnerRules::readReplica);
 
     private Rules() {}
 
@@ -40,8 +40,8 @@ public final class Rules {
                 .orElseGet(() -> new Decision.Settled(summary(situation)));
     }
 
-    /** Processes of those that are members no more. */
-    private static Optional<Decision> retire(Situation situation) {
+    /** The process of one that is no member any more: nobody else can join where it runs. */
+    static Optional<Decision> retire(Situation situation) {
         return situation.freePlaces().stream()
                 .filter(place -> place.running().orElse(false))
                 .filter(place -> !situation.wasOrdered(new Step.Retire(place.spec())))

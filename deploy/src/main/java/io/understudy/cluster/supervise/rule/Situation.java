@@ -53,9 +53,10 @@ public record Situation(ClusterFacts facts, History history, List<Place> places,
     /** A leader that says nothing of its peers would make dead all that we can't reach ourselves. */
     private boolean isEvidenceSound() {
         return facts.leader()
-                .filter(leader -> 1 + facts.voters().stream()
-                                .filter(voter -> leader.peers().contains(voter.id()))
-                                .count()
+                .filter(leader -> 1
+                                + facts.voters().stream()
+                                        .filter(voter -> leader.peers().contains(voter.id()))
+                                        .count()
                         >= quorum().needed())
                 .isPresent();
     }
@@ -81,8 +82,8 @@ public record Situation(ClusterFacts facts, History history, List<Place> places,
     Optional<MemberFacts> readyStandby() {
         return facts.learners().stream()
                 .filter(this::isReady)
-                .min(Comparator.comparing((MemberFacts learner) ->
-                                shape.readReplicas().contains(learner.name()))
+                .min(Comparator.comparing(
+                                (MemberFacts learner) -> shape.readReplicas().contains(learner.name()))
                         .thenComparing(learner -> facts.lag(learner).orElse(Long.MAX_VALUE)));
     }
 
@@ -97,9 +98,11 @@ public record Situation(ClusterFacts facts, History history, List<Place> places,
                 .toList();
     }
 
-    /** Those of them that nothing was wrong with lately. */
+    /** Those of them that nothing was wrong with lately, and where nothing is left running. */
     List<Place> usablePlaces() {
-        return freePlaces().stream().filter(place -> !isHeldOff(place)).toList();
+        return freePlaces().stream()
+                .filter(place -> !isHeldOff(place) && !place.running().orElse(false))
+                .toList();
     }
 
     boolean isHeldOff(Place place) {

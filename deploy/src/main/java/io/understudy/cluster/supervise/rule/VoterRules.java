@@ -38,6 +38,7 @@ final class VoterRules {
         }
         return LearnerRules.dead(situation)
                 .or(() -> LearnerRules.addForVoter(situation, observed))
+                .or(() -> Rules.retire(situation))
                 .or(() -> Optional.of(new Decision.Waiting(GROW, observed, "no machine can be used for another now")));
     }
 
@@ -58,18 +59,14 @@ final class VoterRules {
             return new Decision.Waiting(GROW, seen, "not promoted: the changes of this hour are used up");
         }
         return new Decision.Change(
-                GROW,
-                seen,
-                "it is promoted",
-                new Step.Promote(learner.id(), learner.label()),
-                before,
-                after);
+                GROW, seen, "it is promoted", new Step.Promote(learner.id(), learner.label()), before, after);
     }
 
     static Optional<Decision> shrink(Situation situation) {
         Quorum before = situation.quorum();
         // Too few of them are not made fewer for the sake of an odd number: the last copies count for more.
-        boolean enough = situation.target() >= Math.min(LEAST_REDUNDANT, situation.shape().voters());
+        boolean enough = situation.target()
+                >= Math.min(LEAST_REDUNDANT, situation.shape().voters());
         if (before.voters() <= situation.target() || !enough) {
             return Optional.empty();
         }

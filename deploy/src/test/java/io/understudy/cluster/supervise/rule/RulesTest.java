@@ -62,7 +62,8 @@ final class RulesTest {
         cluster.run(29);
         assertThat(cluster.changes()).isEmpty();
         cluster.run(60);
-        assertThat(cluster.changes().stream().map(change -> change.step().getClass().getSimpleName()))
+        assertThat(cluster.changes().stream()
+                        .map(change -> change.step().getClass().getSimpleName()))
                 .containsExactly("Remove", "Promote", "AddLearner", "Join");
         assertThat(cluster.voterNames()).containsExactlyInAnyOrder("m2", "m3", "m4");
         assertThat(cluster.learnerNames()).containsExactly("m5");
@@ -130,8 +131,8 @@ final class RulesTest {
         cluster.run(300);
         assertThat(cluster.voterNames()).containsExactlyInAnyOrder("m2", "m3", "m5");
         assertThat(cluster.learnerNames()).containsExactly("m4");
-        assertThat(cluster.changes()).anySatisfy(change -> assertThat(change.rule())
-                .isEqualTo("learner-slot"));
+        assertThat(cluster.changes())
+                .anySatisfy(change -> assertThat(change.rule()).isEqualTo("learner-slot"));
     }
 
     @Test
@@ -148,8 +149,8 @@ final class RulesTest {
         Simulated cluster = new Simulated(THREE_AND_ONE, LIMITS, V35, 5, 3);
         cluster.breakDown(3);
         cluster.run(100);
-        assertThat(cluster.changes()).anySatisfy(change -> assertThat(change.rule())
-                .isEqualTo("join-rollback"));
+        assertThat(cluster.changes())
+                .anySatisfy(change -> assertThat(change.rule()).isEqualTo("join-rollback"));
         assertThat(cluster.learnerNames()).containsExactly("m5");
     }
 

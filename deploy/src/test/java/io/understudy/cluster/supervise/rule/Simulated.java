@@ -114,8 +114,9 @@ final class Simulated {
 
     /** For so many seconds at most. */
     void runUntilSettled(int seconds) {
-        for (int second = 0; second < seconds && !(tick() instanceof Decision.Settled); second++) {
-            continue;
+        int second = 0;
+        while (second < seconds && !(tick() instanceof Decision.Settled)) {
+            second++;
         }
     }
 
@@ -162,16 +163,18 @@ final class Simulated {
     private void take(ClusterFacts facts, Step step) {
         Quorum quorum = facts.quorum();
         if (step instanceof Step.AddLearner add) {
-            boolean refused = facts.learners().size() >= 1 && !version.maxLearnersConfigurable()
+            boolean refused = (facts.learners().size() >= 1 && !version.maxLearnersConfigurable())
                     || (quorum.voters() > 1 && quorum.healthy() < (quorum.voters() + 1) / 2 + 1);
-            assertThat(refused).as("asked etcd for what it refuses: %s with %s", step, quorum).isFalse();
-            members.put(
-                    new MemberId(nextId++), new Member(add.member().name(), Role.LEARNER, false, BEHIND));
+            assertThat(refused)
+                    .as("asked etcd for what it refuses: %s with %s", step, quorum)
+                    .isFalse();
+            members.put(new MemberId(nextId++), new Member(add.member().name(), Role.LEARNER, false, BEHIND));
         } else if (step instanceof Step.Join join) {
             launch(join.member().name(), join.id());
         } else if (step instanceof Step.Start start) {
             members.entrySet().stream()
-                    .filter(each -> each.getValue().machine().equals(start.member().name()))
+                    .filter(each ->
+                            each.getValue().machine().equals(start.member().name()))
                     .findFirst()
                     .ifPresent(each -> launch(start.member().name(), each.getKey()));
         } else if (step instanceof Step.Promote promote) {
@@ -223,7 +226,9 @@ final class Simulated {
                 : Optional.empty();
         Set<MemberId> peers = new HashSet<>();
         if (isUp(id)) {
-            members.keySet().stream().filter(other -> !other.equals(id) && isUp(other)).forEach(peers::add);
+            members.keySet().stream()
+                    .filter(other -> !other.equals(id) && isUp(other))
+                    .forEach(peers::add);
         }
         return new MemberFacts(
                 id,
@@ -243,9 +248,7 @@ final class Simulated {
 
     private boolean isUp(MemberId id) {
         Member member = members.get(id);
-        return member != null
-                && id.equals(processes.get(member.machine()))
-                && !stalled.contains(member.machine());
+        return member != null && id.equals(processes.get(member.machine())) && !stalled.contains(member.machine());
     }
 
     private String name(int machine) {
@@ -279,13 +282,17 @@ final class Simulated {
 
     Set<String> voterNames() {
         Set<String> names = new HashSet<>();
-        members.values().stream().filter(member -> member.role() == Role.VOTER).forEach(member -> names.add(member.machine()));
+        members.values().stream()
+                .filter(member -> member.role() == Role.VOTER)
+                .forEach(member -> names.add(member.machine()));
         return names;
     }
 
     Set<String> learnerNames() {
         Set<String> names = new HashSet<>();
-        members.values().stream().filter(member -> member.role() == Role.LEARNER).forEach(member -> names.add(member.machine()));
+        members.values().stream()
+                .filter(member -> member.role() == Role.LEARNER)
+                .forEach(member -> names.add(member.machine()));
         return names;
     }
 

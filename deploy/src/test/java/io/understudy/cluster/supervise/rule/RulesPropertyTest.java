@@ -21,7 +21,7 @@ import net.jqwik.api.constraints.IntRange;
  * Whatever happens to a simulated cluster: no change is made that those healthy then could not survive (checked at each
  * step by {@link Simulated}), it returns to its shape once machines work again, and then stays as it is.
  */
-final class RulesProperties {
+final class RulesPropertyTest {
 
     private static final Limits LIMITS = new Limits(
             Duration.ofSeconds(10), 100, Duration.ofSeconds(3), Duration.ofSeconds(30), Duration.ofSeconds(20), 1_000);

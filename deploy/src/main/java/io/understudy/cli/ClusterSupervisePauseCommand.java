@@ -1,0 +1,29 @@
+package io.understudy.cli;
+
+import io.understudy.cluster.supervise.StateClient;
+import java.util.concurrent.Callable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.ExitCode;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Spec;
+
+/** {@code understudy cluster supervise pause}. */
+@Command(
+        name = "pause",
+        description = "Have supervisors change nothing, all those of the cluster, until they are told to resume.")
+final class ClusterSupervisePauseCommand implements Callable<Integer> {
+
+    @Mixin
+    private SupervisorFlag supervisor;
+
+    @Spec
+    private CommandSpec spec;
+
+    @Override
+    public Integer call() throws Exception {
+        spec.commandLine().getOut().print(new StateClient(supervisor.url()).pause());
+        spec.commandLine().getOut().flush();
+        return ExitCode.OK;
+    }
+}

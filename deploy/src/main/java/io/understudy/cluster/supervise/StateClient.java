@@ -1,0 +1,59 @@
+package io.understudy.cluster.supervise;
+
+import java.io.IOException;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
+import java.time.Duration;
+
+/** Asks a running supervisor. */
+public final class StateClient {
+
+    private static final Duration CONNECT_DEADLINE = Duration.ofSeconds(2);
+    private static final Duration DEADLINE = Duration.ofSeconds(10);
+    private static final int OK = 200;
+
+    private final URI url;
+    private final HttpClient http =
+            HttpClient.newBuilder().connectTimeout(CONNECT_DEADLINE).build();
+
+    /** @param url the supervisor's {@code supervisor.listen}, such as {@code http://127.0.0.1:8082} */
+    public StateClient(URI url) {
+        this.url = url;
+    }
+
+    /**
+     * {@code GET /state}.
+     *
+     * @return JSON
+     * @throws IOException nobody answered, or something else did; the message names the address
+     */
+    public String state() throws IOException, InterruptedException {
+        return send(HttpRequest.newBuilder(url.resolve("/state")).GET());
+    }
+
+    /** {@code POST /pause}; as {@link #state}. */
+    public String pause() throws IOException, InterruptedException {
+        return send(HttpRequest.newBuilder(url.resolve("/pause")).POST(HttpRequest.BodyPublishers.noBody()));
+    }
+
+    /** {@code POST /resume}; as {@link #state}. */
+    public String resume() throws IOException, InterruptedException {
+        return send(HttpRequest.newBuilder(url.resolve("/resume")).POST(HttpRequest.BodyPublishers.noBody()));
+    }
+
+    private String send(HttpRequest.Builder request) throws IOException, InterruptedException {
+        HttpResponse<String> answer;
+        try {
+            answer = http.send(request.timeout(DEADLINE).build(), HttpResponse.BodyHandlers.ofString());
+        } catch (IOException e) {
+            throw new IOException("no supervisor answers at " + url + ": " + e, e);
+        }
+        if (answer.statusCode() != OK) {
+            throw new IOException(answer.uri() + " answered " + answer.statusCode() + ": "
+                    + answer.body().strip());
+        }
+        return answer.body();
+    }
+}

@@ -1,0 +1,159 @@
+package io.understudy.cluster.supervise;
+
+import com.sun.net.httpserver.HttpExchange;
+import com.sun.net.httpserver.HttpServer;
+import io.understudy.cluster.supervise.rule.Decision;
+import io.understudy.metrics.ProcessMetrics;
+import java.io.IOException;
+import java.net.InetSocketAddress;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.Optional;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+
+/**
+ * Serves {@code GET /state} (JSON, see {@link StatePage}), {@code /metrics} (Prometheus text) and {@code /healthz} (200 while
+ * the supervisor looks at the cluster, else 503); and, from this machine only, {@code POST /pause} and {@code /resume}.
+ */
+final class StateServer implements AutoCloseable {
+
+    private static final String TEXT = "text/plain; charset=utf-8";
+    private static final String JSON = "application/json";
+    private static final int OK = 200;
+    private static final int FORBIDDEN = 403;
+    private static final int NOT_FOUND = 404;
+    private static final int METHOD_NOT_ALLOWED = 405;
+    private static final int UNAVAILABLE = 503;
+    private static final String MAX_EXCHANGE_SECONDS = "10";
+
+    private final Supervisor supervisor;
+    private final ProcessMetrics metrics;
+    private final Duration stale;
+    private final HttpServer server;
+    private final ExecutorService workers;
+
+    private StateServer(Supervisor supervisor, ProcessMetrics metrics, Duration stale, HttpServer server) {
+        this.supervisor = supervisor;
+        this.metrics = metrics;
+        this.stale = stale;
+        this.server = server;
+        this.workers = Executors.newFixedThreadPool(2, work -> {
+            Thread thread = new Thread(work, "supervisor-http");
+            thread.setDaemon(true);
+            return thread;
+        });
+    }
+
+    private record Answer(int status, String type, String body) {}
+
+    /**
+     * Listens at once.
+     *
+     * @param stale a supervisor that has not looked for so long is not healthy
+     * @throws IOException the address can't be listened at; the message names it
+     */
+    static StateServer start(InetSocketAddress address, Supervisor supervisor, ProcessMetrics metrics, Duration stale)
+            throws IOException {
+        // Read once, when the JDK's server is first used; by default a client that falls silent holds its thread for
+        // ever.
+        System.setProperty("sun.net.httpserver.maxReqTime", MAX_EXCHANGE_SECONDS);
+        System.setProperty("sun.net.httpserver.maxRspTime", MAX_EXCHANGE_SECONDS);
+        HttpServer server;
+        try {
+            server = HttpServer.create(address, 0);
+        } catch (IOException e) {
+            throw new IOException(
+                    "supervisor.listen: " + address.getHostString() + ":" + address.getPort()
+                            + " can't be listened at: " + e.getMessage(),
+                    e);
+        }
+        StateServer state = new StateServer(supervisor, metrics, stale, server);
+        server.createContext("/", state::handle);
+        server.setExecutor(state.workers);
+        server.start();
+        return state;
+    }
+
+    int port() {
+        return server.getAddress().getPort();
+    }
+
+    @Override
+    public void close() {
+        server.stop(0);
+        workers.shutdownNow();
+    }
+
+    private void handle(HttpExchange exchange) throws IOException {
+        try (exchange) {
+            Answer answer = answer(exchange);
+            byte[] body = answer.body().getBytes(StandardCharsets.UTF_8);
+            exchange.getResponseHeaders().set("Content-Type", answer.type());
+            exchange.sendResponseHeaders(answer.status(), body.length);
+            exchange.getResponseBody().write(body);
+        }
+    }
+
+    private Answer answer(HttpExchange exchange) {
+        String path = exchange.getRequestURI().getPath();
+        boolean posts = path.equals("/pause") || path.equals("/resume");
+        String wanted = posts ? "POST" : "GET";
+        if (!exchange.getRequestMethod().equals(wanted)) {
+            return new Answer(METHOD_NOT_ALLOWED, TEXT, path + " takes " + wanted + "\n");
+        }
+        return switch (path) {
+            case "/state" -> new Answer(OK, JSON, StatePage.json(supervisor.state()));
+            case "/metrics" -> {
+                ProcessMetrics.Scrape scrape =
+                        metrics.scrape(exchange.getRequestHeaders().getFirst("Accept"));
+                yield new Answer(OK, scrape.contentType(), scrape.body());
+            }
+            case "/healthz" -> health();
+            case "/pause", "/resume" ->
+                isFromHere(exchange)
+                        ? switched(path)
+                        : new Answer(FORBIDDEN, TEXT, path + " is taken from this machine only\n");
+            default ->
+                new Answer(NOT_FOUND, TEXT, "served are /state, /metrics and /healthz, and POST /pause and /resume\n");
+        };
+    }
+
+    private static boolean isFromHere(HttpExchange exchange) {
+        // A browser adds an Origin to what a page of somebody else's makes it send.
+        return exchange.getRemoteAddress().getAddress().isLoopbackAddress()
+                && !exchange.getRequestHeaders().containsKey("Origin");
+    }
+
+    private Answer switched(String path) {
+        try {
+            Optional<String> untold =
+                    path.equals("/pause") ? supervisor.pause("by hand, at " + Instant.now()) : supervisor.resume();
+            return untold.map(why -> new Answer(
+                            UNAVAILABLE,
+                            TEXT,
+                            (path.equals("/pause")
+                                            ? "this supervisor is paused; the cluster could not be told, so others may not be: "
+                                            : "still paused, as the cluster could not be told: ")
+                                    + why + "\n"))
+                    .orElseGet(() -> new Answer(OK, TEXT, path.equals("/pause") ? "paused\n" : "resumed\n"));
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            return new Answer(UNAVAILABLE, TEXT, "the supervisor is ending\n");
+        }
+    }
+
+    private Answer health() {
+        SupervisorState state = supervisor.state();
+        boolean looks = state.lookedAt()
+                .filter(at -> at.plus(stale).isAfter(Instant.now()))
+                .isPresent();
+        String line = state.last().map(Event::decision).map(StateServer::line).orElse("has not looked yet");
+        return new Answer(looks ? OK : UNAVAILABLE, TEXT, state.standing() + "; " + line + "\n");
+    }
+
+    private static String line(Decision decision) {
+        return decision.rule() + ": " + decision.observed() + "; " + decision.told();
+    }
+}

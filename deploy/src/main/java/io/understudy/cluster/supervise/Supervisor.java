@@ -1,0 +1,220 @@
+package io.understudy.cluster.supervise;
+
+import io.understudy.cluster.machine.Machines;
+import io.understudy.cluster.membership.OutcomeUnknownException;
+import io.understudy.cluster.membership.RefusedException;
+import io.understudy.cluster.observe.ClusterFacts;
+import io.understudy.cluster.observe.ClusterObserver;
+import io.understudy.cluster.observe.UnobservableException;
+import io.understudy.cluster.plan.Preflight;
+import io.understudy.cluster.plan.Refusal;
+import io.understudy.cluster.plan.Step;
+import io.understudy.cluster.shape.Limits;
+import io.understudy.cluster.shape.Shape;
+import io.understudy.cluster.shape.SupervisorSettings;
+import io.understudy.cluster.supervise.Event.Outcome;
+import io.understudy.cluster.supervise.elect.Candidacy;
+import io.understudy.cluster.supervise.elect.Standing;
+import io.understudy.cluster.supervise.rule.Decision;
+import io.understudy.cluster.supervise.rule.History;
+import io.understudy.cluster.supervise.rule.Place;
+import io.understudy.cluster.supervise.rule.Rules;
+import io.understudy.cluster.supervise.rule.Situation;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Looks at the cluster again and again, decides by {@link Rules}, and takes one step at a time if it is the supervisor that
+ * acts. It remembers nothing that the cluster does not tell, but for how long something has been so: killed at any point,
+ * it or another goes on from what is observed.
+ *
+ * <p>Has a thread of its own; all methods may be called from any other.
+ */
+final class Supervisor implements AutoCloseable {
+
+    private static final Logger LOG = LoggerFactory.getLogger(Supervisor.class);
+
+    /** What did not work is not tried again before. */
+    private static final Duration AFTER_FAILURE = Duration.ofSeconds(2);
+
+    private static final Duration CLOSE_DEADLINE = Duration.ofSeconds(15);
+
+    private final ClusterObserver observer;
+    private final Hands hands;
+    private final Machines machines;
+    private final Candidacy candidacy;
+    private final Shape shape;
+    private final Limits limits;
+    private final SupervisorSettings settings;
+    private final Journal journal;
+    private final CountDownLatch closed = new CountDownLatch(1);
+    private final Thread thread = new Thread(this::run, "supervisor");
+
+    private volatile Optional<ClusterFacts> facts = Optional.empty();
+    private volatile Optional<Instant> lookedAt = Optional.empty();
+    private volatile Optional<String> pausedHere = Optional.empty();
+
+    /** Of the thread, as is the next. */
+    private History history = History.NONE;
+
+    private Optional<Instant> failedAt = Optional.empty();
+
+    Supervisor(
+            ClusterObserver observer,
+            Hands hands,
+            Machines machines,
+            Candidacy candidacy,
+            Shape shape,
+            Limits limits,
+            SupervisorSettings settings,
+            Journal journal) {
+        this.observer = observer;
+        this.hands = hands;
+        this.machines = machines;
+        this.candidacy = candidacy;
+        this.shape = shape;
+        this.limits = limits;
+        this.settings = settings;
+        this.journal = journal;
+        thread.setDaemon(true);
+    }
+
+    void start() {
+        thread.start();
+    }
+
+    SupervisorState state() {
+        return new SupervisorState(
+                candidacy.name(),
+                candidacy.standing(),
+                paused(),
+                shape,
+                limits,
+                facts,
+                lookedAt,
+                journal.last(),
+                journal.events());
+    }
+
+    private Optional<String> paused() {
+        return pausedHere.or(candidacy::paused);
+    }
+
+    /**
+     * Changes nothing from now on, and neither do the other supervisors of the cluster.
+     *
+     * @return why they could not be told; empty if they were
+     */
+    Optional<String> pause(String why) throws InterruptedException {
+        pausedHere = Optional.of(why);
+        return candidacy.pause(why);
+    }
+
+    /** Undoes {@link #pause}; as that one. */
+    Optional<String> resume() throws InterruptedException {
+        Optional<String> untold = candidacy.resume();
+        if (untold.isEmpty()) {
+            pausedHere = Optional.empty();
+        }
+        return untold;
+    }
+
+    /** Ends after the step under way; waits for it a few seconds at most. Idempotent. */
+    @Override
+    public void close() {
+        closed.countDown();
+        try {
+            thread.join(CLOSE_DEADLINE.toMillis());
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    private void run() {
+        try {
+            boolean acted = false;
+            while (!closed.await(acted ? 0 : settings.interval().toMillis(), TimeUnit.MILLISECONDS)) {
+                acted = lookAndAct();
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    /** Whether a step was taken, so that another look is due at once. */
+    private boolean lookAndAct() throws InterruptedException {
+        try {
+            ClusterFacts now = observer.observe(settings.patience());
+            List<Place> places = machines.places().stream()
+                    .map(place -> new Place(place, machines.isRunning(place)))
+                    .toList();
+            history = history.after(now, places, limits);
+            facts = Optional.of(now);
+            lookedAt = Optional.of(now.at());
+            Decision decision = Rules.decide(new Situation(now, history, places, shape, limits));
+            return decision instanceof Decision.Change change ? act(change, now) : record(decision, Outcome.NONE, "");
+        } catch (UnobservableException e) {
+            lookedAt = Optional.of(Instant.now());
+            return record(
+                    new Decision.Waiting("unobservable", String.valueOf(e.getMessage()), "nothing is changed"),
+                    Outcome.NONE,
+                    "");
+        } catch (RuntimeException e) {
+            LOG.error("look failed, another follows", e);
+            return false;
+        }
+    }
+
+    private boolean act(Decision.Change change, ClusterFacts now) throws InterruptedException {
+        if (paused().isPresent()) {
+            return record(change, Outcome.PAUSED, paused().orElse(""));
+        }
+        Standing standing = candidacy.standing();
+        if (!(standing instanceof Standing.Active)) {
+            return record(change, Outcome.NOT_ACTIVE, standing.toString());
+        }
+        if (failedAt.isPresent() && failedAt.get().plus(AFTER_FAILURE).isAfter(now.at())) {
+            return false;
+        }
+        List<Refusal> refusals = Preflight.check(change.step(), now);
+        if (!refusals.isEmpty()) {
+            return record(change, Outcome.REFUSED, refusals.get(0).toString());
+        }
+        if (!candidacy.mayAct()) {
+            return record(change, Outcome.NOT_ACTIVE, "the cluster did not confirm that this supervisor is to act");
+        }
+        return take(change, now);
+    }
+
+    private boolean take(Decision.Change change, ClusterFacts now) {
+        Step step = change.step();
+        history = history.ordered(step, now.at());
+        try {
+            hands.take(step, now);
+            failedAt = Optional.empty();
+            boolean unused = record(change, Outcome.DONE, "");
+            return true;
+        } catch (RefusedException e) {
+            failedAt = Optional.of(now.at());
+            return record(change, Outcome.FAILED, String.valueOf(e.getMessage()));
+        } catch (OutcomeUnknownException e) {
+            failedAt = Optional.of(now.at());
+            return record(change, Outcome.UNKNOWN, String.valueOf(e.getMessage()));
+        } catch (RuntimeException e) {
+            failedAt = Optional.of(now.at());
+            LOG.error("step failed step=\"{}\"", step.told(), e);
+            return record(change, Outcome.FAILED, String.valueOf(e.getMessage()));
+        }
+    }
+
+    private boolean record(Decision decision, Outcome outcome, String detail) {
+        journal.record(new Event(Instant.now(), decision, outcome, detail));
+        return false;
+    }
+}

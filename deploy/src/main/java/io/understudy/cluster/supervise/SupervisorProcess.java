@@ -1,0 +1,151 @@
+package io.understudy.cluster.supervise;
+
+import io.understudy.cluster.machine.Machines;
+import io.understudy.cluster.membership.EtcdMembership;
+import io.understudy.cluster.observe.EtcdObserver;
+import io.understudy.cluster.observe.MemberFacts;
+import io.understudy.cluster.shape.Limits;
+import io.understudy.cluster.shape.Shape;
+import io.understudy.cluster.shape.SupervisorSettings;
+import io.understudy.cluster.supervise.elect.Candidacy;
+import io.understudy.etcd.Endpoint;
+import io.understudy.etcd.EtcdConnections;
+import io.understudy.etcd.EtcdSettings;
+import io.understudy.metrics.ProcessMetrics;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.UnknownHostException;
+import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.Deque;
+import java.util.List;
+import java.util.UUID;
+import java.util.concurrent.atomic.AtomicReference;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** A supervisor with everything it needs, until it is closed. The cluster need not be there when it starts. */
+public final class SupervisorProcess implements AutoCloseable {
+
+    private static final Logger LOG = LoggerFactory.getLogger(SupervisorProcess.class);
+
+    /** So many looks late it is no longer healthy. */
+    private static final int LATE = 10;
+
+    private final Supervisor supervisor;
+    private final StateServer server;
+    /** What was opened, the last first. */
+    private final Deque<AutoCloseable> open;
+
+    private SupervisorProcess(Supervisor supervisor, StateServer server, Deque<AutoCloseable> open) {
+        this.supervisor = supervisor;
+        this.server = server;
+        this.open = open;
+    }
+
+    /**
+     * Starts everything, or nothing.
+     *
+     * @param machines where members run or may run
+     * @throws IOException the address can't be listened at; the message names it
+     */
+    public static SupervisorProcess start(
+            EtcdSettings cluster, Machines machines, Shape shape, Limits limits, SupervisorSettings settings)
+            throws IOException {
+        Deque<AutoCloseable> open = new ArrayDeque<>();
+        try {
+            ProcessMetrics metrics = opened(open, new ProcessMetrics("supervisor", version()));
+            EtcdConnections connections = opened(open, EtcdConnections.open(cluster));
+            EtcdObserver observer = new EtcdObserver(cluster, connections, metrics.registry());
+            AtomicReference<Supervisor> looking = new AtomicReference<>();
+            Candidacy candidacy = opened(
+                    open,
+                    Candidacy.start(
+                            name(), connections, () -> voters(cluster, observer, looking.get()), settings.lease()));
+            Supervisor supervisor = opened(
+                    open,
+                    new Supervisor(
+                            observer,
+                            new Hands(new EtcdMembership(observer, connections, metrics.registry()), machines),
+                            machines,
+                            candidacy,
+                            shape,
+                            limits,
+                            settings,
+                            new Journal(metrics.registry())));
+            looking.set(supervisor);
+            SupervisorMeters.register(supervisor, metrics.registry());
+            Duration stale = settings.interval().plus(settings.patience()).multipliedBy(LATE);
+            StateServer server =
+                    opened(open, StateServer.start(settings.listen().socketAddress(), supervisor, metrics, stale));
+            supervisor.start();
+            LOG.info("supervisor={} started listen={} voters={}", candidacy.name(), settings.listen(), shape.voters());
+            return new SupervisorProcess(supervisor, server, open);
+        } catch (IOException | RuntimeException e) {
+            close(open);
+            throw e;
+        }
+    }
+
+    private static <T extends AutoCloseable> T opened(Deque<AutoCloseable> open, T part) {
+        open.push(part);
+        return part;
+    }
+
+    /** Those that answered the last look, healthy ones first; before there was one, the configured endpoints. */
+    private static List<Endpoint> voters(EtcdSettings cluster, EtcdObserver observer, @Nullable Supervisor supervisor) {
+        List<Endpoint> seen = supervisor == null
+                ? List.of()
+                : supervisor.state().facts().stream()
+                        .flatMap(facts -> facts.healthyVoters().stream())
+                        .map(MemberFacts::id)
+                        .flatMap(id -> observer.endpointOf(id).stream())
+                        .toList();
+        return seen.isEmpty() ? cluster.seeds() : seen;
+    }
+
+    private static String version() {
+        String version = SupervisorProcess.class.getPackage().getImplementationVersion();
+        return version == null ? "unknown" : version;
+    }
+
+    private static String name() {
+        String random = UUID.randomUUID().toString().substring(0, 8);
+        return host() + "/" + ProcessHandle.current().pid() + "/" + random;
+    }
+
+    private static String host() {
+        try {
+            return InetAddress.getLocalHost().getHostName();
+        } catch (UnknownHostException e) {
+            return "unknown-host";
+        }
+    }
+
+    public SupervisorState state() {
+        return supervisor.state();
+    }
+
+    /** The port at which state and metrics are served. */
+    public int port() {
+        return server.port();
+    }
+
+    /** Finishes the step under way, lets another supervisor act, and closes all connections. Idempotent. */
+    @Override
+    public synchronized void close() {
+        close(open);
+    }
+
+    private static void close(Deque<AutoCloseable> open) {
+        while (!open.isEmpty()) {
+            AutoCloseable next = open.pop();
+            try {
+                next.close();
+            } catch (Exception e) {
+                LOG.warn("not closed cleanly what={}", next, e);
+            }
+        }
+    }
+}

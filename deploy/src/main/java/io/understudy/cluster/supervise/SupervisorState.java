@@ -1,0 +1,34 @@
+package io.understudy.cluster.supervise;
+
+import io.understudy.cluster.observe.ClusterFacts;
+import io.understudy.cluster.shape.Limits;
+import io.understudy.cluster.shape.Shape;
+import io.understudy.cluster.supervise.elect.Standing;
+import java.time.Instant;
+import java.util.List;
+import java.util.Optional;
+
+/**
+ * What a supervisor shows of itself.
+ *
+ * @param paused why it changes nothing; empty if it may
+ * @param facts of the last look that succeeded
+ * @param lookedAt when the last look was, successful or not
+ * @param last what it decided last, and what became of it
+ * @param events decisions that differed from the ones before, the last first
+ */
+public record SupervisorState(
+        String name,
+        Standing standing,
+        Optional<String> paused,
+        Shape shape,
+        Limits limits,
+        Optional<ClusterFacts> facts,
+        Optional<Instant> lookedAt,
+        Optional<Event> last,
+        List<Event> events) {
+
+    public SupervisorState {
+        events = List.copyOf(events);
+    }
+}

@@ -1,0 +1,314 @@
+package io.understudy.cluster.supervise;
+
+import static java.util.stream.Collectors.joining;
+
+import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
+import io.understudy.cluster.machine.ConfiguredMachines;
+import io.understudy.cluster.machine.MemberSpec;
+import io.understudy.cluster.membership.EtcdMembership;
+import io.understudy.cluster.membership.OutcomeUnknownException;
+import io.understudy.cluster.membership.RefusedException;
+import io.understudy.cluster.observe.ClusterFacts;
+import io.understudy.cluster.observe.EtcdObserver;
+import io.understudy.cluster.observe.MemberFacts;
+import io.understudy.cluster.observe.UnobservableException;
+import io.understudy.cluster.settings.ClusterSettings;
+import io.understudy.etcd.EtcdConnections;
+import io.understudy.local.binary.EtcdBinaries;
+import io.understudy.local.fault.FaultProxy;
+import io.understudy.local.fault.Party;
+import io.understudy.local.process.FreePorts;
+import io.understudy.vocabulary.MemberId;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.URI;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.time.InstantSource;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
+
+/** A real cluster on machines that are declared in a file, behind proxies, and supervisors that hold it to its shape. */
+final class SupervisedCluster implements AutoCloseable {
+
+    private static final Duration LOOK = Duration.ofSeconds(1);
+    private static final String HOST = "http://127.0.0.1:";
+
+    private final Path folder;
+    private final Path file;
+    private final List<FreePorts> ports = new ArrayList<>();
+    private final List<FaultProxy> clientProxies = new ArrayList<>();
+    private final List<FaultProxy> peerProxies = new ArrayList<>();
+    private final ClusterSettings settings;
+    private final ConfiguredMachines machines;
+    private final EtcdConnections connections;
+    private final EtcdObserver observer;
+    private final EtcdMembership membership;
+    private final List<SupervisorProcess> supervisors = new ArrayList<>();
+    private final List<Process> jvms = new ArrayList<>();
+
+    private SupervisedCluster(Path folder, int machineCount, String shape) throws IOException {
+        this.folder = folder;
+        StringBuilder yaml = new StringBuilder("machines:\n");
+        for (int index = 0; index < machineCount; index++) {
+            FreePorts free = FreePorts.take(4);
+            ports.add(free);
+            clientProxies.add(FaultProxy.between(free.get(0), loopback(free.get(1)), Party.ANYONE));
+            peerProxies.add(FaultProxy.between(free.get(2), loopback(free.get(3)), Party.ANYONE));
+            yaml.append("  ").append(name(index)).append(":\n");
+            yaml.append("    process: local\n");
+            yaml.append("    clientUrls: ").append(HOST).append(free.get(0)).append('\n');
+            yaml.append("    listenClientUrls: ")
+                    .append(HOST)
+                    .append(free.get(1))
+                    .append('\n');
+            yaml.append("    peerUrls: ").append(HOST).append(free.get(2)).append('\n');
+            yaml.append("    listenPeerUrls: ").append(HOST).append(free.get(3)).append('\n');
+            yaml.append("    dataDirectory: ").append(data(index)).append('\n');
+            yaml.append("    arguments: --unsafe-no-fsync=true\n");
+        }
+        yaml.append("cluster:\n  endpoints: ");
+        yaml.append(ports.stream().map(free -> HOST + free.get(0)).collect(joining(", ")));
+        yaml.append("\nshape:\n").append(shape.indent(2));
+        yaml.append("supervisor:\n  interval: 500ms\n  patience: 1s\n  lease: 3s\n");
+        file = Files.writeString(folder.resolve("cluster.yaml"), yaml);
+        settings = ClusterSettings.load(file, Map.of(), Map.of());
+        machines = machines(settings);
+        connections = EtcdConnections.open(settings.cluster());
+        observer = new EtcdObserver(settings.cluster(), connections, new SimpleMeterRegistry());
+        membership = new EtcdMembership(observer, connections, new SimpleMeterRegistry());
+    }
+
+    /**
+     * Founds a cluster.
+     *
+     * @param shape lines of that group of the file
+     */
+    static SupervisedCluster found(Path folder, int machineCount, int voters, String shape) throws IOException {
+        SupervisedCluster cluster = new SupervisedCluster(folder, machineCount, shape);
+        String initial = IntStream.range(0, voters)
+                .mapToObj(index ->
+                        name(index) + "=" + HOST + cluster.ports.get(index).get(2))
+                .collect(joining(","));
+        for (int index = 0; index < voters; index++) {
+            cluster.machines.found(cluster.machines.place(name(index)).orElseThrow(), initial, "supervised");
+        }
+        return cluster;
+    }
+
+    static ConfiguredMachines machines(ClusterSettings settings) {
+        return ConfiguredMachines.of(
+                settings.machines(), () -> EtcdBinaries.find().etcd(), told -> {}, InstantSource.system());
+    }
+
+    private static InetSocketAddress loopback(int port) {
+        return new InetSocketAddress(InetAddress.getLoopbackAddress(), port);
+    }
+
+    static String name(int index) {
+        return "m" + (index + 1);
+    }
+
+    private Path data(int index) {
+        return folder.resolve(name(index));
+    }
+
+    ClusterSettings settings() {
+        return settings;
+    }
+
+    List<URI> clientUrls() {
+        return settings.cluster().endpoints();
+    }
+
+    /** Another supervisor, in this JVM. */
+    SupervisorProcess supervise() throws IOException {
+        FreePorts port = FreePorts.take(1);
+        ports.add(port);
+        ClusterSettings own =
+                ClusterSettings.load(file, Map.of(), Map.of("supervisor.listen", "127.0.0.1:" + port.get(0)));
+        SupervisorProcess supervisor =
+                SupervisorProcess.start(own.cluster(), machines(own), own.shape(), own.limits(), own.supervisor());
+        supervisors.add(supervisor);
+        return supervisor;
+    }
+
+    /** Another supervisor, in a JVM of its own, to be killed. */
+    SupervisorJvm superviseApart() throws IOException {
+        FreePorts port = FreePorts.take(1);
+        ports.add(port);
+        Process jvm = new ProcessBuilder(
+                        Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                        "-Xmx128m",
+                        "-XX:+UseSerialGC",
+                        "-XX:TieredStopAtLevel=1",
+                        "-Djava.net.preferIPv4Stack=true",
+                        "-cp",
+                        System.getProperty("java.class.path"),
+                        SupervisorMain.class.getName(),
+                        file.toString(),
+                        "127.0.0.1:" + port.get(0))
+                .redirectErrorStream(true)
+                .redirectOutput(
+                        folder.resolve("supervisor-" + port.get(0) + ".log").toFile())
+                .start();
+        jvms.add(jvm);
+        return new SupervisorJvm(jvm, new StateClient(URI.create(HOST + port.get(0))));
+    }
+
+    record SupervisorJvm(Process process, StateClient client) {
+        String state() throws InterruptedException {
+            try {
+                return client.state();
+            } catch (IOException e) {
+                return "";
+            }
+        }
+
+        boolean isActive() throws InterruptedException {
+            return state().contains("\"standing\" : \"active\"");
+        }
+    }
+
+    /** What is seen now; empty if nobody answers. */
+    Optional<ClusterFacts> look() {
+        try {
+            return Optional.of(observer.observe(LOOK));
+        } catch (UnobservableException e) {
+            return Optional.empty();
+        } catch (InterruptedException e) {
+            throw new IllegalStateException(e);
+        }
+    }
+
+    /** Names of the voters, as a quorum confirms them; none if it doesn't. */
+    Set<String> voters() {
+        return look().filter(ClusterFacts::isConfirmed)
+                .map(facts -> names(facts.voters()))
+                .orElse(Set.of());
+    }
+
+    private static Set<String> names(List<MemberFacts> members) {
+        return members.stream().map(MemberFacts::label).collect(Collectors.toSet());
+    }
+
+    /** Whether there are just so many voters and learners, all healthy. */
+    boolean isOf(int voters, int learners) {
+        return look().filter(facts -> facts.isConfirmed()
+                        && facts.voters().size() == voters
+                        && facts.learners().size() == learners
+                        && facts.members().stream().allMatch(MemberFacts::isHealthy))
+                .isPresent();
+    }
+
+    void kill(int index) {
+        running(index).ifPresent(process -> {
+            boolean unused = process.destroyForcibly();
+        });
+    }
+
+    void pause(int index) {
+        running(index).ifPresent(process -> signal(process, "STOP"));
+    }
+
+    void resume(int index) {
+        running(index).ifPresent(process -> signal(process, "CONT"));
+    }
+
+    private static void signal(ProcessHandle process, String signal) {
+        try {
+            int unused = new ProcessBuilder("kill", "-" + signal, Long.toString(process.pid()))
+                    .start()
+                    .waitFor();
+        } catch (IOException | InterruptedException e) {
+            throw new IllegalStateException(e);
+        }
+    }
+
+    /** As an init system would, if it is there and not running. */
+    void start(int index) {
+        machines.place(name(index))
+                .filter(place -> !machines.isRunning(place).orElse(false))
+                .ifPresent(machines::start);
+    }
+
+    /** Nobody's clients, nor any supervisor, reach it; members do. */
+    void cutClients(int index) {
+        clientProxies.get(index).blackHole();
+    }
+
+    /** What the others send it does not arrive. */
+    void cutPeers(int index) {
+        peerProxies.get(index).blackHole();
+    }
+
+    void heal(int index) {
+        clientProxies.get(index).heal();
+        peerProxies.get(index).heal();
+    }
+
+    /** As an operator might; that it may fail is part of what happens. */
+    void remove(MemberId member) {
+        try {
+            membership.remove(member);
+        } catch (RefusedException | OutcomeUnknownException e) {
+            System.out.println("not removed: " + e.getMessage());
+        }
+    }
+
+    /** As an operator might who then forgets to start it; that it may fail is part of what happens. */
+    void addOnFreeMachine() {
+        List<URI> taken = look().orElseThrow().members().stream()
+                .flatMap(member -> member.peerUrls().stream())
+                .toList();
+        try {
+            for (MemberSpec place : machines.places()) {
+                if (place.peerUrls().stream().noneMatch(taken::contains)
+                        && !machines.isRunning(place).orElse(false)) {
+                    var unused = membership.addLearner(place.peerUrls());
+                    return;
+                }
+            }
+        } catch (RefusedException | OutcomeUnknownException e) {
+            System.out.println("not added: " + e.getMessage());
+        }
+    }
+
+    private Optional<ProcessHandle> running(int index) {
+        String telling = "--data-dir=" + data(index);
+        return ProcessHandle.allProcesses()
+                .filter(ProcessHandle::isAlive)
+                .filter(process -> argumentsOf(process).contains(telling))
+                .findFirst();
+    }
+
+    private static List<String> argumentsOf(ProcessHandle process) {
+        try {
+            return List.of(Files.readString(Path.of("/proc", Long.toString(process.pid()), "cmdline"))
+                    .split("\0", -1));
+        } catch (IOException e) {
+            return List.of();
+        }
+    }
+
+    @Override
+    public void close() {
+        supervisors.forEach(SupervisorProcess::close);
+        jvms.forEach(Process::destroyForcibly);
+        for (int index = 0; index < settings.machines().size(); index++) {
+            resume(index);
+            kill(index);
+        }
+        connections.close();
+        clientProxies.forEach(FaultProxy::close);
+        peerProxies.forEach(FaultProxy::close);
+        ports.forEach(FreePorts::close);
+    }
+}

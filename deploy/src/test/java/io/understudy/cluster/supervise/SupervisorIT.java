@@ -1,0 +1,142 @@
+package io.understudy.cluster.supervise;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import io.understudy.cluster.supervise.rule.Decision;
+import java.net.URI;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.Set;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Supervisors of real clusters. */
+final class SupervisorIT {
+
+    private static final Duration DEAD = Duration.ofSeconds(4);
+    private static final String SHAPE = """
+            voters: 3
+            standbys: 1
+            deadTime: 4s
+            stableTime: 2s
+            holdOff: 5s
+            joinDeadline: 60s
+            """;
+
+    /** With what machines take to start a member. */
+    private static final Duration PATIENCE = Duration.ofSeconds(90);
+
+    @TempDir
+    private Path folder;
+
+    @Test
+    void aDeadVoterIsReplacedInTimeAndAFlappingOneIsNotChased() throws Exception {
+        try (SupervisedCluster cluster = SupervisedCluster.found(folder, 5, 3, SHAPE);
+                Writer writer = Writer.start(cluster.clientUrls())) {
+            SupervisorProcess supervisor = cluster.supervise();
+            await("the standby to join").atMost(PATIENCE).until(() -> cluster.isOf(3, 1));
+            await("all to be settled").atMost(PATIENCE).until(() -> isSettled(supervisor));
+            Set<String> before = cluster.voters();
+
+            for (int flap = 0; flap < 2; flap++) {
+                cluster.pause(0);
+                await().pollDelay(Duration.ofMillis(2_500)).until(() -> true);
+                cluster.resume(0);
+                await().atMost(PATIENCE).until(() -> cluster.isOf(3, 1));
+            }
+            // Only our own way to it is cut: the others still have it among their peers.
+            cluster.cutClients(1);
+            await().pollDelay(DEAD.plusSeconds(2)).until(() -> true);
+            cluster.heal(1);
+            assertThat(cluster.voters()).isEqualTo(before);
+
+            await("all to be settled").atMost(PATIENCE).until(() -> cluster.isOf(3, 1) && isSettled(supervisor));
+            long killed = System.nanoTime();
+            cluster.kill(2);
+            await("the standby to vote")
+                    .atMost(PATIENCE)
+                    .pollInterval(Duration.ofMillis(100))
+                    .until(() -> cluster.voters().equals(Set.of("m1", "m2", "m4")));
+            Duration took = Duration.ofNanos(System.nanoTime() - killed);
+            System.out.printf(
+                    "a dead voter was replaced %d ms after it died, %d ms after the dead time; longest stall of writes %d"
+                            + " ms%n",
+                    took.toMillis(),
+                    took.minus(DEAD).toMillis(),
+                    writer.longestStall().toMillis());
+            assertThat(took).isLessThan(DEAD.plusSeconds(5));
+
+            await("another standby to join").atMost(PATIENCE).until(() -> cluster.isOf(3, 1));
+            assertThat(writer.lost()).isEmpty();
+            StateClient client = new StateClient(URI.create("http://127.0.0.1:" + supervisor.port()));
+            assertThat(client.state()).contains("standby-failover", "it is removed, then m4 is promoted");
+            pausedNothingIsChanged(cluster, supervisor, client);
+        }
+    }
+
+    private static void pausedNothingIsChanged(
+            SupervisedCluster cluster, SupervisorProcess supervisor, StateClient client) throws Exception {
+        assertThat(client.pause()).isEqualTo("paused\n");
+        Set<String> before = cluster.voters();
+        cluster.kill(0);
+        await("it to be seen dead").atMost(PATIENCE).until(() -> supervisor
+                .state()
+                .last()
+                .filter(event -> event.outcome() == Event.Outcome.PAUSED)
+                .isPresent());
+        assertThat(cluster.voters()).isEqualTo(before);
+        assertThat(client.resume()).isEqualTo("resumed\n");
+        await("it to be replaced")
+                .atMost(PATIENCE)
+                .until(() -> !cluster.voters().isEmpty() && !cluster.voters().contains("m1"));
+    }
+
+    @Test
+    void whatOneSupervisorBeganTheOtherFinishes() throws Exception {
+        try (SupervisedCluster cluster = SupervisedCluster.found(folder, 4, 1, SHAPE);
+                Writer writer = Writer.start(cluster.clientUrls())) {
+            SupervisedCluster.SupervisorJvm first = cluster.superviseApart();
+            await("it to act").atMost(PATIENCE).until(first::isActive);
+            SupervisedCluster.SupervisorJvm second = cluster.superviseApart();
+            await("the first change").atMost(PATIENCE).until(() -> cluster.look()
+                    .filter(facts -> facts.members().size() > 1)
+                    .isPresent());
+            first.process().destroyForcibly();
+            await("the other to act").atMost(PATIENCE).until(second::isActive);
+            await("the declared shape").atMost(PATIENCE).until(() -> cluster.isOf(3, 1));
+            assertThat(writer.lost()).isEmpty();
+        }
+    }
+
+    @Test
+    void withoutAQuorumNothingIsChangedAndTheWayOutIsTold() throws Exception {
+        try (SupervisedCluster cluster = SupervisedCluster.found(folder, 4, 3, SHAPE)) {
+            SupervisorProcess supervisor = cluster.supervise();
+            await("the standby to join").atMost(PATIENCE).until(() -> cluster.isOf(3, 1));
+            cluster.kill(0);
+            cluster.kill(1);
+            await("the loss to be told").atMost(PATIENCE).until(() -> supervisor
+                    .state()
+                    .last()
+                    .filter(event -> event.decision() instanceof Decision.QuorumLost)
+                    .isPresent());
+            Decision told = supervisor.state().last().orElseThrow().decision();
+            System.out.println(told.told());
+            assertThat(told.told())
+                    .contains("2 of 3 voters are needed", "m1, m2", "has the most recent data", "cluster recover");
+
+            cluster.start(0);
+            await("all to be as it was").atMost(PATIENCE).until(() -> cluster.voters()
+                    .equals(Set.of("m1", "m2", "m3")));
+        }
+    }
+
+    private static boolean isSettled(SupervisorProcess supervisor) {
+        return supervisor
+                .state()
+                .last()
+                .filter(event -> event.decision() instanceof Decision.Settled)
+                .isPresent();
+    }
+}

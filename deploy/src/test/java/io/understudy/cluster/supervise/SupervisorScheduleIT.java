@@ -1,0 +1,136 @@
+package io.understudy.cluster.supervise;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.json.JsonMapper;
+import io.understudy.cluster.observe.ClusterFacts;
+import io.understudy.cluster.observe.MemberFacts;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.Random;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/**
+ * A cluster to which everything happens that one failure at a time can be: members killed, stalled and cut off, members
+ * removed and added behind the supervisors' backs, supervisors killed. Clients keep writing; after each fault the cluster
+ * returns to its declared shape, nothing acknowledged is lost, and no change was made that the healthy members could not
+ * have survived.
+ */
+final class SupervisorScheduleIT {
+
+    private static final int FAULTS = "long".equals(System.getProperty("understudy.schedule")) ? 60 : 5;
+    private static final int MACHINES = 6;
+    private static final int MOST_MILLIS = 6_000;
+    private static final Duration PATIENCE = Duration.ofMinutes(2);
+    private static final String SHAPE = """
+            voters: 3
+            standbys: 1
+            deadTime: 3s
+            stableTime: 1s
+            holdOff: 2s
+            joinDeadline: 30s
+            changesPerHour: 1000
+            """;
+
+    private enum Fault {
+        KILL,
+        STALL,
+        CUT_CLIENTS,
+        CUT_PEERS,
+        REMOVE,
+        ADD,
+        KILL_SUPERVISOR
+    }
+
+    @TempDir
+    private Path folder;
+
+    @Test
+    void theClusterReturnsToItsShapeAfterEveryFault() throws Exception {
+        long seed = Long.getLong("understudy.seed", System.nanoTime());
+        System.out.println("understudy.seed=" + seed);
+        Random random = new Random(seed);
+        try (SupervisedCluster cluster = SupervisedCluster.found(folder, MACHINES, 3, SHAPE);
+                Writer writer = Writer.start(cluster.clientUrls())) {
+            SupervisedCluster.SupervisorJvm[] supervisors = {cluster.superviseApart(), cluster.superviseApart()};
+            await("the declared shape").atMost(PATIENCE).until(() -> cluster.isOf(3, 1));
+            for (int number = 1; number <= FAULTS; number++) {
+                Fault fault = Fault.values()[random.nextInt(Fault.values().length)];
+                int victim = random.nextInt(MACHINES);
+                int millis = random.nextInt(MOST_MILLIS);
+                String told = "fault " + number + ": " + fault + " of " + SupervisedCluster.name(victim) + " for "
+                        + millis + " ms";
+                System.out.println(told);
+                int before = writer.count();
+                if (fault == Fault.KILL_SUPERVISOR) {
+                    int which = victim % supervisors.length;
+                    supervisors[which].process().destroyForcibly();
+                    supervisors[which] = cluster.superviseApart();
+                } else {
+                    act(cluster, fault, victim, millis);
+                }
+                await(told).atMost(PATIENCE).until(() -> cluster.isOf(3, 1));
+                await("writes after " + told).atMost(PATIENCE).until(() -> writer.count() > before);
+                assertThat(writer.lost())
+                        .as("acknowledged and lost after %s", told)
+                        .isEmpty();
+                for (SupervisedCluster.SupervisorJvm supervisor : supervisors) {
+                    assertSurvivable(supervisor.state());
+                }
+            }
+            System.out.printf(
+                    "%d faults, %d writes acknowledged, the longest stall %d ms%n",
+                    FAULTS, writer.count(), writer.longestStall().toMillis());
+        }
+    }
+
+    private static void act(SupervisedCluster cluster, Fault fault, int victim, int millis) throws Exception {
+        switch (fault) {
+            case KILL -> cluster.kill(victim);
+            case REMOVE -> removeByHand(cluster, victim);
+            case ADD -> removeLearnersByHand(cluster);
+            case STALL -> {
+                cluster.pause(victim);
+                TimeUnit.MILLISECONDS.sleep(millis);
+                cluster.resume(victim);
+            }
+            case CUT_CLIENTS -> {
+                cluster.cutClients(victim);
+                TimeUnit.MILLISECONDS.sleep(millis);
+                cluster.heal(victim);
+            }
+            case CUT_PEERS -> {
+                cluster.cutPeers(victim);
+                TimeUnit.MILLISECONDS.sleep(millis);
+                cluster.heal(victim);
+            }
+            default -> throw new IllegalArgumentException("no fault of a member: " + fault);
+        }
+    }
+
+    /** An operator removes a member, whatever the declared shape. */
+    private static void removeByHand(SupervisedCluster cluster, int victim) {
+        ClusterFacts facts = cluster.look().orElseThrow();
+        List<MemberFacts> members = facts.members();
+        cluster.remove(members.get(victim % members.size()).id());
+    }
+
+    /** An operator removes the standby, and adds a member on another machine without starting it. */
+    private static void removeLearnersByHand(SupervisedCluster cluster) {
+        cluster.look().orElseThrow().learners().forEach(learner -> cluster.remove(learner.id()));
+        cluster.addOnFreeMachine();
+    }
+
+    private static void assertSurvivable(String state) throws Exception {
+        for (JsonNode event : new JsonMapper().readTree(state).path("events")) {
+            if (event.path("outcome").asText().equals("done") && event.has("after")) {
+                assertThat(event.path("after").asText()).as("%s", event).doesNotContain("no quorum");
+            }
+        }
+    }
+}
