@@ -14,7 +14,8 @@ import picocli.CommandLine.Spec;
             BenchReadsCommand.class,
             BenchWatchCommand.class,
             BenchMirrorCommand.class,
-            BenchKafkaCommand.class
+            BenchKafkaCommand.class,
+            BenchClusterCommand.class
         })
 final class BenchCommand implements Runnable {
 

@@ -117,6 +117,8 @@ final class ImportRulesTest {
             .bench.relay        .bench .lab.part .lab.progress .report .local.binary .local.process com.fasterxml.jackson
             .bench.relay        com.google.protobuf io.etcd.jetcd.api io.grpc
             .bench.mirror       .bench .bench.relay .lab.part .lab.progress .local
+            .bench.cluster      .bench .cluster .lab.part .lab.progress .report .local .etcd com.fasterxml.jackson
+            .bench.cluster      com.google.protobuf io.etcd.jetcd.api io.grpc io.micrometer
             .bench.kafka        .bench .bench.relay .lab.part .lab.progress .local .vocabulary .kafka .feed.kafka
             .bench.kafka        com.google.protobuf org.apache.kafka.clients org.apache.kafka.common
             .cluster            .vocabulary .etcd .config .metrics .tls .local .report com.fasterxml.jackson

@@ -1,0 +1,85 @@
+package io.understudy.bench.cluster;
+
+import io.understudy.bench.BenchException;
+import io.understudy.bench.Latencies;
+import io.understudy.cluster.goal.AddMember;
+import io.understudy.cluster.goal.Scale;
+import io.understudy.local.binary.EtcdBinaries;
+import java.nio.file.Path;
+import java.util.EnumMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.TimeUnit;
+
+/** One run of one work, each on a cluster of its own. */
+final class ClusterMeasurements {
+
+    private static final int FEW = 3;
+    private static final int MANY = 5;
+
+    private final EtcdBinaries etcd;
+    private final ClusterBenchSettings settings;
+
+    ClusterMeasurements(EtcdBinaries etcd, ClusterBenchSettings settings) {
+        this.etcd = etcd;
+        this.settings = settings;
+    }
+
+    Map<ClusterFigure, Double> run(ClusterWork work, Path folder) throws InterruptedException {
+        try (Ground ground = new Ground(etcd, folder)) {
+            if (work == ClusterWork.JOIN) {
+                ground.fill(settings.megabytes());
+            }
+            try (SteadyWriter writer = new SteadyWriter(ground.clientUrls(), settings.putsPerSecond())) {
+                // Connections, and a JVM that has seen it before.
+                TimeUnit.MILLISECONDS.sleep(settings.duration().toMillis());
+                writer.take();
+                Map<ClusterFigure, Double> figures =
+                        work == ClusterWork.SCALE ? scale(ground, writer) : join(ground, writer);
+                figures.put(ClusterFigure.LOST, (double) writer.stopAndCountLost());
+                return figures;
+            }
+        }
+    }
+
+    private static Map<ClusterFigure, Double> scale(Ground ground, SteadyWriter writer) throws InterruptedException {
+        Map<ClusterFigure, Double> figures = new EnumMap<>(ClusterFigure.class);
+        figures.put(ClusterFigure.GROW_SECONDS, ground.reach(new Scale(MANY, ground.places())));
+        figures.put(ClusterFigure.SHRINK_SECONDS, ground.reach(new Scale(FEW, ground.places())));
+        figures.put(ClusterFigure.STALL_MILLIS, longestStall(writer.take()) / 1e6);
+        return figures;
+    }
+
+    private Map<ClusterFigure, Double> join(Ground ground, SteadyWriter writer) throws InterruptedException {
+        TimeUnit.MILLISECONDS.sleep(settings.duration().toMillis());
+        double undisturbed = p99(writer.take());
+        Map<ClusterFigure, Double> figures = new EnumMap<>(ClusterFigure.class);
+        figures.put(
+                ClusterFigure.JOIN_SECONDS,
+                ground.reach(new AddMember(ground.places().get(FEW), false)));
+        double meanwhile = p99(writer.take());
+        figures.put(ClusterFigure.UNDISTURBED_P99_MILLIS, undisturbed);
+        figures.put(ClusterFigure.JOIN_P99_MILLIS, meanwhile);
+        figures.put(ClusterFigure.RATIO, meanwhile / undisturbed);
+        return figures;
+    }
+
+    /** The longest time in which nothing was acknowledged. */
+    private static long longestStall(List<SteadyWriter.Put> puts) {
+        long[] times = puts.stream().mapToLong(SteadyWriter.Put::nanos).sorted().toArray();
+        long longest = 0;
+        for (int i = 1; i < times.length; i++) {
+            longest = Math.max(longest, times[i] - times[i - 1]);
+        }
+        return longest;
+    }
+
+    private static double p99(List<SteadyWriter.Put> puts) {
+        if (puts.isEmpty()) {
+            throw new BenchException("no put was acknowledged");
+        }
+        return Latencies.of(
+                        puts.stream().mapToLong(put -> put.tookNanos() / 1_000).toArray())
+                .millis(0.99);
+    }
+}

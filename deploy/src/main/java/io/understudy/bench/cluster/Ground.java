@@ -1,0 +1,165 @@
+package io.understudy.bench.cluster;
+
+import com.google.protobuf.ByteString;
+import io.etcd.jetcd.api.KVGrpc;
+import io.etcd.jetcd.api.PutRequest;
+import io.etcd.jetcd.api.RequestOp;
+import io.etcd.jetcd.api.TxnRequest;
+import io.grpc.ManagedChannel;
+import io.grpc.ManagedChannelBuilder;
+import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
+import io.understudy.bench.BenchException;
+import io.understudy.cluster.machine.LocalControl;
+import io.understudy.cluster.machine.MachineSettings;
+import io.understudy.cluster.machine.Machines;
+import io.understudy.cluster.machine.MemberSpec;
+import io.understudy.cluster.machine.OwnMachines;
+import io.understudy.cluster.machine.ProcessKind;
+import io.understudy.cluster.membership.EtcdMembership;
+import io.understudy.cluster.observe.ClusterFacts;
+import io.understudy.cluster.observe.EtcdObserver;
+import io.understudy.cluster.observe.UnobservableException;
+import io.understudy.cluster.plan.Goal;
+import io.understudy.cluster.run.Outcome;
+import io.understudy.cluster.run.Patience;
+import io.understudy.cluster.run.Runner;
+import io.understudy.cluster.run.StepWork;
+import io.understudy.etcd.EtcdConnections;
+import io.understudy.etcd.EtcdSettings;
+import io.understudy.local.binary.EtcdBinaries;
+import io.understudy.local.process.FreePorts;
+import io.understudy.local.process.LocalProcesses;
+import io.understudy.local.process.Waiting;
+import java.net.URI;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.time.InstantSource;
+import java.util.List;
+import java.util.Locale;
+import java.util.Optional;
+import java.util.Random;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
+import org.jspecify.annotations.Nullable;
+
+/** A cluster of three voters on this machine, with room for two members more. */
+final class Ground implements AutoCloseable {
+
+    private static final int PLACES = 5;
+    private static final int VOTERS = 3;
+    private static final Duration PATIENCE = Duration.ofSeconds(30);
+    private static final Duration LOOK = Duration.ofSeconds(2);
+    private static final int LARGE_VALUE_BYTES = 32 << 10;
+    private static final int VALUES_PER_TRANSACTION = 32;
+
+    private final FreePorts ports = FreePorts.take(2 * PLACES);
+    private final MeterRegistry unread = new SimpleMeterRegistry();
+    private final Machines machines;
+    private final EtcdConnections connections;
+    private final EtcdObserver observer;
+
+    /** Starts the voters, and waits until they take new members. */
+    Ground(EtcdBinaries etcd, Path folder) {
+        machines = OwnMachines.local(
+                IntStream.range(0, PLACES)
+                        .mapToObj(i ->
+                                MachineSettings.of(spec(i), ProcessKind.LOCAL, folder.resolve("member-" + (i + 1))))
+                        .toList(),
+                new LocalControl(new LocalProcesses(), etcd::etcd),
+                InstantSource.system());
+        EtcdSettings settings =
+                EtcdSettings.of(clientUrls().toArray(URI[]::new)).withName("bench-cluster");
+        connections = EtcdConnections.open(settings);
+        observer = new EtcdObserver(settings, connections, unread);
+        List<MemberSpec> first = places().subList(0, VOTERS);
+        String initialCluster = first.stream()
+                .map(member -> member.name() + "=" + member.peerUrls().get(0))
+                .collect(Collectors.joining(","));
+        first.forEach(member -> machines.found(member, initialCluster, "bench"));
+        var unused = Waiting.until(
+                PATIENCE,
+                () -> Optional.ofNullable(look())
+                        .filter(facts -> facts.healthyVoters().size() == VOTERS),
+                () -> new BenchException("three voters did not serve within " + PATIENCE.toSeconds() + " s"));
+    }
+
+    private MemberSpec spec(int index) {
+        return new MemberSpec("member-" + (index + 1), List.of(loopback(2 * index)), List.of(loopback(2 * index + 1)));
+    }
+
+    private URI loopback(int port) {
+        return URI.create("http://127.0.0.1:" + ports.get(port));
+    }
+
+    private @Nullable ClusterFacts look() {
+        try {
+            return observer.observe(LOOK);
+        } catch (UnobservableException e) {
+            return null;
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new BenchException("interrupted", e);
+        }
+    }
+
+    List<MemberSpec> places() {
+        return machines.places();
+    }
+
+    /** Of all places, whether a member runs there or not: what a client is configured with. */
+    List<URI> clientUrls() {
+        return places().stream().flatMap(place -> place.clientUrls().stream()).toList();
+    }
+
+    /**
+     * Goes there by the same steps as the commands.
+     *
+     * @return how long it took, in seconds
+     */
+    double reach(Goal goal) throws InterruptedException {
+        long began = System.nanoTime();
+        StepWork work = new StepWork(new EtcdMembership(observer, connections, unread), machines);
+        Outcome outcome = new Runner(observer, work, Patience.DEFAULT, new Silence()).run(goal);
+        if (!(outcome instanceof Outcome.Reached)) {
+            throw new BenchException("the cluster could not be changed: " + outcome);
+        }
+        return (System.nanoTime() - began) / 1e9;
+    }
+
+    /** Puts that much that nobody looks at again. */
+    void fill(int megabytes) {
+        URI member = places().get(0).clientUrls().get(0);
+        ManagedChannel channel = ManagedChannelBuilder.forAddress(member.getHost(), member.getPort())
+                .usePlaintext()
+                .build();
+        Random random = new Random(20_260_101);
+        byte[] value = new byte[LARGE_VALUE_BYTES];
+        try {
+            for (int written = 0; written < megabytes; written++) {
+                TxnRequest.Builder transaction = TxnRequest.newBuilder();
+                for (int i = 0; i < VALUES_PER_TRANSACTION; i++) {
+                    random.nextBytes(value);
+                    transaction.addSuccess(RequestOp.newBuilder()
+                            .setRequestPut(PutRequest.newBuilder()
+                                    .setKey(ByteString.copyFromUtf8(
+                                            String.format(Locale.ROOT, "bench/data/%06d/%02d", written, i)))
+                                    .setValue(ByteString.copyFrom(value))));
+                }
+                var unused = KVGrpc.newBlockingStub(channel)
+                        .withDeadlineAfter(PATIENCE.toMillis(), TimeUnit.MILLISECONDS)
+                        .txn(transaction.build());
+            }
+        } finally {
+            channel.shutdownNow();
+        }
+    }
+
+    @Override
+    public void close() {
+        connections.close();
+        places().forEach(machines::stop);
+        ports.close();
+    }
+}

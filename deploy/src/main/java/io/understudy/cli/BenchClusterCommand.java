@@ -1,0 +1,81 @@
+package io.understudy.cli;
+
+import io.understudy.bench.cluster.ClusterBench;
+import io.understudy.bench.cluster.ClusterBenchSettings;
+import io.understudy.bench.cluster.ClusterWork;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.Callable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.ITypeConverter;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Spec;
+
+/** {@code understudy bench cluster}: what writers notice while a cluster is reconfigured. */
+@Command(
+        name = "cluster",
+        sortOptions = false,
+        description = {
+            "Measure what writers notice while a cluster is reconfigured.",
+            "Starts for each run three voters, and what becomes members of them, on this machine."
+        })
+final class BenchClusterCommand implements Callable<Integer> {
+
+    @Option(
+            names = "--work",
+            split = ",",
+            converter = WorkConverter.class,
+            paramLabel = "WORK",
+            description = "scale, join; several separated by commas. All by default.")
+    private final List<ClusterWork> works = new ArrayList<>();
+
+    @Mixin
+    private RunFlags flags;
+
+    @Option(
+            names = "--puts",
+            defaultValue = "500",
+            paramLabel = "RATE",
+            description = "Puts per second meanwhile; 500 by default.")
+    private int puts;
+
+    @Option(
+            names = "--megabytes",
+            defaultValue = "500",
+            paramLabel = "MB",
+            description = "Data in the cluster that a learner joins; 500 by default.")
+    private int megabytes;
+
+    @Option(
+            names = "--duration",
+            converter = DurationFlag.class,
+            defaultValue = "20s",
+            paramLabel = "TIME",
+            description =
+                    "Of the load before, and of the undisturbed load that a join is compared with; 20s by default.")
+    private Duration duration;
+
+    @Spec
+    private CommandSpec spec;
+
+    @Override
+    public Integer call() throws Exception {
+        return BenchRun.run(this::settings, ClusterBench::new, flags.wantJson(), spec.commandLine());
+    }
+
+    private ClusterBenchSettings settings() {
+        return new ClusterBenchSettings(
+                works.isEmpty() ? List.of(ClusterWork.values()) : works, flags.runs(), puts, megabytes, duration);
+    }
+
+    private static final class WorkConverter implements ITypeConverter<ClusterWork> {
+
+        @Override
+        public ClusterWork convert(String text) {
+            return WorkName.find(text, List.of(ClusterWork.values()));
+        }
+    }
+}
