@@ -2,6 +2,7 @@ package io.understudy.cli;
 
 import io.understudy.cluster.machine.ConfiguredMachines;
 import io.understudy.cluster.settings.ClusterSettings;
+import io.understudy.cluster.snapshot.SnapshotTool;
 import io.understudy.cluster.supervise.SupervisorProcess;
 import io.understudy.local.binary.EtcdBinaries;
 import java.nio.file.Path;
@@ -62,7 +63,6 @@ final class ClusterSuperviseCommand implements Callable<Integer> {
                 () -> EtcdBinaries.find().etcd(),
                 spec.commandLine().getOut()::println,
                 InstantSource.system());
-        return SupervisorProcess.start(
-                settings.cluster(), machines, settings.shape(), settings.limits(), settings.supervisor());
+        return SupervisorProcess.start(settings, machines, () -> SnapshotTool.of(EtcdBinaries.find()));
     }
 }

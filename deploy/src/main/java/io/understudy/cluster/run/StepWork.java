@@ -34,7 +34,13 @@ public final class StepWork {
         this.machines = machines;
     }
 
-    void begin(Step step, ClusterFacts facts) throws RefusedException, OutcomeUnknownException, InterruptedException {
+    /**
+     * Sends the request or gives the order, and waits for neither's effect.
+     *
+     * @param facts the cluster as just observed
+     */
+    public void begin(Step step, ClusterFacts facts)
+            throws RefusedException, OutcomeUnknownException, InterruptedException {
         if (step instanceof Step.AddLearner add) {
             membership.addLearner(add.member().peerUrls());
         } else if (step instanceof Step.Promote promote) {

@@ -9,6 +9,7 @@ import io.understudy.cluster.observe.UnobservableException;
 import io.understudy.cluster.plan.Preflight;
 import io.understudy.cluster.plan.Refusal;
 import io.understudy.cluster.plan.Step;
+import io.understudy.cluster.run.StepWork;
 import io.understudy.cluster.shape.Limits;
 import io.understudy.cluster.shape.Shape;
 import io.understudy.cluster.shape.SupervisorSettings;
@@ -26,6 +27,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -46,13 +48,14 @@ final class Supervisor implements AutoCloseable {
     private static final Duration CLOSE_DEADLINE = Duration.ofSeconds(15);
 
     private final ClusterObserver observer;
-    private final Hands hands;
+    private final StepWork work;
     private final Machines machines;
     private final Candidacy candidacy;
     private final Shape shape;
     private final Limits limits;
     private final SupervisorSettings settings;
     private final Journal journal;
+    private final Consumer<ClusterFacts> whileActive;
     private final CountDownLatch closed = new CountDownLatch(1);
     private final Thread thread = new Thread(this::run, "supervisor");
 
@@ -65,23 +68,26 @@ final class Supervisor implements AutoCloseable {
 
     private Optional<Instant> failedAt = Optional.empty();
 
+    /** @param whileActive told of each look while it is this supervisor that acts; must not take long */
     Supervisor(
             ClusterObserver observer,
-            Hands hands,
+            StepWork work,
             Machines machines,
             Candidacy candidacy,
             Shape shape,
             Limits limits,
             SupervisorSettings settings,
-            Journal journal) {
+            Journal journal,
+            Consumer<ClusterFacts> whileActive) {
         this.observer = observer;
-        this.hands = hands;
+        this.work = work;
         this.machines = machines;
         this.candidacy = candidacy;
         this.shape = shape;
         this.limits = limits;
         this.settings = settings;
         this.journal = journal;
+        this.whileActive = whileActive;
         thread.setDaemon(true);
     }
 
@@ -157,6 +163,9 @@ final class Supervisor implements AutoCloseable {
             history = history.after(now, places, limits);
             facts = Optional.of(now);
             lookedAt = Optional.of(now.at());
+            if (candidacy.standing() instanceof Standing.Active) {
+                whileActive.accept(now);
+            }
             Decision decision = Rules.decide(new Situation(now, history, places, shape, limits));
             return decision instanceof Decision.Change change ? act(change, now) : record(decision, Outcome.NONE, "");
         } catch (UnobservableException e) {
@@ -192,11 +201,11 @@ final class Supervisor implements AutoCloseable {
         return take(change, now);
     }
 
-    private boolean take(Decision.Change change, ClusterFacts now) {
+    private boolean take(Decision.Change change, ClusterFacts now) throws InterruptedException {
         Step step = change.step();
         history = history.ordered(step, now.at());
         try {
-            hands.take(step, now);
+            work.begin(step, now);
             failedAt = Optional.empty();
             boolean unused = record(change, Outcome.DONE, "");
             return true;

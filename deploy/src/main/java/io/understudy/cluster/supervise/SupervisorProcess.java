@@ -1,12 +1,18 @@
 package io.understudy.cluster.supervise;
 
+import io.micrometer.core.instrument.MeterRegistry;
 import io.understudy.cluster.machine.Machines;
 import io.understudy.cluster.membership.EtcdMembership;
+import io.understudy.cluster.observe.ClusterFacts;
 import io.understudy.cluster.observe.EtcdObserver;
 import io.understudy.cluster.observe.MemberFacts;
-import io.understudy.cluster.shape.Limits;
-import io.understudy.cluster.shape.Shape;
+import io.understudy.cluster.run.StepWork;
+import io.understudy.cluster.settings.ClusterSettings;
 import io.understudy.cluster.shape.SupervisorSettings;
+import io.understudy.cluster.snapshot.PeriodicSnapshots;
+import io.understudy.cluster.snapshot.SnapshotSettings;
+import io.understudy.cluster.snapshot.SnapshotTaker;
+import io.understudy.cluster.snapshot.SnapshotTool;
 import io.understudy.cluster.supervise.elect.Candidacy;
 import io.understudy.etcd.Endpoint;
 import io.understudy.etcd.EtcdConnections;
@@ -21,6 +27,8 @@ import java.util.Deque;
 import java.util.List;
 import java.util.UUID;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.Consumer;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -48,11 +56,13 @@ public final class SupervisorProcess implements AutoCloseable {
      * Starts everything, or nothing.
      *
      * @param machines where members run or may run
+     * @param tool verifies snapshots; asked for only if some are to be taken, and may take long to find
      * @throws IOException the address can't be listened at; the message names it
      */
-    public static SupervisorProcess start(
-            EtcdSettings cluster, Machines machines, Shape shape, Limits limits, SupervisorSettings settings)
+    public static SupervisorProcess start(ClusterSettings configured, Machines machines, Supplier<SnapshotTool> tool)
             throws IOException {
+        EtcdSettings cluster = configured.cluster();
+        SupervisorSettings settings = configured.supervisor();
         Deque<AutoCloseable> open = new ArrayDeque<>();
         try {
             ProcessMetrics metrics = opened(open, new ProcessMetrics("supervisor", version()));
@@ -67,25 +77,42 @@ public final class SupervisorProcess implements AutoCloseable {
                     open,
                     new Supervisor(
                             observer,
-                            new Hands(new EtcdMembership(observer, connections, metrics.registry()), machines),
+                            new StepWork(new EtcdMembership(observer, connections, metrics.registry()), machines),
                             machines,
                             candidacy,
-                            shape,
-                            limits,
+                            configured.shape(),
+                            configured.limits(),
                             settings,
-                            new Journal(metrics.registry())));
+                            new Journal(metrics.registry()),
+                            snapshots(open, configured.snapshots(), connections, tool, metrics.registry())));
             looking.set(supervisor);
             SupervisorMeters.register(supervisor, metrics.registry());
             Duration stale = settings.interval().plus(settings.patience()).multipliedBy(LATE);
             StateServer server =
                     opened(open, StateServer.start(settings.listen().socketAddress(), supervisor, metrics, stale));
             supervisor.start();
-            LOG.info("supervisor={} started listen={} voters={}", candidacy.name(), settings.listen(), shape.voters());
+            LOG.info(
+                    "supervisor={} started listen={} voters={}",
+                    candidacy.name(),
+                    settings.listen(),
+                    configured.shape().voters());
             return new SupervisorProcess(supervisor, server, open);
         } catch (IOException | RuntimeException e) {
             close(open);
             throw e;
         }
+    }
+
+    private static Consumer<ClusterFacts> snapshots(
+            Deque<AutoCloseable> open,
+            SnapshotSettings settings,
+            EtcdConnections connections,
+            Supplier<SnapshotTool> tool,
+            MeterRegistry meters) {
+        if (settings.directory().isEmpty()) {
+            return facts -> {};
+        }
+        return opened(open, new PeriodicSnapshots(settings, new SnapshotTaker(connections, tool.get()), meters))::tick;
     }
 
     private static <T extends AutoCloseable> T opened(Deque<AutoCloseable> open, T part) {

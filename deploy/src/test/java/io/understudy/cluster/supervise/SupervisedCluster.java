@@ -13,6 +13,7 @@ import io.understudy.cluster.observe.EtcdObserver;
 import io.understudy.cluster.observe.MemberFacts;
 import io.understudy.cluster.observe.UnobservableException;
 import io.understudy.cluster.settings.ClusterSettings;
+import io.understudy.cluster.snapshot.SnapshotTool;
 import io.understudy.etcd.EtcdConnections;
 import io.understudy.local.binary.EtcdBinaries;
 import io.understudy.local.fault.FaultProxy;
@@ -135,7 +136,7 @@ final class SupervisedCluster implements AutoCloseable {
         ClusterSettings own =
                 ClusterSettings.load(file, Map.of(), Map.of("supervisor.listen", "127.0.0.1:" + port.get(0)));
         SupervisorProcess supervisor =
-                SupervisorProcess.start(own.cluster(), machines(own), own.shape(), own.limits(), own.supervisor());
+                SupervisorProcess.start(own, machines(own), () -> SnapshotTool.of(EtcdBinaries.find()));
         supervisors.add(supervisor);
         return supervisor;
     }

@@ -1,6 +1,8 @@
 package io.understudy.cluster.supervise;
 
 import io.understudy.cluster.settings.ClusterSettings;
+import io.understudy.cluster.snapshot.SnapshotTool;
+import io.understudy.local.binary.EtcdBinaries;
 import java.nio.file.Path;
 import java.util.Map;
 import java.util.concurrent.CountDownLatch;
@@ -14,11 +16,7 @@ public final class SupervisorMain {
         ClusterSettings settings =
                 ClusterSettings.load(Path.of(arguments[0]), Map.of(), Map.of("supervisor.listen", arguments[1]));
         SupervisorProcess running = SupervisorProcess.start(
-                settings.cluster(),
-                SupervisedCluster.machines(settings),
-                settings.shape(),
-                settings.limits(),
-                settings.supervisor());
+                settings, SupervisedCluster.machines(settings), () -> SnapshotTool.of(EtcdBinaries.find()));
         new CountDownLatch(1).await();
         running.close();
     }
