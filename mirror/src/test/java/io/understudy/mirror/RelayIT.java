@@ -292,8 +292,10 @@ final class RelayIT {
     private void writeByHand(String name, String key, String value) throws Exception {
         ClusterId cluster = new ClusterId(source.get(bytes("any")).getHeader().getClusterId());
         KeyValue entry = new KeyValue(bytes(key), bytes(value), new Revision(2), new Revision(2), 1, 0);
+        // Of another generation it would be no part of the state.
+        long generation = RecordFormat.generation(records(name).get(0));
         ProducerRecord<byte[], byte[]> record = RecordFormat.write(
-                name, 0, new TopicRecord.Found(cluster, entry), new TopicOrigin(1, TopicScope.all(), 1));
+                name, 0, new TopicRecord.Found(cluster, entry), new TopicOrigin(generation, TopicScope.all(), 1));
         try (KafkaProducer<byte[], byte[]> producer = new KafkaProducer<>(
                 Map.of("bootstrap.servers", KAFKA.bootstrapServers()),
                 new ByteArraySerializer(),

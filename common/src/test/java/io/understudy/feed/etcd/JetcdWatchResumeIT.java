@@ -65,6 +65,11 @@ class JetcdWatchResumeIT {
     void jetcdLosesHistoryWhenItsConnectionBreaksBeforeTheFirstEvents() {
         SortedSet<Long> seen = new ConcurrentSkipListSet<>();
         ByteSequence key = ByteSequence.from("history", StandardCharsets.UTF_8);
+        // So slow a link that "created" comes through and the events behind it, one large response, do not. Before
+        // jetcd
+        // connects: otherwise they may be there first.
+        member.clientProxy().throttle(20_000);
+        long before = member.clientProxy().bytesFromTarget();
         try (Client client = Client.builder().endpoints(member.clientUrl()).build();
                 Watch.Watcher watcher = client.getWatchClient()
                         .watch(
@@ -76,7 +81,10 @@ class JetcdWatchResumeIT {
                                         .forEach(event ->
                                                 seen.add(event.getKeyValue().getModRevision())))) {
             assertThat(watcher.isClosed()).isFalse();
-            breakTheConnectionWithinTheFirstEvents(seen);
+            await().atMost(PATIENCE).until(() -> member.clientProxy().bytesFromTarget() - before > 20_000);
+            assertThat(seen).isEmpty();
+            member.clientProxy().cut();
+            member.clientProxy().heal();
 
             long after = fixture.client().put("history", "after").value();
             await().atMost(PATIENCE).until(() -> seen.contains(after));
@@ -110,15 +118,5 @@ class JetcdWatchResumeIT {
         pollTo(again, resumed, fixture.client().put("history", "after"));
 
         assertThat(resumed.commits()).isEqualTo(COMMITS + 1);
-    }
-
-    /** So slow a link that "created" comes through and the events behind it, one large response, do not. */
-    private void breakTheConnectionWithinTheFirstEvents(SortedSet<Long> seen) {
-        member.clientProxy().throttle(20_000);
-        long before = member.clientProxy().bytesFromTarget();
-        await().atMost(PATIENCE).until(() -> member.clientProxy().bytesFromTarget() - before > 20_000);
-        assertThat(seen).isEmpty();
-        member.clientProxy().cut();
-        member.clientProxy().heal();
     }
 }
