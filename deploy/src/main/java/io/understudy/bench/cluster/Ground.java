@@ -23,6 +23,7 @@ import io.understudy.cluster.observe.UnobservableException;
 import io.understudy.cluster.plan.Goal;
 import io.understudy.cluster.run.Outcome;
 import io.understudy.cluster.run.Patience;
+import io.understudy.cluster.run.RunListener;
 import io.understudy.cluster.run.Runner;
 import io.understudy.cluster.run.StepWork;
 import io.understudy.etcd.EtcdConnections;
@@ -40,7 +41,6 @@ import java.util.Locale;
 import java.util.Optional;
 import java.util.Random;
 import java.util.concurrent.TimeUnit;
-import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
@@ -73,11 +73,7 @@ final class Ground implements AutoCloseable {
                 EtcdSettings.of(clientUrls().toArray(URI[]::new)).withName("bench-cluster");
         connections = EtcdConnections.open(settings);
         observer = new EtcdObserver(settings, connections, unread);
-        List<MemberSpec> first = places().subList(0, VOTERS);
-        String initialCluster = first.stream()
-                .map(member -> member.name() + "=" + member.peerUrls().get(0))
-                .collect(Collectors.joining(","));
-        first.forEach(member -> machines.found(member, initialCluster, "bench"));
+        machines.foundAll(places().subList(0, VOTERS), "bench");
         var unused = Waiting.until(
                 PATIENCE,
                 () -> Optional.ofNullable(look())
@@ -121,7 +117,7 @@ final class Ground implements AutoCloseable {
     double reach(Goal goal) throws InterruptedException {
         long began = System.nanoTime();
         StepWork work = new StepWork(new EtcdMembership(observer, connections, unread), machines);
-        Outcome outcome = new Runner(observer, work, Patience.DEFAULT, new Silence()).run(goal);
+        Outcome outcome = new Runner(observer, work, Patience.DEFAULT, RunListener.NONE).run(goal);
         if (!(outcome instanceof Outcome.Reached)) {
             throw new BenchException("the cluster could not be changed: " + outcome);
         }

@@ -25,6 +25,12 @@ public interface Machines {
      */
     void found(MemberSpec member, String initialCluster, String token);
 
+    /** Starts the first members of a new cluster, see {@link #found}. */
+    default void foundAll(List<MemberSpec> members, String token) {
+        String initialCluster = MemberSpec.initialCluster(members);
+        members.forEach(member -> found(member, initialCluster, token));
+    }
+
     /**
      * Starts the member as one that joins; data of an earlier life is set aside, never deleted.
      *

@@ -6,6 +6,21 @@ import java.time.Duration;
 /** What happens on the way, for people; called on the thread of the run. */
 public interface RunListener {
 
+    /** Nobody looks on. */
+    RunListener NONE = new RunListener() {
+        @Override
+        public void begins(Planned step) {}
+
+        @Override
+        public void ended(Planned step, Duration took) {}
+
+        @Override
+        public void catchingUp(CatchUpRate rate) {}
+
+        @Override
+        public void notes(String what) {}
+    };
+
     void begins(Planned step);
 
     void ended(Planned step, Duration took);

@@ -2,7 +2,6 @@ package io.understudy.cluster.snapshot;
 
 import io.understudy.cluster.machine.MemberSpec;
 import java.util.List;
-import java.util.stream.Collectors;
 
 /**
  * A new cluster.
@@ -19,8 +18,6 @@ public record Founding(List<MemberSpec> members, String token, long bump) {
 
     /** In the form of etcd's command line. */
     public String initialCluster() {
-        return members.stream()
-                .flatMap(member -> member.peerUrls().stream().map(url -> member.name() + "=" + url))
-                .collect(Collectors.joining(","));
+        return MemberSpec.initialCluster(members);
     }
 }
