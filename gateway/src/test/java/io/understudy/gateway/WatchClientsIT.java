@@ -121,11 +121,15 @@ final class WatchClientsIT {
             ofGateway.add(etcdctl(gateway(), command));
         }
         awaitWatchers(commands.size(), commands.size());
+        int progressing = commands.indexOf("--prefix k/ --progress-notify");
+        // Whether progress is told before the first write is otherwise a matter of when it falls due.
+        await().atMost(PATIENCE).until(() -> Stream.of(ofSource, ofGateway)
+                .allMatch(each -> !each.get(progressing).said().isEmpty()));
 
         writeSome();
 
         String last = "progress notify: " + put("k/1", "the last");
-        await().atMost(PATIENCE).until(() -> ofSource.get(11).said().contains(last));
+        await().atMost(PATIENCE).until(() -> ofSource.get(progressing).said().contains(last));
         for (int i = 0; i < commands.size(); i++) {
             RunningClient expected = ofSource.get(i);
             RunningClient actual = ofGateway.get(i);
