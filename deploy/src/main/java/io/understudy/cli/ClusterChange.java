@@ -14,6 +14,8 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
 import picocli.CommandLine;
 import picocli.CommandLine.ExitCode;
@@ -24,6 +26,9 @@ final class ClusterChange implements AutoCloseable {
 
     /** Longer than later ones: connections are made. */
     private static final Duration FIRST_LOOK = Duration.ofSeconds(5);
+
+    private static final int LOOKS = 4;
+    private static final Duration BETWEEN_LOOKS = Duration.ofSeconds(1);
 
     private final CommandLine command;
     private final ChangeFlags flags;
@@ -80,7 +85,7 @@ final class ClusterChange implements AutoCloseable {
                     new StepWork(cluster.membership(), cluster.machines(text::notes)),
                     flags.patience(),
                     text);
-            return text.outcome(runner.run(goal)) ? ExitCode.OK : ExitCode.SOFTWARE;
+            return text.outcome(runner.run(goal, steps)) ? ExitCode.OK : ExitCode.SOFTWARE;
         }
     }
 
@@ -88,12 +93,45 @@ final class ClusterChange implements AutoCloseable {
         return facts;
     }
 
-    /** By name or id; empty if there is none. */
+    /**
+     * By name or id; empty if there is none.
+     *
+     * @throws ParameterException several have that name
+     */
     Optional<MemberId> find(String nameOrId) {
+        List<String> ids = facts.members().stream()
+                .filter(member -> member.name().equals(nameOrId))
+                .map(member -> member.id().toString())
+                .toList();
+        if (ids.size() > 1) {
+            throw new ParameterException(
+                    command,
+                    ids.size() + " members are called " + nameOrId + "; give the id of one: " + String.join(", ", ids));
+        }
         return facts.named(nameOrId).map(MemberFacts::id).or(() -> facts.members().stream()
                 .map(MemberFacts::id)
                 .filter(id -> id.toString().equals(nameOrId))
                 .findFirst());
+    }
+
+    /** Whether the member is seen healthy in none of several looks: one that is slow for a moment is not lost. */
+    boolean isLost(MemberId member) {
+        try {
+            for (int look = 1; !isHealthy(member, look == 1 ? facts : look(cluster)); look++) {
+                if (look == LOOKS) {
+                    return true;
+                }
+                TimeUnit.MILLISECONDS.sleep(BETWEEN_LOOKS.toMillis());
+            }
+            return false;
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new IllegalStateException("interrupted while looking at the cluster", e);
+        }
+    }
+
+    private static boolean isHealthy(MemberId member, ClusterFacts seen) {
+        return seen.member(member).filter(MemberFacts::isHealthy).isPresent();
     }
 
     /** @throws ParameterException there is none */
@@ -115,11 +153,25 @@ final class ClusterChange implements AutoCloseable {
         Optional<MemberSpec> configured = cluster.places().stream()
                 .filter(place -> place.name().equals(name))
                 .findFirst();
+        configured.ifPresent(as -> {
+            requireConfigured("peerUrls", name, peerUrls, as.peerUrls());
+            requireConfigured("clientUrls", name, clientUrls, as.clientUrls());
+        });
         Optional<MemberFacts> known = facts.named(name);
         return new MemberSpec(
                 name,
                 or(peerUrls, configured.map(MemberSpec::peerUrls), known.map(MemberFacts::peerUrls)),
                 or(clientUrls, configured.map(MemberSpec::clientUrls), known.map(MemberFacts::clientUrls)));
+    }
+
+    /** Its process is started as configured, whatever the cluster is told. */
+    private void requireConfigured(String key, String name, List<URI> given, List<URI> configured) {
+        if (!given.isEmpty() && !Set.copyOf(given).equals(Set.copyOf(configured))) {
+            throw new ParameterException(
+                    command,
+                    "machines." + name + "." + key + " is " + configured + " in the configuration, not " + given
+                            + "; change it there and leave the flag out");
+        }
     }
 
     List<MemberSpec> places() {

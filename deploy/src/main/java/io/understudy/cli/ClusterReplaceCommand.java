@@ -15,6 +15,7 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
 
@@ -76,7 +77,13 @@ final class ClusterReplaceCommand implements Callable<Integer> {
             MemberFacts found = seen.member(seen.find(member).isPresent() ? member : successor);
             return new MigrateMember(found.id(), seen.place(member, List.of(), List.of()), to);
         }
+        if (member.equals(successor)) {
+            throw new ParameterException(
+                    spec.commandLine(),
+                    "both are called " + member + ": give the id of the member to be replaced, so that the command can"
+                            + " tell them apart when it is given again");
+        }
         Optional<MemberId> old = seen.find(member);
-        return old.isPresent() ? new ReplaceMember(old.get(), to) : new AddMember(to, true);
+        return old.isPresent() ? new ReplaceMember(old.get(), to, seen.isLost(old.get())) : new AddMember(to, true);
     }
 }

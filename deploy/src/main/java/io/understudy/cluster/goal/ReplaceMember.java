@@ -16,8 +16,10 @@ import java.util.Optional;
  * stays until its successor votes.
  *
  * @param successor a place for a new member, or a learner that stands by
+ * @param isOldLost whether it is taken for dead: found out once, by more than one look, since a voter that is slow for a
+ *     moment must not go before its successor votes
  */
-public record ReplaceMember(MemberId old, MemberSpec successor) implements Goal, NextStep {
+public record ReplaceMember(MemberId old, MemberSpec successor, boolean isOldLost) implements Goal, NextStep {
 
     @Override
     public Plan plan(ClusterFacts facts) {
@@ -33,7 +35,7 @@ public record ReplaceMember(MemberId old, MemberSpec successor) implements Goal,
     public Next after(ClusterFacts facts) {
         RemoveMember departure = new RemoveMember(old);
         Optional<MemberFacts> listed = facts.member(old);
-        if (listed.isPresent() && !listed.get().isHealthy()) {
+        if (isOldLost && listed.isPresent()) {
             return departure.after(facts);
         }
         Next arriving = arrival().after(facts);

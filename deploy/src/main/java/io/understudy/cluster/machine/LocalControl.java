@@ -14,7 +14,8 @@ import java.util.function.Supplier;
 /** Members as processes that a {@link ServerHost} runs. Thread-safe. */
 public final class LocalControl implements ProcessControl {
 
-    private static final List<String> TELLING_FLAGS = List.of("--name=", "--data-dir=", "--listen-peer-urls=");
+    /** A directory has one process at most, whatever else of its flags is configured otherwise by now. */
+    private static final List<String> TELLING_FLAGS = List.of(EtcdFlags.DATA_DIRECTORY);
 
     private final ServerHost host;
     private final Supplier<Path> etcd;

@@ -8,6 +8,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.Set;
 import java.util.regex.Pattern;
 
 /**
@@ -36,6 +37,10 @@ public record MachineSettings(
         List<String> arguments) {
 
     private static final Pattern ARGUMENT = Pattern.compile("--[a-z0-9-]+=\\S.*");
+
+    /** Who a member is and where its data is: everything here goes by what is configured of that. */
+    private static final Set<String> OURS =
+            Set.of("name", "data-dir", "wal-dir", "advertise-client-urls", "force-new-cluster", "config-file");
 
     private static final Setting<List<URI>> PEER_URLS = Setting.uris(
                     "peerUrls", "Where the other members find this one.")
@@ -195,6 +200,10 @@ public record MachineSettings(
         for (String argument : arguments) {
             if (!ARGUMENT.matcher(argument).matches()) {
                 throw new IllegalArgumentException("has " + argument + "; each is --flag=value");
+            }
+            String flag = argument.substring(2, argument.indexOf('='));
+            if (OURS.contains(flag) || flag.startsWith("initial-") || flag.startsWith("listen-")) {
+                throw new IllegalArgumentException("has " + argument + ", which is not for arguments to say");
             }
         }
     }

@@ -19,7 +19,7 @@ public record Patience(
     public static final Patience DEFAULT = new Patience(
             Duration.ofSeconds(3),
             Duration.ofMillis(200),
-            Duration.ofSeconds(15),
+            Duration.ofSeconds(30),
             Duration.ofSeconds(15),
             Duration.ofMinutes(2),
             Duration.ofMinutes(10));

@@ -26,9 +26,6 @@ final class Rollback {
     /** Removes the member of the step; tells why it could not be, empty when it is gone. */
     Optional<String> undo(Step step) throws InterruptedException {
         MemberId member = step.subject().orElseThrow();
-        if (step instanceof Step.Join join && work.isRunning(join.member())) {
-            work.stop(join.member());
-        }
         Deadline deadline = Deadline.in(patience.request().plus(patience.settle()));
         String why = "not tried";
         while (!deadline.isOver()) {
@@ -42,6 +39,9 @@ final class Rollback {
                     return Optional.of("it votes already");
                 }
                 if (facts.isConfirmed()) {
+                    if (step instanceof Step.Join join && work.isRunning(join.member())) {
+                        work.stop(join.member());
+                    }
                     work.remove(member);
                 }
             } catch (RefusedException | OutcomeUnknownException | UnobservableException e) {

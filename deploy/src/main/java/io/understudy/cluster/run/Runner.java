@@ -46,6 +46,8 @@ public final class Runner {
     private final RunListener listener;
     private String begun = "";
     private String noted = "";
+    /** Whether a member came by this run. */
+    private boolean hasBroughtIn;
 
     public Runner(ClusterObserver observer, StepWork work, Patience patience, RunListener listener) {
         this.observer = observer;
@@ -55,8 +57,19 @@ public final class Runner {
         this.listener = listener;
     }
 
-    /** Goes on until the goal is reached, or can't be. */
+    /** Goes on until the goal is reached, or can't be; what can't be undone is what the first plan it makes has of it. */
     public Outcome run(Goal goal) throws InterruptedException {
+        return run(goal, null);
+    }
+
+    /**
+     * Goes on until the goal is reached, or can't be.
+     *
+     * @param agreed what was shown and confirmed: no other step that can't be undone is taken, whatever a later look
+     *     suggests; null for the first plan that is made
+     */
+    public Outcome run(Goal goal, @Nullable List<Planned> agreed) throws InterruptedException {
+        @Nullable List<Planned> bound = agreed;
         Deadline settled = Deadline.in(patience.settle());
         boolean acted = false;
         @Nullable Step lastDone = null;
@@ -75,7 +88,20 @@ public final class Runner {
                 settled.pause(patience.between());
                 continue;
             }
-            Planned next = ((Plan.Steps) plan).steps().get(0);
+            List<Planned> steps = ((Plan.Steps) plan).steps();
+            bound = bound == null ? steps : bound;
+            Planned next = steps.get(0);
+            if (next.isFinal() && bound.stream().noneMatch(each -> each.step().equals(next.step()))) {
+                if (settled.isOver()) {
+                    return new Outcome.Refused(List.of(new Refusal(
+                            "as-planned",
+                            "what is seen now calls to " + next.told() + ", which was not in the plan",
+                            "Look at the cluster (understudy cluster status) and give the command again")));
+                }
+                note("waiting: what is seen now is not what was planned for");
+                settled.pause(patience.between());
+                continue;
+            }
             if (next.step().equals(lastDone)) {
                 return new Outcome.Failed("it had the effect to " + next.told() + ", and that is planned again", false);
             }
@@ -116,6 +142,9 @@ public final class Runner {
         } catch (OutcomeUnknownException e) {
             note("looking what became of it: " + e.getMessage());
             isKnown = false;
+        } catch (RuntimeException e) {
+            // Of a machine: the place can't be used, or does not obey.
+            throw new StepFailedException("could not " + next.told() + ": " + e.getMessage());
         }
         try {
             new StepWatch(observer, work, patience, listener).await(next.step(), facts);
@@ -125,7 +154,8 @@ public final class Runner {
             }
             return false;
         }
-        work.finish(next.step());
+        work.finish(next.step(), facts);
+        hasBroughtIn |= next.step() instanceof Step.AddLearner || next.step() instanceof Step.Join;
         Duration took = Duration.ofNanos(System.nanoTime() - began);
         log.info("step done step=\"{}\" ms={}", next.told(), took.toMillis());
         listener.ended(next, took);
@@ -136,7 +166,8 @@ public final class Runner {
 
     private Outcome fail(Goal goal, Planned next, String why) throws InterruptedException {
         log.warn("step failed step=\"{}\" why=\"{}\"", next.told(), why);
-        if (!goal.undoes(next.step())) {
+        // A learner that was there before is not ours to remove, however slow it is.
+        if (!goal.undoes(next.step()) || (next.step() instanceof Step.CatchUp && !hasBroughtIn)) {
             return new Outcome.Failed(why, false);
         }
         listener.notes("undoing: " + why);

@@ -14,7 +14,6 @@ import io.understudy.vocabulary.MemberId;
 import java.net.URI;
 import java.time.Duration;
 import java.util.List;
-import java.util.Optional;
 import java.util.stream.Stream;
 
 /** Does what a step says, once: asks the cluster, or has processes started and stopped. */
@@ -73,20 +72,38 @@ public final class StepWork {
         }
     }
 
-    /** Once the effect of the step is seen: who is no member any more has no reason to run. */
-    void finish(Step step) {
+    /**
+     * Once the effect of the step is seen: who is no member any more has no reason to run. Its place is told by its URLs;
+     * one that another member has by now, or of the same name, is left alone.
+     *
+     * @param before what was seen before the step
+     */
+    void finish(Step step, ClusterFacts before) {
         if (step instanceof Step.Remove remove) {
-            Optional<MemberSpec> place = machines.place(remove.label());
-            if (place.isPresent() && isRunning(place.get())) {
-                machines.retire(place.get());
-            }
+            before.member(remove.member())
+                    .flatMap(gone -> machines.places().stream()
+                            .filter(place -> isAt(gone, place))
+                            .findFirst())
+                    .filter(place -> before.members().stream()
+                            .noneMatch(other -> !other.id().equals(remove.member())
+                                    && (isAt(other, place) || other.name().equals(place.name()))))
+                    .filter(this::isRunning)
+                    .ifPresent(machines::retire);
         }
+    }
+
+    private static boolean isAt(MemberFacts member, MemberSpec place) {
+        return member.peerUrls().stream().anyMatch(place.peerUrls()::contains);
     }
 
     void stop(MemberSpec member) throws InterruptedException {
         machines.stop(member);
         Deadline deadline = Deadline.in(STOP);
-        while (isRunning(member) && !deadline.isOver()) {
+        while (isRunning(member)) {
+            if (deadline.isOver()) {
+                throw new IllegalStateException(
+                        member.name() + " still runs " + STOP.toSeconds() + " s after it was told to stop");
+            }
             deadline.pause(BETWEEN);
         }
     }

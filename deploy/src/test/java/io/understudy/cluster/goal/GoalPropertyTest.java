@@ -147,7 +147,8 @@ class GoalPropertyTest {
                 number.map(each -> new RemoveMember(new MemberId(each))),
                 number.map(each -> new MoveLeadership(new MemberId(each))),
                 Combinators.combine(number, number)
-                        .as((old, place) -> new ReplaceMember(new MemberId(old), FactsFixture.place(place))),
+                        .as((old, place) ->
+                                new ReplaceMember(new MemberId(old), FactsFixture.place(place), old % 2 == 0)),
                 Combinators.combine(number, number)
                         .as((old, place) -> new MigrateMember(
                                 new MemberId(old), FactsFixture.place(old), FactsFixture.place(place))),

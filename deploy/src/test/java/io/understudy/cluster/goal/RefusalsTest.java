@@ -51,7 +51,7 @@ class RefusalsTest {
     @Test
     void aDeadVoterGoesBeforeItsSuccessorComes() {
         assertThat(told(
-                        new ReplaceMember(new MemberId(3), FactsFixture.place(4)),
+                        new ReplaceMember(new MemberId(3), FactsFixture.place(4), true),
                         FactsFixture.voters(true, true, false)))
                 .startsWith("remove m3 for good", "add m4 as a learner at http://10.0.0.4:2380")
                 .endsWith("promote m4");
@@ -61,14 +61,22 @@ class RefusalsTest {
     void aStandbyTakesThePlaceOfTheDeadInTwoSteps() {
         ClusterFacts facts = FactsFixture.withLearner(FactsFixture.voters(true, true, false), true, 0);
 
-        assertThat(told(new ReplaceMember(new MemberId(3), FactsFixture.place(4)), facts))
+        assertThat(told(new ReplaceMember(new MemberId(3), FactsFixture.place(4), true), facts))
                 .containsExactly("remove m3 for good", "promote m4");
     }
 
     @Test
     void aHealthyVoterStaysUntilItsSuccessorVotes() {
-        assertThat(told(new ReplaceMember(new MemberId(2), FactsFixture.place(4)), THREE))
+        assertThat(told(new ReplaceMember(new MemberId(2), FactsFixture.place(4), false), THREE))
                 .endsWith("promote m4", "remove m2 for good");
+    }
+
+    @Test
+    void aVoterThatIsSlowForAMomentStaysUntilItsSuccessorVotes() {
+        ClusterFacts joined = FactsFixture.withLearner(FactsFixture.voters(true, true, false), true, 0);
+
+        assertThat(told(new ReplaceMember(new MemberId(3), FactsFixture.place(4), false), joined))
+                .containsExactly("promote m4", "remove m3 for good");
     }
 
     @Test
