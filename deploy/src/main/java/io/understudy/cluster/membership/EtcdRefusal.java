@@ -21,7 +21,8 @@ enum EtcdRefusal {
     NOT_FOUND(
             "etcdserver: member not found",
             "no member has this id now; one that was removed never comes back. Look at the member list, and add it as a"
-                    + " new member if it is missing"),
+                    + " new member if it is missing. An addition is answered so if the same peer URLs were added and"
+                    + " removed within its second: try it again"),
     ID_EXISTS(
             "etcdserver: member ID already exist",
             "a member with the same id, which is made of its peer URLs, the cluster's name and the time, is there"

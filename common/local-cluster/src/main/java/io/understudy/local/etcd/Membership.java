@@ -13,6 +13,12 @@ final class Membership {
     /** What etcd answers while its members have been connected for less than five seconds. */
     private static final String NOT_CONNECTED_LONG_ENOUGH = "etcdserver: unhealthy cluster";
 
+    /**
+     * What etcd answers an addition in the second in which the removed one was added: an id is made of peer URLs and the
+     * second ({@code membership/member.go}), and one that was removed never comes back.
+     */
+    private static final String SAME_ID_AS_THE_REMOVED = "etcdserver: member not found";
+
     private static final Duration PATIENCE = Duration.ofSeconds(60);
 
     private final EtcdApi api;
@@ -25,8 +31,8 @@ final class Membership {
 
     /**
      * Adds the newcomer to the cluster, after removing what it was in an earlier life. Each round starts from what the
-     * cluster says, so a request whose outcome is unknown is never sent twice; only the one refusal that is known to
-     * have had no effect is tried again.
+     * cluster says, so a request whose outcome is unknown is never sent twice; only refusals that are known to have
+     * had no effect are tried again.
      *
      * @return the initial cluster for the newcomer's command line
      */
@@ -56,7 +62,7 @@ final class Membership {
                     .map(entry -> nameOf(entry) + "=" + String.join(",", entry.peerUrls()))
                     .collect(Collectors.joining(",")));
         } catch (EtcdRequestException e) {
-            if (e.reason().equals(NOT_CONNECTED_LONG_ENOUGH)) {
+            if (e.reason().equals(NOT_CONNECTED_LONG_ENOUGH) || e.reason().equals(SAME_ID_AS_THE_REMOVED)) {
                 return Optional.empty();
             }
             throw e;
