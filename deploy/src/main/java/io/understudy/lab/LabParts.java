@@ -1,11 +1,15 @@
 package io.understudy.lab;
 
+import io.understudy.cluster.machine.MachineSettings;
+import io.understudy.cluster.machine.MemberSpec;
+import io.understudy.cluster.machine.ProcessKind;
 import io.understudy.lab.check.EtcdViewpoint;
 import io.understudy.lab.check.KafkaViewpoint;
 import io.understudy.lab.check.Sighting;
 import io.understudy.lab.check.Viewpoint;
 import io.understudy.lab.directory.DataDirectory;
 import io.understudy.lab.part.Child;
+import io.understudy.lab.part.CoreClusterPart;
 import io.understudy.lab.part.EtcdPart;
 import io.understudy.lab.part.EtcdPrograms;
 import io.understudy.lab.part.KafkaPart;
@@ -18,7 +22,9 @@ import io.understudy.lab.progress.Progress;
 import io.understudy.local.etcd.LocalEtcd;
 import io.understudy.local.kafka.LocalKafka;
 import io.understudy.local.kafka.LocalKafkaBuilder;
+import io.understudy.local.process.Folders;
 import java.net.URI;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -37,7 +43,7 @@ final class LabParts {
     private final LabPorts ports;
     private final DataDirectory directory;
     private final EtcdPrograms programs;
-    private final EtcdPart core;
+    private final CoreClusterPart core;
     private final EtcdPart dr;
     private final UnderstudyPart gateway;
     private final UnderstudyPart mirror;
@@ -54,8 +60,14 @@ final class LabParts {
         this.ports = ports;
         this.directory = directory;
         this.programs = new EtcdPrograms(progress);
-        this.core =
-                new EtcdPart("core", List.of("voter-1", "voter-2", "voter-3", "learner"), this::coreCluster, progress);
+        this.core = new CoreClusterPart(
+                List.of(
+                        coreSeat(1, "voter-1", LabPort.VOTER_1, LabPort.VOTER_1_PEER),
+                        coreSeat(2, "voter-2", LabPort.VOTER_2, LabPort.VOTER_2_PEER),
+                        coreSeat(3, "voter-3", LabPort.VOTER_3, LabPort.VOTER_3_PEER)),
+                coreSeat(4, "learner", LabPort.LEARNER, LabPort.LEARNER_PEER),
+                programs,
+                progress);
         this.dr = new EtcdPart("dr", List.of("dr-1"), () -> single("dr", LabPort.DR, LabPort.DR_PEER), progress);
         this.gateway = new UnderstudyPart(
                 "gateway",
@@ -93,17 +105,13 @@ final class LabParts {
         return new LabParts(directory, ports, withKafka, progress);
     }
 
-    private LocalEtcd coreCluster() {
-        return LocalEtcd.builder()
-                .name("core")
-                .voters(3)
-                .learners(1)
-                .dataDirectory(directory.folder("core"))
-                .clientPorts(numbers(LabPort.VOTER_1, LabPort.VOTER_2, LabPort.VOTER_3, LabPort.LEARNER))
-                .peerPorts(
-                        numbers(LabPort.VOTER_1_PEER, LabPort.VOTER_2_PEER, LabPort.VOTER_3_PEER, LabPort.LEARNER_PEER))
-                .binaries(programs.found())
-                .build();
+    private CoreClusterPart.Seat coreSeat(int number, String shown, LabPort client, LabPort peer) {
+        Path folder = Folders.create(directory.folder("core").resolve("core-" + number));
+        MemberSpec member = new MemberSpec("core-" + number, List.of(ports.url(peer)), List.of(ports.url(client)));
+        return new CoreClusterPart.Seat(
+                shown,
+                MachineSettings.of(member, ProcessKind.LOCAL, folder.resolve("data"))
+                        .withLog(folder.resolve("etcd.log")));
     }
 
     private LocalEtcd single(String name, LabPort client, LabPort peer) {

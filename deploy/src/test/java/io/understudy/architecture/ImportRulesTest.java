@@ -109,7 +109,7 @@ final class ImportRulesTest {
             .mirror.scope       .vocabulary com.google.protobuf
 
             .report
-            .lab                .report .local com.fasterxml.jackson org.slf4j
+            .lab                .cluster .etcd .report .local com.fasterxml.jackson io.micrometer org.slf4j
             .lab.check          .lab.failure .lab.plan com.google.protobuf io.etcd.jetcd.api io.grpc
             .lab.check          org.apache.kafka.clients org.apache.kafka.common org.slf4j
             .bench              .lab.part .lab.progress .report .local com.fasterxml.jackson com.google.protobuf

@@ -1,0 +1,186 @@
+package io.understudy.lab.part;
+
+import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
+import io.understudy.cluster.goal.AddMember;
+import io.understudy.cluster.machine.LocalControl;
+import io.understudy.cluster.machine.MachineSettings;
+import io.understudy.cluster.machine.Machines;
+import io.understudy.cluster.machine.MemberSpec;
+import io.understudy.cluster.machine.OwnMachines;
+import io.understudy.cluster.membership.EtcdMembership;
+import io.understudy.cluster.observe.ClusterFacts;
+import io.understudy.cluster.observe.EtcdObserver;
+import io.understudy.cluster.observe.MemberFacts;
+import io.understudy.cluster.observe.UnobservableException;
+import io.understudy.cluster.run.Outcome;
+import io.understudy.cluster.run.Patience;
+import io.understudy.cluster.run.RunListener;
+import io.understudy.cluster.run.Runner;
+import io.understudy.cluster.run.StepWork;
+import io.understudy.etcd.EtcdConnections;
+import io.understudy.etcd.EtcdSettings;
+import io.understudy.lab.failure.LabException;
+import io.understudy.lab.progress.Phase;
+import io.understudy.lab.progress.Progress;
+import io.understudy.local.process.FreePorts;
+import io.understudy.local.process.LocalProcesses;
+import io.understudy.local.process.ServerProcess;
+import java.net.URI;
+import java.nio.file.Files;
+import java.time.Duration;
+import java.time.InstantSource;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+import java.util.stream.Stream;
+
+/**
+ * The core cluster: voters that found it together, and a learner that joins by the steps of {@code understudy cluster add}. The
+ * next time all of them go on with their data.
+ */
+public final class CoreClusterPart implements Part {
+
+    private static final String NAME = "core";
+    private static final Duration PATIENCE = Duration.ofSeconds(60);
+    private static final Duration LOOK = Duration.ofSeconds(2);
+    private static final long BETWEEN_MILLIS = 100;
+
+    private final List<Seat> voters;
+    private final Seat learner;
+    private final Progress progress;
+    private final LocalControl control;
+    private final Machines machines;
+    private volatile List<Child> children = List.of();
+
+    /**
+     * A member of the lab.
+     *
+     * @param shown what the lab calls it
+     */
+    public record Seat(String shown, MachineSettings machine) {
+
+        MemberSpec member() {
+            return machine.member();
+        }
+
+        boolean hasData() {
+            return Files.isDirectory(machine.dataDirectory().resolve("member"));
+        }
+    }
+
+    public CoreClusterPart(List<Seat> voters, Seat learner, EtcdPrograms programs, Progress progress) {
+        this.voters = List.copyOf(voters);
+        this.learner = learner;
+        this.progress = progress;
+        this.control =
+                new LocalControl(new LocalProcesses(), () -> programs.found().etcd());
+        this.machines = OwnMachines.local(seats().map(Seat::machine).toList(), control, InstantSource.system());
+        seats().forEach(seat -> progress.add(seat.shown(), ""));
+    }
+
+    private Stream<Seat> seats() {
+        return Stream.concat(voters.stream(), Stream.of(learner));
+    }
+
+    @Override
+    public String name() {
+        return NAME;
+    }
+
+    @Override
+    public void start() throws InterruptedException {
+        requireFree();
+        boolean isNew = voters.stream().noneMatch(Seat::hasData);
+        if (isNew && learner.hasData()) {
+            throw new LabException("learner has data in " + learner.machine().dataDirectory()
+                    + " but no voter of its cluster has any: it belongs to another cluster; start with --fresh");
+        }
+        seats().forEach(seat -> progress.change(seat.shown(), Phase.STARTING, ""));
+        if (isNew) {
+            machines.foundAll(voters.stream().map(Seat::member).toList(), NAME);
+        } else {
+            seats().filter(Seat::hasData).map(Seat::member).forEach(machines::start);
+        }
+        MeterRegistry unread = new SimpleMeterRegistry();
+        EtcdSettings settings = EtcdSettings.of(seats().flatMap(seat -> seat.member().clientUrls().stream())
+                        .toArray(URI[]::new))
+                .withName(NAME);
+        try (EtcdConnections connections = EtcdConnections.open(settings)) {
+            EtcdObserver observer = new EtcdObserver(settings, connections, unread);
+            awaitVoters(observer);
+            Outcome outcome = new Runner(
+                            observer,
+                            new StepWork(new EtcdMembership(observer, connections, unread), machines),
+                            Patience.DEFAULT,
+                            RunListener.NONE)
+                    .run(new AddMember(learner.member(), false));
+            if (!(outcome instanceof Outcome.Reached)) {
+                throw new LabException("the learner did not join: " + outcome);
+            }
+        }
+        children = seats().map(this::child).toList();
+        progress.change(learner.shown(), Phase.READY, "");
+    }
+
+    private void requireFree() {
+        seats().forEach(seat -> Stream.concat(seat.member().clientUrls().stream(), seat.member().peerUrls().stream())
+                .forEach(url -> FreePorts.requireFree(url.getPort(), "member " + seat.shown())));
+    }
+
+    private Child child(Seat seat) {
+        return new Child(seat.shown(), () -> process(seat), () -> machines.start(seat.member()));
+    }
+
+    private ServerProcess process(Seat seat) {
+        return control.process(seat.machine());
+    }
+
+    /** People want to see each as it comes. */
+    private void awaitVoters(EtcdObserver observer) throws InterruptedException {
+        long began = System.nanoTime();
+        Set<String> ready = new HashSet<>();
+        while (ready.size() < voters.size()) {
+            for (Seat seat : voters) {
+                if (!process(seat).isAlive()) {
+                    throw child(seat).failure("ended instead of serving");
+                }
+                if (System.nanoTime() - began > PATIENCE.toNanos()) {
+                    throw child(seat).failure("does not serve after " + PATIENCE.toSeconds() + " s");
+                }
+            }
+            for (String name : healthy(observer)) {
+                voters.stream()
+                        .filter(seat -> seat.member().name().equals(name) && ready.add(name))
+                        .forEach(seat -> progress.change(seat.shown(), Phase.READY, ""));
+            }
+            Thread.sleep(BETWEEN_MILLIS);
+        }
+    }
+
+    private static List<String> healthy(EtcdObserver observer) throws InterruptedException {
+        try {
+            ClusterFacts facts = observer.observe(LOOK);
+            return facts.healthyVoters().stream().map(MemberFacts::name).toList();
+        } catch (UnobservableException e) {
+            return List.of();
+        }
+    }
+
+    @Override
+    public List<Child> children() {
+        return children;
+    }
+
+    /**
+     * One member after the other, the learner first: a leader hands over before it ends, and among members that all end at
+     * once it would wait seconds for one to take over.
+     */
+    @Override
+    public void stop() {
+        List<Seat> order = new ArrayList<>(List.of(learner));
+        order.addAll(voters);
+        order.forEach(seat -> machines.stop(seat.member()));
+    }
+}
