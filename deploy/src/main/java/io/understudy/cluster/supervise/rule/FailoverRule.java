@@ -64,8 +64,10 @@ final class FailoverRule {
     }
 
     private static Decision withoutStandby(Situation situation, MemberFacts dead, String observed) {
-        Optional<Decision> restart =
-                situation.placeOf(dead).flatMap(place -> restart(situation, dead, place, observed));
+        Optional<Decision> restart = situation
+                .placeOf(dead)
+                .filter(place -> place.isNamesake(dead))
+                .flatMap(place -> restart(situation, dead, place, observed));
         if (restart.isPresent()) {
             return restart.get();
         }

@@ -4,6 +4,7 @@ import io.understudy.cluster.observe.ClusterFacts;
 import io.understudy.cluster.observe.MemberFacts;
 import io.understudy.cluster.plan.Step;
 import io.understudy.cluster.shape.Limits;
+import io.understudy.vocabulary.ClusterId;
 import io.understudy.vocabulary.MemberId;
 import java.time.Duration;
 import java.time.Instant;
@@ -19,24 +20,36 @@ import java.util.stream.Stream;
  * What is remembered of earlier looks. Lost with the process, which costs time and nothing else: whoever begins anew has to
  * see a member dead for as long as is configured.
  *
+ * @param cluster which it is of; what was seen of another one counts for nothing
  * @param last when the last look was; empty before the first
  * @param voters as of the last confirmed look
  * @param changes when a voter was added or removed, in the last hour, by whomever
+ * @param left machines where a member was found by its peer URL that was removed since: what runs there has no reason to
  * @param setbacks by machine
  * @param orders when each step was last attempted, by {@link Orders#key}
  * @param lostSince since when there is no quorum
  */
 public record History(
+        Optional<ClusterId> cluster,
         Optional<Instant> last,
         Set<MemberId> voters,
         Map<MemberId, Seen> members,
+        Set<String> left,
         Map<String, Setback> setbacks,
         Map<String, Instant> orders,
         List<Instant> changes,
         Optional<Instant> lostSince) {
 
-    public static final History NONE =
-            new History(Optional.empty(), Set.of(), Map.of(), Map.of(), Map.of(), List.of(), Optional.empty());
+    public static final History NONE = new History(
+            Optional.empty(),
+            Optional.empty(),
+            Set.of(),
+            Map.of(),
+            Set.of(),
+            Map.of(),
+            Map.of(),
+            List.of(),
+            Optional.empty());
 
     private static final Duration WINDOW = Duration.ofHours(1);
     private static final Duration LEAST_GAP = Duration.ofSeconds(10);
@@ -44,6 +57,7 @@ public record History(
     public History {
         voters = Set.copyOf(voters);
         members = Map.copyOf(members);
+        left = Set.copyOf(left);
         setbacks = Map.copyOf(setbacks);
         orders = Map.copyOf(orders);
         changes = List.copyOf(changes);
@@ -51,19 +65,25 @@ public record History(
 
     /** With one more look. */
     public History after(ClusterFacts facts, List<Place> places, Limits limits) {
+        if (cluster.isPresent() && !cluster.get().equals(facts.cluster())) {
+            return NONE.after(facts, places, limits);
+        }
         Map<MemberId, Seen> next = new HashMap<>();
         for (MemberFacts member : facts.members()) {
             String place = placeOf(member, places);
             Seen before = members.getOrDefault(member.id(), Seen.first(place, facts));
             next.put(
                     member.id(),
-                    (isGap(facts, limits) ? before.afterPause() : before).after(facts, member, place, limits));
+                    (isGap(facts, limits) ? before.afterPause() : before)
+                            .after(facts, member, place, servedAt(member, places), limits));
         }
         boolean lost = !facts.isConfirmed() || !facts.quorum().isHeld();
         return new History(
+                Optional.of(facts.cluster()),
                 Optional.of(facts.at()),
                 facts.isConfirmed() ? ids(facts) : voters,
                 next,
+                leftAfter(facts, places),
                 setbacksAfter(facts, next, limits),
                 orders,
                 changesAfter(facts),
@@ -75,13 +95,28 @@ public record History(
         Map<String, Instant> next = new HashMap<>(orders);
         next.values().removeIf(earlier -> earlier.isBefore(at.minus(WINDOW)));
         next.put(Orders.key(step), at);
-        return new History(last, voters, members, setbacks, next, changes, lostSince);
+        return new History(cluster, last, voters, members, left, setbacks, next, changes, lostSince);
     }
 
     private boolean isGap(ClusterFacts facts, Limits limits) {
         Duration most = limits.dead().dividedBy(2);
         Duration allowed = most.compareTo(LEAST_GAP) > 0 ? most : LEAST_GAP;
         return last.isPresent() && Duration.between(last.get(), facts.at()).compareTo(allowed) > 0;
+    }
+
+    private Set<String> leftAfter(ClusterFacts facts, List<Place> places) {
+        Set<String> next = new HashSet<>(left);
+        if (facts.isConfirmed()) {
+            members.forEach((id, seen) -> {
+                if (facts.member(id).isEmpty()) {
+                    seen.servedAt().ifPresent(next::add);
+                }
+            });
+        }
+        places.stream()
+                .filter(place -> facts.members().stream().anyMatch(place::holds))
+                .forEach(place -> next.remove(place.name()));
+        return next;
     }
 
     /** Who left the cluster dead, or without ever having been healthy, was on a machine that something is wrong with. */
@@ -122,11 +157,14 @@ public record History(
         return Set.copyOf(facts.voters().stream().map(MemberFacts::id).toList());
     }
 
-    private static String placeOf(MemberFacts member, List<Place> places) {
+    private static Optional<String> servedAt(MemberFacts member, List<Place> places) {
         return places.stream()
-                .filter(place -> place.holds(member))
-                .findFirst()
+                .filter(place -> place.servesFor(member))
                 .map(Place::name)
-                .orElse(member.name());
+                .findFirst();
+    }
+
+    private static String placeOf(MemberFacts member, List<Place> places) {
+        return Place.of(member, places).map(Place::name).orElse(member.name());
     }
 }

@@ -2,6 +2,7 @@ package io.understudy.cluster.supervise.rule;
 
 import io.understudy.cluster.machine.MemberSpec;
 import io.understudy.cluster.observe.MemberFacts;
+import java.util.List;
 import java.util.Optional;
 
 /**
@@ -15,11 +16,28 @@ public record Place(MemberSpec spec, Optional<Boolean> running) {
         return spec.name();
     }
 
-    /** Whether that member runs here: by its name, or by where the others find it until it has one. */
+    /** The one that the member has the name of, or else the peer URL of. */
+    static Optional<Place> of(MemberFacts member, List<Place> places) {
+        return places.stream()
+                .filter(place -> place.isNamesake(member))
+                .findFirst()
+                .or(() ->
+                        places.stream().filter(place -> place.servesFor(member)).findFirst());
+    }
+
+    /** Whether that member may run here: nobody else is to, and whatever runs here may be it. */
     boolean holds(MemberFacts member) {
-        return member.hasStarted()
-                ? member.name().equals(name())
-                : member.peerUrls().stream().anyMatch(spec.peerUrls()::contains);
+        return isNamesake(member) || servesFor(member);
+    }
+
+    /** Members that somebody else founded may have other names than their machines have here. */
+    boolean isNamesake(MemberFacts member) {
+        return member.name().equals(name());
+    }
+
+    /** Whether the others find that member here. */
+    boolean servesFor(MemberFacts member) {
+        return member.peerUrls().stream().anyMatch(spec.peerUrls()::contains);
     }
 
     boolean isKnownToBeDown() {

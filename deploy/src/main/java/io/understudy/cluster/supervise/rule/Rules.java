@@ -4,6 +4,7 @@ import static java.util.stream.Collectors.joining;
 
 import io.understudy.cluster.observe.MemberFacts;
 import io.understudy.cluster.plan.Step;
+import io.understudy.cluster.quorum.Quorum;
 import java.util.List;
 import java.util.Optional;
 
@@ -29,7 +30,8 @@ public final class Rules {
             FailoverRule::replaceDeadVoter,
             Rules::retire,
             LearnerRules::standby,
-            LearnerRules::readReplica);
+            LearnerRules::readReplica,
+            Rules::foreign);
 
     private Rules() {}
 
@@ -40,18 +42,42 @@ public final class Rules {
                 .orElseGet(() -> new Decision.Settled(summary(situation)));
     }
 
-    /** The process of one that is no member any more: nobody else can join where it runs. */
+    /**
+     * The process of one that is no member any more: nobody else can join where it runs. Whoever was not seen to be removed
+     * may be a member under names we don't know, or one of another cluster.
+     */
     static Optional<Decision> retire(Situation situation) {
         return situation.freePlaces().stream()
                 .filter(place -> place.running().orElse(false))
+                .filter(situation::isLeft)
+                .filter(place -> survivesEnd(situation))
                 .filter(place -> !situation.wasOrdered(new Step.Retire(place.spec())))
                 .findFirst()
                 .map(place -> change(
                         situation,
                         "retire",
-                        place.name() + " runs and is no member",
+                        place.name() + " runs and was removed",
                         "its process is ended; it stays benched",
                         new Step.Retire(place.spec())));
+    }
+
+    /** Even if the process were, against all that is known, that of a healthy voter. */
+    private static boolean survivesEnd(Situation situation) {
+        Quorum now = situation.quorum();
+        return new Quorum(now.voters(), now.healthy() - 1).isHeld()
+                || situation.facts().voters().stream()
+                        .allMatch(voter -> situation.placeOf(voter).isPresent());
+    }
+
+    private static Optional<Decision> foreign(Situation situation) {
+        return situation.freePlaces().stream()
+                .filter(place -> place.running().orElse(false))
+                .findFirst()
+                .map(
+                        place -> new Decision.Waiting(
+                                "foreign-process",
+                                place.name() + " runs, and no member has its name or peer URL",
+                                "it is left alone, as it was not seen to be removed: stop it, or correct its name and URLs here"));
     }
 
     /** A step that leaves the quorum as it is. */

@@ -10,6 +10,7 @@ import java.util.Optional;
  * What the looks so far tell of one member.
  *
  * @param place its name, or that of the machine it is to run on; empty if neither is known
+ * @param servedAt the machine that has its peer URL
  * @param first when it was first seen in the member list
  * @param missingSince since when neither our probe nor a live member has reached it
  * @param readySince since when it has been healthy and no further behind than allowed
@@ -18,6 +19,7 @@ import java.util.Optional;
  */
 record Seen(
         String place,
+        Optional<String> servedAt,
         Instant first,
         Optional<Instant> missingSince,
         Optional<Instant> readySince,
@@ -25,15 +27,16 @@ record Seen(
         int outages) {
 
     static Seen first(String place, ClusterFacts facts) {
-        return new Seen(place, facts.at(), Optional.empty(), Optional.empty(), false, 0);
+        return new Seen(place, Optional.empty(), facts.at(), Optional.empty(), Optional.empty(), false, 0);
     }
 
-    Seen after(ClusterFacts facts, MemberFacts member, String placeNow, Limits limits) {
+    Seen after(ClusterFacts facts, MemberFacts member, String placeNow, Optional<String> servedNow, Limits limits) {
         boolean missing = isMissing(facts, member);
         boolean ready = member.isHealthy()
                 && facts.lag(member).filter(lag -> lag <= limits.maxLag()).isPresent();
         return new Seen(
                 placeNow.isEmpty() ? place : placeNow,
+                servedNow.or(() -> servedAt),
                 first,
                 since(missing, missingSince, facts.at()),
                 since(ready, readySince, facts.at()),
@@ -43,7 +46,7 @@ record Seen(
 
     /** As if it had only now begun to be as it is: nobody looked for a while. */
     Seen afterPause() {
-        return new Seen(place, first, Optional.empty(), Optional.empty(), wasHealthy, outages);
+        return new Seen(place, servedAt, first, Optional.empty(), Optional.empty(), wasHealthy, outages);
     }
 
     private static Optional<Instant> since(boolean now, Optional<Instant> before, Instant at) {

@@ -42,7 +42,7 @@ public record Situation(ClusterFacts facts, History history, List<Place> places,
     }
 
     Optional<Place> placeOf(MemberFacts member) {
-        return places.stream().filter(place -> place.holds(member)).findFirst();
+        return Place.of(member, places);
     }
 
     /** Not reached for so long that it won't come back by itself, and those that tell so are a quorum. */
@@ -103,6 +103,11 @@ public record Situation(ClusterFacts facts, History history, List<Place> places,
         return freePlaces().stream()
                 .filter(place -> !isHeldOff(place) && !place.running().orElse(false))
                 .toList();
+    }
+
+    /** Whether who ran there was a member of this cluster, and seen to be removed. */
+    boolean isLeft(Place place) {
+        return history.left().contains(place.name());
     }
 
     boolean isHeldOff(Place place) {

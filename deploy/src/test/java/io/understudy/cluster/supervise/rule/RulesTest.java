@@ -155,6 +155,33 @@ final class RulesTest {
     }
 
     @Test
+    void whoWasRemovedWithoutNoticingIsEnded() {
+        Simulated cluster = settled(THREE_AND_ONE, 5, 3);
+        cluster.stall(0);
+        cluster.run(120);
+        assertThat(cluster.changes())
+                .anySatisfy(change -> assertThat(change.step()).isEqualTo(new Step.Retire(Simulated.spec("m1"))));
+    }
+
+    @Test
+    void whatWasNeverSeenAsAMemberIsLeftAlone() {
+        Simulated cluster = new Simulated(THREE_AND_ONE, LIMITS, V35, 4, 3);
+        cluster.occupy(3);
+        cluster.run(120);
+        assertThat(cluster.changes()).isEmpty();
+        assertThat(cluster.last().observed()).contains("m4 runs, and no member has its name or peer URL");
+    }
+
+    @Test
+    void membersOfOtherNamesAreFoundByTheirPeerUrlsAndNotEnded() {
+        Simulated cluster = new Simulated(new Shape(3, 0, Set.of(), false, 1), LIMITS, V35, 3, 3);
+        cluster.callOtherwise();
+        cluster.run(120);
+        assertThat(cluster.changes()).isEmpty();
+        assertThat(cluster.last()).isInstanceOf(Decision.Settled.class);
+    }
+
+    @Test
     void whoBeginsAnewHasToSeeAMemberDeadForAsLong() {
         Simulated cluster = settled(THREE_AND_ONE, 5, 3);
         cluster.kill(0);

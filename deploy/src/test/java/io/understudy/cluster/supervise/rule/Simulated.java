@@ -48,6 +48,7 @@ final class Simulated {
     private final List<Decision.Change> changes = new ArrayList<>();
     private Instant now = Instant.EPOCH;
     private History history = History.NONE;
+    private String prefix = "";
     private long nextId = 1;
     private Decision last = new Decision.Settled("nothing yet");
     private Optional<MemberId> leader = Optional.empty();
@@ -81,12 +82,26 @@ final class Simulated {
             }
         });
         stalled.remove(name(machine));
+        // Who was removed meanwhile is told so by the others, and ends.
+        processes
+                .entrySet()
+                .removeIf(each -> each.getKey().equals(name(machine)) && !members.containsKey(each.getValue()));
     }
 
     /** Nothing starts there any more. */
     void breakDown(int machine) {
         kill(machine);
         broken.add(name(machine));
+    }
+
+    /** Something runs there that this cluster knows nothing of. */
+    void occupy(int machine) {
+        processes.put(name(machine), new MemberId(Long.MAX_VALUE));
+    }
+
+    /** Its members are called otherwise than the supervisor calls their machines. */
+    void callOtherwise() {
+        prefix = "other-";
     }
 
     void stall(int machine) {
@@ -182,7 +197,9 @@ final class Simulated {
                     promote.learner(), (id, learner) -> new Member(learner.machine(), Role.VOTER, true, 0));
         } else if (step instanceof Step.Remove remove) {
             Member removed = members.remove(remove.member());
-            processes.remove(removed.machine(), remove.member());
+            if (!stalled.contains(removed.machine())) {
+                processes.remove(removed.machine(), remove.member());
+            }
         } else if (step instanceof Step.Retire retire) {
             processes.remove(retire.member().name());
         }
@@ -232,7 +249,7 @@ final class Simulated {
         }
         return new MemberFacts(
                 id,
-                member.started() ? member.machine() : "",
+                member.started() ? prefix + member.machine() : "",
                 member.role(),
                 spec(member.machine()).peerUrls(),
                 List.of(),
