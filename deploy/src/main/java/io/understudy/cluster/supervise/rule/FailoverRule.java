@@ -1,6 +1,9 @@
 package io.understudy.cluster.supervise.rule;
 
 import io.understudy.cluster.observe.MemberFacts;
+import io.understudy.cluster.plan.Preflight;
+import io.understudy.cluster.plan.Projection;
+import io.understudy.cluster.plan.Refusal;
 import io.understudy.cluster.plan.Step;
 import java.time.Instant;
 import java.util.List;
@@ -45,13 +48,14 @@ final class FailoverRule {
                             + " voters were removed or added in the last hour, "
                             + situation.limits().changesPerHour() + " are allowed");
         }
-        Optional<MemberFacts> standby = situation.readyStandby();
-        if (standby.isPresent()) {
-            return remove(
-                    situation,
-                    dead,
-                    observed,
-                    "it is removed, then " + standby.get().label() + " is promoted");
+        List<MemberFacts> ready = situation.readyStandbys();
+        if (!ready.isEmpty()) {
+            return ready.stream()
+                    .filter(standby -> refusals(situation, dead, standby).isEmpty())
+                    .findFirst()
+                    .map(standby -> remove(
+                            situation, dead, observed, "it is removed, then " + standby.label() + " is promoted"))
+                    .orElseGet(() -> notYet(observed, refusals(situation, dead, ready.get(0))));
         }
         Optional<MemberFacts> coming = situation.promotableLearners().stream()
                 .filter(learner -> !situation.isDead(learner))
@@ -84,6 +88,24 @@ final class FailoverRule {
                                 + spare.get(0).name());
     }
 
+    /** What would forbid the promotion once the dead one is removed. */
+    private static List<Refusal> refusals(Situation situation, MemberFacts dead, MemberFacts standby) {
+        return Preflight.check(promotion(standby), Projection.after(situation.facts(), removal(dead)));
+    }
+
+    private static Decision notYet(String observed, List<Refusal> refusals) {
+        return new Decision.Waiting(
+                NAME, observed, "not removed yet, as nobody could take its place: " + refusals.get(0));
+    }
+
+    private static Step promotion(MemberFacts standby) {
+        return new Step.Promote(standby.id(), standby.label());
+    }
+
+    private static Step removal(MemberFacts dead) {
+        return new Step.Remove(dead.id(), dead.label());
+    }
+
     /** Once per outage. */
     private static Optional<Decision> restart(Situation situation, MemberFacts dead, Place place, String observed) {
         Step start = new Step.Start(place.spec());
@@ -110,7 +132,7 @@ final class FailoverRule {
                 NAME,
                 observed,
                 told,
-                new Step.Remove(dead.id(), dead.label()),
+                removal(dead),
                 situation.quorum(),
                 situation.quorum().minusVoter(false));
     }

@@ -23,6 +23,7 @@ public final class Rules {
     private static final List<Rule> RULES = List.of(
             QuorumRule::lost,
             FailoverRule::change,
+            VoterRules::complete,
             JoinRule::bringUp,
             VoterRules::grow,
             VoterRules::shrink,

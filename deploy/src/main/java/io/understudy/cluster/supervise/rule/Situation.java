@@ -78,13 +78,14 @@ public record Situation(ClusterFacts facts, History history, List<Place> places,
         return !member.hasStarted() || (member.isLearner() && !seen(member).wasHealthy());
     }
 
-    /** The best of those that may be promoted now: standbys before read replicas, then by lag. */
-    Optional<MemberFacts> readyStandby() {
+    /** Those that may be promoted now, the best first: standbys before read replicas, then by lag. */
+    List<MemberFacts> readyStandbys() {
         return facts.learners().stream()
                 .filter(this::isReady)
-                .min(Comparator.comparing(
+                .sorted(Comparator.comparing(
                                 (MemberFacts learner) -> shape.readReplicas().contains(learner.name()))
-                        .thenComparing(learner -> facts.lag(learner).orElse(Long.MAX_VALUE)));
+                        .thenComparing(learner -> facts.lag(learner).orElse(Long.MAX_VALUE)))
+                .toList();
     }
 
     List<MemberFacts> promotableLearners() {

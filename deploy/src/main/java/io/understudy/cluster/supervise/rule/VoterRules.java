@@ -1,6 +1,7 @@
 package io.understudy.cluster.supervise.rule;
 
 import io.understudy.cluster.observe.MemberFacts;
+import io.understudy.cluster.plan.Preflight;
 import io.understudy.cluster.plan.Step;
 import io.understudy.cluster.quorum.Quorum;
 import java.util.Comparator;
@@ -17,13 +18,30 @@ final class VoterRules {
 
     private VoterRules() {}
 
+    /**
+     * A voter too few, and one ready: that is not to wait for who is joining meanwhile, unless the promotion would be
+     * refused because of it.
+     */
+    static Optional<Decision> complete(Situation situation) {
+        int voters = situation.facts().voters().size();
+        if (voters % 2 == 1 || voters >= situation.target()) {
+            return Optional.empty();
+        }
+        return situation.readyStandbys().stream()
+                .filter(ready -> Preflight.check(new Step.Promote(ready.id(), ready.label()), situation.facts())
+                        .isEmpty())
+                .findFirst()
+                .map(ready -> promote(situation, ready, voters + " voters of " + situation.target()))
+                .filter(decision -> decision instanceof Decision.Change);
+    }
+
     static Optional<Decision> grow(Situation situation) {
         int voters = situation.facts().voters().size();
         if (voters >= situation.target()) {
             return Optional.empty();
         }
         String observed = voters + " voters of " + situation.target();
-        Optional<MemberFacts> ready = situation.readyStandby();
+        Optional<MemberFacts> ready = situation.readyStandbys().stream().findFirst();
         if (ready.isPresent()) {
             return Optional.of(promote(situation, ready.get(), observed));
         }

@@ -155,6 +155,34 @@ final class RulesTest {
     }
 
     @Test
+    void aDeadVoterStaysWhileItsSuccessorCouldNotBePromoted() {
+        Simulated cluster = settled(THREE_AND_ONE, 5, 3);
+        cluster.hide(3);
+        cluster.kill(0);
+        cluster.run(60);
+        assertThat(cluster.changes()).isEmpty();
+        assertThat(cluster.last().told()).contains("not removed yet", "nothing answers at the peer URL of m4");
+    }
+
+    @Test
+    void theStandbyIsPromotedThoughAnotherLearnerIsJoining() {
+        Simulated cluster =
+                new Simulated(new Shape(3, 2, Set.of(), false, 2), LIMITS, EtcdVersion.parse("3.6.5"), 6, 3);
+        cluster.run(120);
+        cluster.changes().clear();
+        cluster.cripple(5);
+        cluster.kill(4);
+        cluster.run(50);
+        assertThat(cluster.learnerNames()).containsExactlyInAnyOrder("m4", "m6");
+        cluster.kill(0);
+        cluster.changes().clear();
+        cluster.run(35);
+        assertThat(cluster.changes().stream()
+                        .map(change -> change.step().getClass().getSimpleName()))
+                .containsExactly("Remove", "Promote");
+    }
+
+    @Test
     void whoWasRemovedWithoutNoticingIsEnded() {
         Simulated cluster = settled(THREE_AND_ONE, 5, 3);
         cluster.stall(0);

@@ -6,6 +6,7 @@ import io.understudy.cluster.machine.MemberSpec;
 import io.understudy.cluster.observe.ClusterFacts;
 import io.understudy.cluster.observe.MemberAnswer;
 import io.understudy.cluster.observe.MemberFacts;
+import io.understudy.cluster.observe.MemberProcess;
 import io.understudy.cluster.plan.Step;
 import io.understudy.cluster.quorum.Quorum;
 import io.understudy.cluster.shape.Limits;
@@ -43,6 +44,8 @@ final class Simulated {
     private final List<String> machines = new ArrayList<>();
     private final Map<String, MemberId> processes = new HashMap<>();
     private final Set<String> broken = new HashSet<>();
+    private final Set<String> crippled = new HashSet<>();
+    private final Set<String> hidden = new HashSet<>();
     private final Set<String> stalled = new HashSet<>();
     private final Map<MemberId, Member> members = new HashMap<>();
     private final List<Decision.Change> changes = new ArrayList<>();
@@ -102,6 +105,16 @@ final class Simulated {
     /** Its members are called otherwise than the supervisor calls their machines. */
     void callOtherwise() {
         prefix = "other-";
+    }
+
+    /** Who runs there answers, and never becomes healthy. */
+    void cripple(int machine) {
+        crippled.add(name(machine));
+    }
+
+    /** Nothing answers at its peer URL, though it works by the connections it makes itself. */
+    void hide(int machine) {
+        hidden.add(name(machine));
     }
 
     void stall(int machine) {
@@ -238,7 +251,7 @@ final class Simulated {
                         new Revision(5),
                         1,
                         1,
-                        held,
+                        held && !crippled.contains(member.machine()),
                         List.of()))
                 : Optional.empty();
         Set<MemberId> peers = new HashSet<>();
@@ -254,7 +267,8 @@ final class Simulated {
                 spec(member.machine()).peerUrls(),
                 List.of(),
                 answer,
-                peers);
+                peers,
+                new MemberProcess(Optional.empty(), Optional.empty(), Optional.of(!hidden.contains(member.machine()))));
     }
 
     private long count(Role role, boolean up) {
