@@ -46,4 +46,9 @@ public record SupervisorSettings(HostPort listen, Duration interval, Duration pa
     public static SupervisorSettings from(Configuration group) {
         return new SupervisorSettings(group.get(LISTEN), group.get(INTERVAL), group.get(PATIENCE), group.get(LEASE));
     }
+
+    /** From the beginning of a look to that of the next, at most. */
+    public Duration pace() {
+        return interval.plus(patience);
+    }
 }

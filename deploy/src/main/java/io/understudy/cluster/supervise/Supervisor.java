@@ -56,6 +56,7 @@ final class Supervisor implements AutoCloseable {
     private final SupervisorSettings settings;
     private final Journal journal;
     private final Consumer<ClusterFacts> whileActive;
+    private final SteadyClock clock = new SteadyClock();
     private final CountDownLatch closed = new CountDownLatch(1);
     private final Thread thread = new Thread(this::run, "supervisor");
 
@@ -156,13 +157,14 @@ final class Supervisor implements AutoCloseable {
     /** Whether a step was taken, so that another look is due at once. */
     private boolean lookAndAct() throws InterruptedException {
         try {
+            Instant at = clock.instant();
             ClusterFacts now = observer.observe(settings.patience());
             List<Place> places = machines.places().stream()
                     .map(place -> new Place(place, machines.isRunning(place)))
                     .toList();
-            history = history.after(now, places, limits);
+            history = history.after(now, at, places, limits, settings.pace());
             facts = Optional.of(now);
-            lookedAt = Optional.of(now.at());
+            lookedAt = Optional.of(Instant.now());
             if (candidacy.standing() instanceof Standing.Active) {
                 whileActive.accept(now);
             }
@@ -188,7 +190,7 @@ final class Supervisor implements AutoCloseable {
         if (!(standing instanceof Standing.Active)) {
             return record(change, Outcome.NOT_ACTIVE, standing.toString());
         }
-        if (failedAt.isPresent() && failedAt.get().plus(AFTER_FAILURE).isAfter(now.at())) {
+        if (failedAt.isPresent() && failedAt.get().plus(AFTER_FAILURE).isAfter(clock.instant())) {
             return false;
         }
         List<Refusal> refusals = Preflight.check(change.step(), now);
@@ -203,20 +205,20 @@ final class Supervisor implements AutoCloseable {
 
     private boolean take(Decision.Change change, ClusterFacts now) throws InterruptedException {
         Step step = change.step();
-        history = history.ordered(step, now.at());
+        history = history.ordered(step, clock.instant());
         try {
             work.begin(step, now);
             failedAt = Optional.empty();
             boolean unused = record(change, Outcome.DONE, "");
             return true;
         } catch (RefusedException e) {
-            failedAt = Optional.of(now.at());
+            failedAt = Optional.of(clock.instant());
             return record(change, Outcome.FAILED, String.valueOf(e.getMessage()));
         } catch (OutcomeUnknownException e) {
-            failedAt = Optional.of(now.at());
+            failedAt = Optional.of(clock.instant());
             return record(change, Outcome.UNKNOWN, String.valueOf(e.getMessage()));
         } catch (RuntimeException e) {
-            failedAt = Optional.of(now.at());
+            failedAt = Optional.of(clock.instant());
             LOG.error("step failed step=\"{}\"", step.told(), e);
             return record(change, Outcome.FAILED, String.valueOf(e.getMessage()));
         }

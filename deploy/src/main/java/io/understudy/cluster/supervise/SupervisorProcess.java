@@ -87,7 +87,7 @@ public final class SupervisorProcess implements AutoCloseable {
                             snapshots(open, configured.snapshots(), connections, tool, metrics.registry())));
             looking.set(supervisor);
             SupervisorMeters.register(supervisor, metrics.registry());
-            Duration stale = settings.interval().plus(settings.patience()).multipliedBy(LATE);
+            Duration stale = settings.pace().multipliedBy(LATE);
             StateServer server =
                     opened(open, StateServer.start(settings.listen().socketAddress(), supervisor, metrics, stale));
             supervisor.start();

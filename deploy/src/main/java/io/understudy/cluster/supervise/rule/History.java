@@ -20,6 +20,8 @@ import java.util.stream.Stream;
  * What is remembered of earlier looks. Lost with the process, which costs time and nothing else: whoever begins anew has to
  * see a member dead for as long as is configured.
  *
+ * <p>Its times are those of a clock that is never set: what lasts is not to depend on it.
+ *
  * @param cluster which it is of; what was seen of another one counts for nothing
  * @param last when the last look was; empty before the first
  * @param voters as of the last confirmed look
@@ -52,7 +54,7 @@ public record History(
             Optional.empty());
 
     private static final Duration WINDOW = Duration.ofHours(1);
-    private static final Duration LEAST_GAP = Duration.ofSeconds(10);
+    private static final int LATE = 3;
 
     public History {
         voters = Set.copyOf(voters);
@@ -63,31 +65,48 @@ public record History(
         changes = List.copyOf(changes);
     }
 
-    /** With one more look. */
-    public History after(ClusterFacts facts, List<Place> places, Limits limits) {
+    /**
+     * With one more look.
+     *
+     * @param at when it began
+     * @param pace what a look and the pause after it take at most
+     */
+    public History after(ClusterFacts facts, Instant at, List<Place> places, Limits limits, Duration pace) {
         if (cluster.isPresent() && !cluster.get().equals(facts.cluster())) {
-            return NONE.after(facts, places, limits);
+            return NONE.after(facts, at, places, limits, pace);
         }
+        Duration gap = gap(limits, pace);
         Map<MemberId, Seen> next = new HashMap<>();
         for (MemberFacts member : facts.members()) {
             String place = placeOf(member, places);
-            Seen before = members.getOrDefault(member.id(), Seen.first(place, facts));
+            Seen before = members.getOrDefault(member.id(), Seen.first(place, at));
+            boolean paused =
+                    last.isPresent() && Duration.between(last.get(), at).compareTo(gap) > 0;
             next.put(
                     member.id(),
-                    (isGap(facts, limits) ? before.afterPause() : before)
-                            .after(facts, member, place, servedAt(member, places), limits));
+                    (paused ? before.afterPause() : before)
+                            .after(new Sighting(facts, member, at), place, servedAt(member, places), limits, gap));
         }
         boolean lost = !facts.isConfirmed() || !facts.quorum().isHeld();
         return new History(
                 Optional.of(facts.cluster()),
-                Optional.of(facts.at()),
+                Optional.of(at),
                 facts.isConfirmed() ? ids(facts) : voters,
                 next,
                 leftAfter(facts, places),
-                setbacksAfter(facts, next, limits),
+                setbacksAfter(facts, at, next, limits),
                 orders,
-                changesAfter(facts),
-                lost ? Optional.of(lostSince.orElse(facts.at())) : Optional.empty());
+                changesAfter(facts, at),
+                lost ? Optional.of(lostSince.orElse(at)) : Optional.empty());
+    }
+
+    /** Without a look for so long, nobody can tell what was meanwhile; a look that is late by one is none of that. */
+    private static Duration gap(Limits limits, Duration pace) {
+        Duration half = limits.dead().dividedBy(2);
+        Duration wanted = pace.multipliedBy(LATE);
+        Duration least = pace.multipliedBy(2);
+        Duration allowed = wanted.compareTo(half) < 0 ? wanted : half;
+        return allowed.compareTo(least) < 0 ? least : allowed;
     }
 
     /** With an attempt at a step, at that time. */
@@ -96,12 +115,6 @@ public record History(
         next.values().removeIf(earlier -> earlier.isBefore(at.minus(WINDOW)));
         next.put(Orders.key(step), at);
         return new History(cluster, last, voters, members, left, setbacks, next, changes, lostSince);
-    }
-
-    private boolean isGap(ClusterFacts facts, Limits limits) {
-        Duration most = limits.dead().dividedBy(2);
-        Duration allowed = most.compareTo(LEAST_GAP) > 0 ? most : LEAST_GAP;
-        return last.isPresent() && Duration.between(last.get(), facts.at()).compareTo(allowed) > 0;
     }
 
     private Set<String> leftAfter(ClusterFacts facts, List<Place> places) {
@@ -120,24 +133,24 @@ public record History(
     }
 
     /** Who left the cluster dead, or without ever having been healthy, was on a machine that something is wrong with. */
-    private Map<String, Setback> setbacksAfter(ClusterFacts facts, Map<MemberId, Seen> now, Limits limits) {
+    private Map<String, Setback> setbacksAfter(ClusterFacts facts, Instant at, Map<MemberId, Seen> now, Limits limits) {
         Map<String, Setback> next = new HashMap<>(setbacks);
         now.values().stream()
-                .filter(seen -> lasted(seen.readySince(), limits.stable(), facts.at()))
+                .filter(seen -> lasted(seen.readySince(), limits.stable(), at))
                 .forEach(seen -> next.remove(seen.place()));
         members.forEach((id, seen) -> {
             boolean left = facts.isConfirmed() && !now.containsKey(id);
-            if (left && !seen.place().isEmpty() && (seen.missingSince().isPresent() || !seen.wasHealthy())) {
-                Setback before = next.getOrDefault(seen.place(), new Setback(0, facts.at()));
-                next.put(seen.place(), before.again(facts.at()));
+            if (left && !seen.place().isEmpty() && (seen.missing().isPresent() || !seen.wasHealthy())) {
+                Setback before = next.getOrDefault(seen.place(), new Setback(0, at));
+                next.put(seen.place(), before.again(at));
             }
         });
         return next;
     }
 
-    private List<Instant> changesAfter(ClusterFacts facts) {
-        Instant oldest = facts.at().minus(WINDOW);
-        Stream<Instant> known = changes.stream().filter(at -> at.isAfter(oldest));
+    private List<Instant> changesAfter(ClusterFacts facts, Instant at) {
+        Instant oldest = at.minus(WINDOW);
+        Stream<Instant> known = changes.stream().filter(change -> change.isAfter(oldest));
         if (!facts.isConfirmed() || voters.isEmpty()) {
             return known.toList();
         }
@@ -146,7 +159,7 @@ public record History(
         Set<MemberId> gone = new HashSet<>(voters);
         gone.removeAll(ids(facts));
         changed.addAll(gone);
-        return Stream.concat(known, changed.stream().map(id -> facts.at())).toList();
+        return Stream.concat(known, changed.stream().map(id -> at)).toList();
     }
 
     static boolean lasted(Optional<Instant> since, Duration least, Instant now) {

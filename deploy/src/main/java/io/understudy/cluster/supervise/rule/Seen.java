@@ -1,8 +1,7 @@
 package io.understudy.cluster.supervise.rule;
 
-import io.understudy.cluster.observe.ClusterFacts;
-import io.understudy.cluster.observe.MemberFacts;
 import io.understudy.cluster.shape.Limits;
+import java.time.Duration;
 import java.time.Instant;
 import java.util.Optional;
 
@@ -12,54 +11,50 @@ import java.util.Optional;
  * @param place its name, or that of the machine it is to run on; empty if neither is known
  * @param servedAt the machine that has its peer URL
  * @param first when it was first seen in the member list
- * @param missingSince since when neither our probe nor a live member has reached it
+ * @param missing empty if it was reached since
  * @param readySince since when it has been healthy and no further behind than allowed
  * @param wasHealthy whether it ever was
- * @param outages how often it went missing
  */
 record Seen(
         String place,
         Optional<String> servedAt,
         Instant first,
-        Optional<Instant> missingSince,
+        Optional<Missing> missing,
         Optional<Instant> readySince,
-        boolean wasHealthy,
-        int outages) {
+        boolean wasHealthy) {
 
-    static Seen first(String place, ClusterFacts facts) {
-        return new Seen(place, Optional.empty(), facts.at(), Optional.empty(), Optional.empty(), false, 0);
+    static Seen first(String place, Instant at) {
+        return new Seen(place, Optional.empty(), at, Optional.empty(), Optional.empty(), false);
     }
 
-    Seen after(ClusterFacts facts, MemberFacts member, String placeNow, Optional<String> servedNow, Limits limits) {
-        boolean missing = isMissing(facts, member);
-        boolean ready = member.isHealthy()
-                && facts.lag(member).filter(lag -> lag <= limits.maxLag()).isPresent();
+    /** @param gap nobody looked if the look before was longer ago */
+    Seen after(Sighting sighting, String placeNow, Optional<String> servedNow, Limits limits, Duration gap) {
         return new Seen(
                 placeNow.isEmpty() ? place : placeNow,
                 servedNow.or(() -> servedAt),
                 first,
-                since(missing, missingSince, facts.at()),
-                since(ready, readySince, facts.at()),
-                wasHealthy || member.isHealthy(),
-                outages + (missing && missingSince.isEmpty() ? 1 : 0));
+                missingAfter(sighting, gap),
+                sighting.isReady(limits) ? readySince.or(() -> Optional.of(sighting.at())) : Optional.empty(),
+                wasHealthy || sighting.member().isHealthy());
     }
 
-    /** As if it had only now begun to be as it is: nobody looked for a while. */
+    /** As if it had only now begun to be ready: nobody looked for a while. */
     Seen afterPause() {
-        return new Seen(place, servedAt, first, Optional.empty(), Optional.empty(), wasHealthy, outages);
+        return new Seen(place, servedAt, first, missing, Optional.empty(), wasHealthy);
     }
 
-    private static Optional<Instant> since(boolean now, Optional<Instant> before, Instant at) {
-        if (!now) {
+    Optional<Instant> missingSince() {
+        return missing.map(Missing::since);
+    }
+
+    private Optional<Missing> missingAfter(Sighting sighting, Duration gap) {
+        if (!sighting.isMissing()) {
             return Optional.empty();
         }
-        return before.isPresent() ? before : Optional.of(at);
-    }
-
-    private static boolean isMissing(ClusterFacts facts, MemberFacts member) {
-        return member.answer().isEmpty()
-                && facts.members().stream()
-                        .filter(other -> other.answer().isPresent())
-                        .noneMatch(other -> other.peers().contains(member.id()));
+        // Without evidence it was not looked for.
+        return sighting.isSound()
+                ? Optional.of(missing.map(before -> before.again(sighting.at(), gap))
+                        .orElseGet(() -> Missing.first(sighting.at())))
+                : missing;
     }
 }

@@ -30,7 +30,7 @@ public record Situation(ClusterFacts facts, History history, List<Place> places,
     }
 
     Instant now() {
-        return facts.at();
+        return history.last().orElseThrow();
     }
 
     Quorum quorum() {
@@ -47,17 +47,9 @@ public record Situation(ClusterFacts facts, History history, List<Place> places,
 
     /** Not reached for so long that it won't come back by itself, and those that tell so are a quorum. */
     boolean isDead(MemberFacts member) {
-        return isEvidenceSound() && History.lasted(seen(member).missingSince(), limits.dead(), now());
-    }
-
-    /** A leader that says nothing of its peers would make dead all that we can't reach ourselves. */
-    private boolean isEvidenceSound() {
-        return facts.leader()
-                .filter(leader -> 1
-                                + facts.voters().stream()
-                                        .filter(voter -> leader.peers().contains(voter.id()))
-                                        .count()
-                        >= quorum().needed())
+        return seen(member)
+                .missing()
+                .filter(missing -> missing.lasted(limits.dead(), now()))
                 .isPresent();
     }
 

@@ -210,6 +210,56 @@ final class RulesTest {
     }
 
     @Test
+    void whoIsNotToldOfIsNotDead() {
+        Simulated cluster = settled(THREE_AND_ONE, 5, 3);
+        cluster.hushPeers(2);
+        cluster.run(300);
+        assertThat(cluster.changes()).isEmpty();
+        cluster.tellOfPeersAgain();
+        cluster.run(60);
+        assertThat(cluster.changes()).isEmpty();
+    }
+
+    @Test
+    void looksThatTellNothingAreNoneOfThoseThatMakeAMemberDead() {
+        Simulated cluster = settled(THREE_AND_ONE, 5, 3);
+        cluster.kill(2);
+        cluster.hushPeers(2);
+        cluster.run(300);
+        cluster.tellOfPeersAgain();
+        cluster.run(30);
+        assertThat(cluster.changes()).isEmpty();
+        cluster.run(3);
+        assertThat(cluster.changes()).isNotEmpty();
+    }
+
+    @Test
+    void aPauseOfTheSupervisorCountsForNothing() {
+        Simulated cluster = settled(THREE_AND_ONE, 5, 3);
+        cluster.kill(0);
+        for (int look = 0; look < 10; look++) {
+            Decision unused = cluster.tick(Duration.ofSeconds(12));
+        }
+        assertThat(cluster.changes()).isEmpty();
+        cluster.run(31);
+        assertThat(cluster.changes()).isNotEmpty();
+    }
+
+    @Test
+    void fewerThanThreeLooksMakeNobodyDeadHoweverShortTheDeadTime() {
+        Limits hasty = new Limits(
+                Duration.ofSeconds(1), 100, Duration.ofSeconds(5), Duration.ofSeconds(60), Duration.ofSeconds(120), 20);
+        Simulated cluster = new Simulated(THREE_AND_ONE, hasty, V35, 5, 3);
+        cluster.run(60);
+        cluster.changes().clear();
+        cluster.kill(0);
+        cluster.run(2);
+        assertThat(cluster.changes()).isEmpty();
+        cluster.run(1);
+        assertThat(cluster.changes()).isNotEmpty();
+    }
+
+    @Test
     void whoBeginsAnewHasToSeeAMemberDeadForAsLong() {
         Simulated cluster = settled(THREE_AND_ONE, 5, 3);
         cluster.kill(0);

@@ -51,6 +51,8 @@ final class Simulated {
     private final List<Decision.Change> changes = new ArrayList<>();
     private Instant now = Instant.EPOCH;
     private History history = History.NONE;
+    private final Set<String> unreached = new HashSet<>();
+    private boolean hushed;
     private String prefix = "";
     private long nextId = 1;
     private Decision last = new Decision.Settled("nothing yet");
@@ -117,6 +119,16 @@ final class Simulated {
         hidden.add(name(machine));
     }
 
+    /** From now on nobody tells of its peers, and the supervisor's own way is cut to who runs there. */
+    void hushPeers(int unreachable) {
+        hushed = true;
+        unreached.add(name(unreachable));
+    }
+
+    void tellOfPeersAgain() {
+        hushed = false;
+    }
+
     void stall(int machine) {
         stalled.add(name(machine));
     }
@@ -149,7 +161,12 @@ final class Simulated {
     }
 
     Decision tick() {
-        now = now.plus(TICK);
+        return tick(TICK);
+    }
+
+    /** A look after so long, in which nobody looked. */
+    Decision tick(Duration since) {
+        now = now.plus(since);
         members.replaceAll((id, member) -> isUp(id)
                 ? new Member(member.machine(), member.role(), true, Math.max(0, member.lag() - CATCH_UP))
                 : member);
@@ -157,7 +174,7 @@ final class Simulated {
         List<Place> places = machines.stream()
                 .map(name -> new Place(spec(name), Optional.of(processes.containsKey(name))))
                 .toList();
-        history = history.after(facts, places, limits);
+        history = history.after(facts, now, places, limits, TICK);
         last = Rules.decide(new Situation(facts, history, places, shape, limits));
         if (last instanceof Decision.Change change) {
             requireSurvivable(facts, change.step());
@@ -241,7 +258,7 @@ final class Simulated {
 
     private MemberFacts facts(MemberId id, boolean held) {
         Member member = members.get(id);
-        Optional<MemberAnswer> answer = isUp(id)
+        Optional<MemberAnswer> answer = isUp(id) && !unreached.contains(member.machine())
                 ? Optional.of(new MemberAnswer(
                         version,
                         leader,
@@ -255,7 +272,7 @@ final class Simulated {
                         List.of()))
                 : Optional.empty();
         Set<MemberId> peers = new HashSet<>();
-        if (isUp(id)) {
+        if (isUp(id) && !hushed) {
             members.keySet().stream()
                     .filter(other -> !other.equals(id) && isUp(other))
                     .forEach(peers::add);

@@ -1,0 +1,16 @@
+package io.understudy.cluster.supervise;
+
+import java.time.Instant;
+import java.time.InstantSource;
+
+/** Tells the time of day of its first moment, and what has passed since: nobody sets it. Thread-safe. */
+final class SteadyClock implements InstantSource {
+
+    private final Instant began = Instant.now();
+    private final long beganNanos = System.nanoTime();
+
+    @Override
+    public Instant instant() {
+        return began.plusNanos(System.nanoTime() - beganNanos);
+    }
+}

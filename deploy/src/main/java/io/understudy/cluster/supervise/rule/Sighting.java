@@ -1,0 +1,27 @@
+package io.understudy.cluster.supervise.rule;
+
+import io.understudy.cluster.observe.ClusterFacts;
+import io.understudy.cluster.observe.MemberFacts;
+import io.understudy.cluster.shape.Limits;
+import java.time.Instant;
+
+/**
+ * One member in one look.
+ *
+ * @param at when the look began, by a clock that is never set
+ */
+record Sighting(ClusterFacts facts, MemberFacts member, Instant at) {
+
+    boolean isMissing() {
+        return Evidence.isMissing(facts, member);
+    }
+
+    boolean isSound() {
+        return Evidence.isSound(facts);
+    }
+
+    boolean isReady(Limits limits) {
+        return member.isHealthy()
+                && facts.lag(member).filter(lag -> lag <= limits.maxLag()).isPresent();
+    }
+}
