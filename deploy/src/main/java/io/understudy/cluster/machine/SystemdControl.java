@@ -17,6 +17,9 @@ final class SystemdControl implements ProcessControl {
     /** systemd itself kills what has not stopped after 90 s. */
     private static final Duration DEADLINE = Duration.ofSeconds(100);
 
+    /** Nothing is waited for but systemd itself. */
+    private static final Duration QUESTION_DEADLINE = Duration.ofSeconds(3);
+
     /** A unit of type notify is being activated until etcd has joined, which may take as long as it likes. */
     private static final Set<String> RUNNING = Set.of("active", "activating", "reloading", "deactivating");
 
@@ -65,13 +68,18 @@ final class SystemdControl implements ProcessControl {
 
     @Override
     public boolean isRunning(MachineSettings machine) {
-        return RUNNING.contains(systemctl("show", "--property=ActiveState", "--value", machine.unit())
-                .strip());
+        return RUNNING.contains(
+                systemctl(QUESTION_DEADLINE, "show", "--property=ActiveState", "--value", machine.unit())
+                        .strip());
     }
 
     private String systemctl(String... arguments) {
+        return systemctl(DEADLINE, arguments);
+    }
+
+    private String systemctl(Duration deadline, String... arguments) {
         List<String> line = new ArrayList<>(List.of(systemctl));
         line.addAll(List.of(arguments));
-        return Command.of(line).run(DEADLINE);
+        return Command.of(line).run(deadline);
     }
 }

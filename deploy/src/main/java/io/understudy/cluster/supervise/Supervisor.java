@@ -49,7 +49,7 @@ final class Supervisor implements AutoCloseable {
 
     private final ClusterObserver observer;
     private final StepWork work;
-    private final Machines machines;
+    private final Ground ground;
     private final Candidacy candidacy;
     private final Shape shape;
     private final Limits limits;
@@ -82,7 +82,7 @@ final class Supervisor implements AutoCloseable {
             Consumer<ClusterFacts> whileActive) {
         this.observer = observer;
         this.work = work;
-        this.machines = machines;
+        this.ground = new Ground(machines.places(), machines::isRunning, clock);
         this.candidacy = candidacy;
         this.shape = shape;
         this.limits = limits;
@@ -159,9 +159,7 @@ final class Supervisor implements AutoCloseable {
         try {
             Instant at = clock.instant();
             ClusterFacts now = observer.observe(settings.patience());
-            List<Place> places = machines.places().stream()
-                    .map(place -> new Place(place, machines.isRunning(place)))
-                    .toList();
+            List<Place> places = ground.places();
             history = history.after(now, at, places, limits, settings.pace());
             facts = Optional.of(now);
             lookedAt = Optional.of(Instant.now());

@@ -34,7 +34,7 @@ final class SystemdControlTest {
                   reset-failed) echo "Failed to reset failed state of unit" >&2; exit 1 ;;
                   start) [ ! -e broken ] || { echo "Job for etcd@one.service failed" >&2; exit 1; }; echo activating > state ;;
                   stop) echo inactive > state ;;
-                  show) cat state 2>/dev/null || echo inactive ;;
+                  show) [ ! -e stuck ] || exec sleep 60; cat state 2>/dev/null || echo inactive ;;
                 esac
                 """);
         Files.setPosixFilePermissions(systemctl, PosixFilePermissions.fromString("rwxr-xr-x"));
@@ -89,5 +89,11 @@ final class SystemdControlTest {
         assertThatThrownBy(() -> control.run(machine, EtcdFlags.resuming(machine)))
                 .isInstanceOf(CommandFailedException.class)
                 .hasMessageContaining("Job for etcd@one.service failed");
+    }
+
+    @Test
+    void aSystemdThatDoesNotAnswerHoldsUpNobodyForLong() throws IOException {
+        Files.createFile(folder.resolve("stuck"));
+        assertThatThrownBy(() -> control.isRunning(machine)).hasMessageContaining("was not done after 3 s");
     }
 }
