@@ -22,7 +22,10 @@ final class MemberRules {
                         "The members are " + QuorumRules.names(facts.members())));
     }
 
-    /** A member that is listed but never started is a change that someone began. */
+    /**
+     * A member that is listed but never started is a change that someone began. A learner is not in the way of another that
+     * is to vote: that may be what the quorum waits for.
+     */
     static Optional<Refusal> oneChangeAtATime(Step step, ClusterFacts facts) {
         if (isHarmless(step) || isRemovalOfDead(step, facts)) {
             return Optional.empty();
@@ -30,6 +33,7 @@ final class MemberRules {
         Optional<MemberId> subject = step.subject();
         List<MemberFacts> pending = facts.members().stream()
                 .filter(member -> !member.hasStarted() && !subject.equals(Optional.of(member.id())))
+                .filter(member -> member.isVoter() || !(step instanceof Step.Promote))
                 .toList();
         if (pending.isEmpty()) {
             return Optional.empty();

@@ -7,7 +7,9 @@ import io.understudy.cluster.observe.ClusterFacts;
 import io.understudy.cluster.plan.Goal;
 import io.understudy.cluster.plan.Plan;
 import io.understudy.cluster.plan.Plan.Planned;
+import io.understudy.cluster.plan.Preflight;
 import io.understudy.cluster.plan.Refusal;
+import io.understudy.cluster.plan.Step;
 import io.understudy.etcd.Role;
 import io.understudy.vocabulary.MemberId;
 import java.net.URI;
@@ -142,6 +144,15 @@ class RefusalsTest {
         assertThat(refusal(new RemoveMember(new MemberId(2)), facts).rule()).isEqualTo("one-change-at-a-time");
         assertThat(told(new AddMember(FactsFixture.place(9), false), facts)).hasSize(2);
         assertThat(told(new RemoveMember(new MemberId(99)), facts)).containsExactly("remove 63 for good");
+    }
+
+    @Test
+    void aLearnerThatNeverStartedKeepsNobodyElseFromVoting() {
+        ClusterFacts facts = FactsFixture.withNeverStarted(
+                FactsFixture.withLearner(THREE, true, 0), Role.LEARNER, FactsFixture.peer(9));
+
+        assertThat(Preflight.check(new Step.Promote(new MemberId(4), "m4"), facts))
+                .isEmpty();
     }
 
     @Test

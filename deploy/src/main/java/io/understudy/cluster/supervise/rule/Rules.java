@@ -32,6 +32,7 @@ public final class Rules {
             Rules::retire,
             LearnerRules::standby,
             LearnerRules::readReplica,
+            JoinRule::await,
             Rules::foreign);
 
     private Rules() {}

@@ -61,13 +61,9 @@ public record Situation(ClusterFacts facts, History history, List<Place> places,
                 && History.lasted(seen(learner).readySince(), limits.stable(), now());
     }
 
+    /** On a machine of ours, and declared to: what runs elsewhere is not ours to make a voter of. */
     boolean mayPromote(MemberFacts learner) {
-        return shape.mayPromote(placeOf(learner).map(Place::name).orElse(learner.name()));
-    }
-
-    /** Whether it still has to come up for the first time. */
-    boolean isJoining(MemberFacts member) {
-        return !member.hasStarted() || (member.isLearner() && !seen(member).wasHealthy());
+        return placeOf(learner).map(Place::name).filter(shape::mayPromote).isPresent();
     }
 
     /** Those that may be promoted now, the best first: standbys before read replicas, then by lag. */

@@ -17,6 +17,8 @@ final class RulesTest {
     private static final Limits LIMITS = new Limits(
             Duration.ofSeconds(30), 100, Duration.ofSeconds(5), Duration.ofSeconds(60), Duration.ofSeconds(120), 20);
     private static final EtcdVersion V35 = EtcdVersion.parse("3.5.30");
+    private static final EtcdVersion V36 = EtcdVersion.parse("3.6.5");
+    private static final Shape THREE_AND_ONE_OF_TWO = new Shape(3, 1, Set.of(), false, 2);
 
     private static Simulated settled(Shape shape, int machines, int voters) {
         Simulated cluster = new Simulated(shape, LIMITS, V35, machines, voters);
@@ -155,6 +157,47 @@ final class RulesTest {
     }
 
     @Test
+    void aLearnerThatHasStartedIsNotRemovedForBeingSlowWhoeverLooks() {
+        Simulated cluster = new Simulated(THREE_AND_ONE, LIMITS, V35, 5, 3);
+        cluster.cripple(3);
+        cluster.run(20);
+        cluster.changes().clear();
+        cluster.forget();
+        cluster.run(300);
+        assertThat(cluster.changes()).isEmpty();
+        assertThat(cluster.last().observed()).isEqualTo("m4 is not healthy");
+    }
+
+    @Test
+    void aLearnerElsewhereThatNeverStartsIsNeitherWaitedForNorRemoved() {
+        Simulated cluster = new Simulated(THREE_AND_ONE_OF_TWO, LIMITS, V36, 5, 3);
+        cluster.run(60);
+        cluster.addElsewhere(false);
+        cluster.run(10);
+        cluster.changes().clear();
+        cluster.kill(0);
+        cluster.run(300);
+        assertThat(cluster.changes().stream()
+                        .map(change -> change.step().getClass().getSimpleName()))
+                .startsWith("Remove", "Promote");
+        assertThat(cluster.learnerNames()).contains("elsewhere");
+    }
+
+    @Test
+    void aLearnerElsewhereIsNotMadeAVoterNorRemovedWhenItIsDead() {
+        Simulated cluster = new Simulated(THREE_AND_ONE_OF_TWO, LIMITS, V36, 4, 3);
+        cluster.addElsewhere(true);
+        cluster.run(60);
+        cluster.breakDown(3);
+        cluster.breakDown(0);
+        cluster.run(60);
+        cluster.killElsewhere();
+        cluster.run(300);
+        assertThat(cluster.voterNames()).doesNotContain("elsewhere");
+        assertThat(cluster.learnerNames()).contains("elsewhere");
+    }
+
+    @Test
     void aDeadVoterStaysWhileItsSuccessorCouldNotBePromoted() {
         Simulated cluster = settled(THREE_AND_ONE, 5, 3);
         cluster.hide(3);
@@ -166,8 +209,7 @@ final class RulesTest {
 
     @Test
     void theStandbyIsPromotedThoughAnotherLearnerIsJoining() {
-        Simulated cluster =
-                new Simulated(new Shape(3, 2, Set.of(), false, 2), LIMITS, EtcdVersion.parse("3.6.5"), 6, 3);
+        Simulated cluster = new Simulated(new Shape(3, 2, Set.of(), false, 2), LIMITS, V36, 6, 3);
         cluster.run(120);
         cluster.changes().clear();
         cluster.cripple(5);

@@ -114,6 +114,19 @@ final class Simulated {
         crippled.add(name(machine));
     }
 
+    /** An operator adds a learner on a machine that the supervisor knows nothing of. */
+    void addElsewhere(boolean started) {
+        MemberId id = new MemberId(nextId++);
+        members.put(id, new Member("elsewhere", Role.LEARNER, started, 0));
+        if (started) {
+            processes.put("elsewhere", id);
+        }
+    }
+
+    void killElsewhere() {
+        processes.remove("elsewhere");
+    }
+
     /** Nothing answers at its peer URL, though it works by the connections it makes itself. */
     void hide(int machine) {
         hidden.add(name(machine));
