@@ -32,7 +32,8 @@ public interface Machines {
     }
 
     /**
-     * Starts the member as one that joins; data of an earlier life is set aside, never deleted.
+     * Starts the member as one that joins; data of an earlier life is set aside, never deleted. Who runs already is left
+     * alone: it may have joined meanwhile.
      *
      * @param initialCluster all members and itself, as {@code name=peerUrl,…}, in the form of etcd's command line
      */

@@ -5,6 +5,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.function.Consumer;
 
 /** Members that run on this machine, their data in its file system. Thread-safe. */
 public final class OwnMachines implements Machines {
@@ -38,48 +39,61 @@ public final class OwnMachines implements Machines {
 
     @Override
     public synchronized void found(MemberSpec member, String initialCluster, String token) {
-        MachineSettings machine = stopped(member);
-        var unused = data(machine).setAside(clock.instant());
-        control.run(machine, EtcdFlags.founding(machine, initialCluster, token));
+        locked(member, machine -> {
+            requireStopped(machine);
+            var unused = data(machine).setAside(clock.instant());
+            control.run(machine, EtcdFlags.founding(machine, initialCluster, token));
+        });
     }
 
     @Override
     public synchronized void join(MemberSpec member, String initialCluster) {
-        stop(member);
-        MachineSettings machine = stopped(member);
-        var unused = data(machine).setAside(clock.instant());
-        control.run(machine, EtcdFlags.joining(machine, initialCluster));
+        locked(member, machine -> {
+            requireStopped(machine);
+            var unused = data(machine).setAside(clock.instant());
+            control.run(machine, EtcdFlags.joining(machine, initialCluster));
+        });
     }
 
     @Override
     public synchronized void start(MemberSpec member) {
-        MachineSettings machine = withData(member);
-        if (!control.isRunning(machine)) {
-            control.run(machine, EtcdFlags.resuming(machine));
-        }
+        locked(member, machine -> {
+            requireData(machine);
+            if (!control.isRunning(machine)) {
+                control.run(machine, EtcdFlags.resuming(machine));
+            }
+        });
     }
 
     @Override
     public synchronized void startAlone(MemberSpec member) {
-        var unused = withData(member);
-        MachineSettings machine = stopped(member);
-        control.run(machine, EtcdFlags.alone(machine));
+        locked(member, machine -> {
+            requireData(machine);
+            requireStopped(machine);
+            control.run(machine, EtcdFlags.alone(machine));
+        });
     }
 
     @Override
     public synchronized void stop(MemberSpec member) {
-        control.stop(machine(member));
+        locked(member, control::stop);
     }
 
     @Override
     public synchronized void retire(MemberSpec member) {
-        stop(member);
-        var unused = data(stopped(member)).setAside(clock.instant());
+        locked(member, machine -> {
+            control.stop(machine);
+            requireStopped(machine);
+            var unused = data(machine).setAside(clock.instant());
+        });
     }
 
     @Override
     public synchronized void copyData(MemberSpec member) {
-        var unused = data(stopped(member)).copyAside(clock.instant());
+        locked(member, machine -> {
+            requireStopped(machine);
+            var unused = data(machine).copyAside(clock.instant());
+        });
     }
 
     @Override
@@ -89,8 +103,14 @@ public final class OwnMachines implements Machines {
 
     @Override
     public synchronized void moveData(MemberSpec from, MemberSpec to) {
-        DataDirectory source = data(stopped(from));
-        DataDirectory target = data(stopped(to));
+        locked(from, source -> locked(to, target -> move(source, target)));
+    }
+
+    private void move(MachineSettings from, MachineSettings to) {
+        requireStopped(from);
+        requireStopped(to);
+        DataDirectory source = data(from);
+        DataDirectory target = data(to);
         if (source.hasMember()) {
             source.moveTo(target, clock.instant());
         } else if (!target.hasMember()) {
@@ -104,21 +124,23 @@ public final class OwnMachines implements Machines {
         return control.endOfLog(machine(member), LOG_LINES);
     }
 
-    private MachineSettings stopped(MemberSpec member) {
+    /** What is seen of the process and the data stays so while something is done about them. */
+    private void locked(MemberSpec member, Consumer<MachineSettings> work) {
         MachineSettings machine = machine(member);
+        DirectoryLock.holding(machine.dataDirectory(), () -> work.accept(machine));
+    }
+
+    private void requireStopped(MachineSettings machine) {
         if (control.isRunning(machine)) {
             throw new IllegalStateException("member " + machine.name() + " runs, and must not while this is done");
         }
-        return machine;
     }
 
-    private MachineSettings withData(MemberSpec member) {
-        MachineSettings machine = machine(member);
+    private static void requireData(MachineSettings machine) {
         if (!data(machine).hasMember()) {
             throw new IllegalStateException("member " + machine.name() + " has no data in " + machine.dataDirectory()
                     + " to start with; remove it from the cluster and add it again");
         }
-        return machine;
     }
 
     private static DataDirectory data(MachineSettings machine) {

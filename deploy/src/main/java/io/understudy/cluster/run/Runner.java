@@ -36,6 +36,9 @@ public final class Runner {
      * learner that fell behind again. */
     private static final List<String> NOT_YET = List.of("unhealthy cluster", "in sync with leader");
 
+    /** More than any plan has; whoever undoes what we do would have us go on for ever. */
+    private static final int MOST_STEPS = 100;
+
     private static final Refusal UNSEEN =
             new Refusal("observable", "no member answers", "Check the endpoints, and whether the members run");
 
@@ -73,6 +76,7 @@ public final class Runner {
         Deadline settled = Deadline.in(patience.settle());
         boolean acted = false;
         @Nullable Step lastDone = null;
+        int taken = 0;
         while (true) {
             Optional<ClusterFacts> seen = look();
             Plan plan = seen.isPresent() ? goal.plan(seen.get()) : new Plan.Refused(List.of(UNSEEN));
@@ -105,10 +109,16 @@ public final class Runner {
             if (next.step().equals(lastDone)) {
                 return new Outcome.Failed("it had the effect to " + next.told() + ", and that is planned again", false);
             }
+            if (taken >= MOST_STEPS) {
+                return new Outcome.Failed(
+                        taken + " steps were taken, and the goal is no nearer: something else changes the cluster",
+                        false);
+            }
             acted = true;
             try {
                 if (take(next, seen.orElseThrow())) {
                     settled = Deadline.in(patience.settle());
+                    taken++;
                     lastDone = next.step() instanceof Step.CatchUp ? null : next.step();
                 } else if (settled.isOver()) {
                     throw new StepFailedException("could not " + next.told() + " in "

@@ -157,9 +157,11 @@ final class Supervisor implements AutoCloseable {
     /** Whether a step was taken, so that another look is due at once. */
     private boolean lookAndAct() throws InterruptedException {
         try {
+            // The processes first: what is started between is a member without a process, not a process without a
+            // member.
+            List<Place> places = ground.places();
             Instant at = clock.instant();
             ClusterFacts now = observer.observe(settings.patience());
-            List<Place> places = ground.places();
             history = history.after(now, at, places, limits, settings.pace());
             facts = Optional.of(now);
             lookedAt = Optional.of(Instant.now());

@@ -10,8 +10,12 @@ import java.net.URI;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
+import java.time.Duration;
 import java.time.Instant;
+import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -81,6 +85,10 @@ final class OwnMachinesTest {
         machines.found(MEMBER, "one=http://127.0.0.1:11", "token");
         assertThat(arguments()).isNotEmpty();
         Files.writeString(machine.dataDirectory().resolve("member/kept"), "data");
+        assertThatThrownBy(() -> machines.join(MEMBER, "one=http://127.0.0.1:11"))
+                .hasMessageContaining("member one runs");
+        assertThat(machine.dataDirectory().resolve("member/kept")).hasContent("data");
+        machines.stop(MEMBER);
         machines.join(MEMBER, "one=http://127.0.0.1:11");
         machines.retire(MEMBER);
         assertThat(machines.isRunning(MEMBER)).contains(false);
@@ -88,6 +96,18 @@ final class OwnMachinesTest {
         assertThat(earlier).extracting(path -> path.getFileName().toString()).contains("one.old-19700101T000000");
         assertThat(earlier.get(0).resolve("member/kept")).hasContent("data");
         assertThat(machine.dataDirectory()).doesNotExist();
+    }
+
+    @Test
+    void waitsForWhoeverStartsOrStopsTheMember() throws Exception {
+        List<CompletableFuture<Void>> started = new ArrayList<>();
+        DirectoryLock.holding(machine.dataDirectory(), () -> {
+            started.add(CompletableFuture.runAsync(() -> machines.found(MEMBER, "one=http://127.0.0.1:11", "token")));
+            await().during(Duration.ofMillis(300))
+                    .until(() -> !inANewLife().isRunning(MEMBER).orElseThrow());
+        });
+        started.get(0).get(10, TimeUnit.SECONDS);
+        assertThat(machines.isRunning(MEMBER)).contains(true);
     }
 
     @Test

@@ -1,0 +1,66 @@
+package io.understudy.cluster.machine;
+
+import io.understudy.local.process.Folders;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.channels.FileChannel;
+import java.nio.channels.FileLock;
+import java.nio.channels.OverlappingFileLockException;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.time.Duration;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A lock beside a data directory, that all processes of this machine heed which start and stop members: whether one runs
+ * must not change between looking and renaming its data. The file stays; the system frees it of a process that dies.
+ */
+final class DirectoryLock {
+
+    private static final Duration PATIENCE = Duration.ofSeconds(30);
+    private static final long PAUSE_MILLIS = 50;
+
+    private DirectoryLock() {}
+
+    /**
+     * Works while it is held.
+     *
+     * @throws IllegalStateException another process has had it for half a minute; the message names the file
+     */
+    static void holding(Path dataDirectory, Runnable work) {
+        Path path = dataDirectory.resolveSibling(dataDirectory.getFileName() + ".lock");
+        var unused = Folders.create(path.resolveSibling(".").normalize());
+        try (FileChannel file = FileChannel.open(path, StandardOpenOption.CREATE, StandardOpenOption.WRITE)) {
+            await(file, path);
+            work.run();
+        } catch (IOException e) {
+            throw new UncheckedIOException("cannot lock " + path, e);
+        }
+    }
+
+    private static void await(FileChannel file, Path path) throws IOException {
+        long end = System.nanoTime() + PATIENCE.toNanos();
+        while (lock(file) == null) {
+            if (System.nanoTime() > end) {
+                throw new IllegalStateException("somebody else starts or stops a member: " + path + " is locked");
+            }
+            try {
+                TimeUnit.MILLISECONDS.sleep(PAUSE_MILLIS);
+            } catch (InterruptedException e) {
+                Thread.currentThread().interrupt();
+                throw new IllegalStateException("interrupted while waiting for " + path, e);
+            }
+        }
+    }
+
+    /** Null if it is taken. */
+    private static @Nullable FileLock lock(FileChannel file) throws IOException {
+        try {
+            return file.tryLock();
+        } catch (OverlappingFileLockException e) {
+            // By another thread of this process.
+            return null;
+        }
+    }
+}

@@ -1,0 +1,88 @@
+package io.understudy.cluster.goal;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.understudy.cluster.machine.ManualMachines;
+import io.understudy.cluster.membership.Membership;
+import io.understudy.cluster.observe.ClusterFacts;
+import io.understudy.cluster.observe.MemberFacts;
+import io.understudy.cluster.plan.Plan;
+import io.understudy.cluster.plan.Step;
+import io.understudy.cluster.run.Outcome;
+import io.understudy.cluster.run.Patience;
+import io.understudy.cluster.run.RunListener;
+import io.understudy.cluster.run.Runner;
+import io.understudy.cluster.run.StepWork;
+import io.understudy.etcd.Role;
+import io.understudy.vocabulary.ClusterId;
+import io.understudy.vocabulary.MemberId;
+import java.net.URI;
+import java.util.List;
+import java.util.Optional;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+
+/** Of two who want the opposite of each other neither goes on for ever; real clusters would take hours to show it. */
+final class EndlessRunTest {
+
+    private static final MemberId ONE = new MemberId(1);
+    private static final MemberId TWO = new MemberId(2);
+
+    private MemberId leader = ONE;
+    private int moves;
+
+    @Test
+    void aRunThatComesNoNearerEnds() throws Exception {
+        StepWork work = new StepWork(new Moves(), new ManualMachines(List.of(), told -> {}));
+        Outcome outcome = new Runner(patience -> facts(), work, Patience.DEFAULT, RunListener.NONE).run(this::away);
+
+        assertThat(outcome).isInstanceOf(Outcome.Failed.class);
+        assertThat(((Outcome.Failed) outcome).why()).contains("something else changes the cluster");
+        assertThat(moves).isEqualTo(100);
+    }
+
+    /** As if another brought the leadership back after each step. */
+    private Plan away(ClusterFacts facts) {
+        MemberId other = leader.equals(ONE) ? TWO : ONE;
+        Step move = new Step.MoveLeader(leader, other, other.toString());
+        return new Plan.Steps(List.of(new Plan.Planned(move, move.told(), facts.quorum(), facts.quorum(), false)));
+    }
+
+    private ClusterFacts facts() {
+        List<MemberFacts> members = Stream.of(1, 2, 3)
+                .map(number -> FactsFixture.member(
+                        number,
+                        Role.VOTER,
+                        Optional.of(FactsFixture.answer(Optional.of(leader), FactsFixture.LEADER_INDEX, true))))
+                .toList();
+        return new ClusterFacts(new ClusterId(7), members, true, List.of(), FactsFixture.STARTED);
+    }
+
+    private final class Moves implements Membership {
+        @Override
+        public void moveLeader(MemberId to) {
+            leader = to;
+            moves++;
+        }
+
+        @Override
+        public MemberId addLearner(List<URI> peerUrls) {
+            throw new UnsupportedOperationException();
+        }
+
+        @Override
+        public void promote(MemberId learner) {
+            throw new UnsupportedOperationException();
+        }
+
+        @Override
+        public void remove(MemberId member) {
+            throw new UnsupportedOperationException();
+        }
+
+        @Override
+        public void updatePeerUrls(MemberId member, List<URI> peerUrls) {
+            throw new UnsupportedOperationException();
+        }
+    }
+}
