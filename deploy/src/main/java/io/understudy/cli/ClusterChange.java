@@ -8,6 +8,7 @@ import io.understudy.cluster.plan.Goal;
 import io.understudy.cluster.plan.Plan;
 import io.understudy.cluster.run.Runner;
 import io.understudy.cluster.run.StepWork;
+import io.understudy.cluster.supervise.elect.Turn;
 import io.understudy.vocabulary.MemberId;
 import java.net.URI;
 import java.nio.file.Path;
@@ -80,12 +81,15 @@ final class ClusterChange implements AutoCloseable {
                 return ExitCode.OK;
             }
             text.confirm(steps);
-            Runner runner = new Runner(
-                    cluster.observer(),
-                    new StepWork(cluster.membership(), cluster.machines(text::notes)),
-                    flags.patience(),
-                    text);
-            return text.outcome(runner.run(goal, steps)) ? ExitCode.OK : ExitCode.SOFTWARE;
+            try (Turn turn = cluster.turn(command.getCommandSpec().qualifiedName(), text::notes)) {
+                Runner runner = new Runner(
+                        cluster.observer(),
+                        new StepWork(cluster.membership(), cluster.machines(text::notes)),
+                        flags.patience(),
+                        text,
+                        turn::lost);
+                return text.outcome(runner.run(goal, steps)) ? ExitCode.OK : ExitCode.SOFTWARE;
+            }
         }
     }
 

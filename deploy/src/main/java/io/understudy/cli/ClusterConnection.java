@@ -11,10 +11,13 @@ import io.understudy.cluster.membership.Membership;
 import io.understudy.cluster.observe.ClusterObserver;
 import io.understudy.cluster.observe.EtcdObserver;
 import io.understudy.cluster.settings.ClusterSettings;
+import io.understudy.cluster.supervise.elect.Turn;
 import io.understudy.etcd.EtcdConnections;
 import io.understudy.local.binary.EtcdBinaries;
 import java.nio.file.Path;
+import java.time.Instant;
 import java.time.InstantSource;
+import java.time.temporal.ChronoUnit;
 import java.util.List;
 import java.util.Map;
 import java.util.function.Consumer;
@@ -68,6 +71,19 @@ final class ClusterConnection implements AutoCloseable {
     Machines machines(Consumer<String> operator) {
         return ConfiguredMachines.of(
                 settings.machines(), () -> EtcdBinaries.find().etcd(), operator, InstantSource.system());
+    }
+
+    /**
+     * Keeps supervisors and other commands from changing the cluster, until it is closed.
+     *
+     * @param name of the command
+     * @param told what is waited for
+     * @throws IllegalStateException it is another command's turn, or the cluster can't be told
+     */
+    Turn turn(String name, Consumer<String> told) throws InterruptedException {
+        String who = name + ", process " + ProcessHandle.current().pid() + ", since "
+                + Instant.now().truncatedTo(ChronoUnit.SECONDS);
+        return Turn.take(who, connections, observer::votersToAsk, told);
     }
 
     @Override

@@ -67,6 +67,18 @@ public final class EtcdObserver implements ClusterObserver {
         return last != null && System.nanoTime() - last.nanos() <= oldest.toNanos() ? last.facts() : observe(patience);
     }
 
+    /** Where those voters answered that were healthy in the last look; the endpoints given if there were none. */
+    public List<Endpoint> votersToAsk() {
+        Seen last = seen;
+        List<Endpoint> healthy = last == null
+                ? List.of()
+                : last.facts().healthyVoters().stream()
+                        .flatMap(voter ->
+                                Optional.ofNullable(last.found().answering().get(voter.id())).stream())
+                        .toList();
+        return healthy.isEmpty() ? seeds : healthy;
+    }
+
     /** Where the member answered in the last look; empty if it did not. */
     public Optional<Endpoint> endpointOf(MemberId member) {
         return Optional.ofNullable(seen).map(last -> last.found().answering().get(member));

@@ -14,6 +14,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -47,17 +48,29 @@ public final class Runner {
     private final Rollback rollback;
     private final Patience patience;
     private final RunListener listener;
+    private final Supplier<Optional<String>> forbidden;
     private String begun = "";
     private String noted = "";
     /** Whether a member came by this run. */
     private boolean hasBroughtIn;
 
     public Runner(ClusterObserver observer, StepWork work, Patience patience, RunListener listener) {
+        this(observer, work, patience, listener, Optional::empty);
+    }
+
+    /** @param forbidden asked before each step: why no more may be taken, empty if it may */
+    public Runner(
+            ClusterObserver observer,
+            StepWork work,
+            Patience patience,
+            RunListener listener,
+            Supplier<Optional<String>> forbidden) {
         this.observer = observer;
         this.work = work;
         this.rollback = new Rollback(observer, work, patience);
         this.patience = patience;
         this.listener = listener;
+        this.forbidden = forbidden;
     }
 
     /** Goes on until the goal is reached, or can't be; what can't be undone is what the first plan it makes has of it. */
@@ -108,6 +121,10 @@ public final class Runner {
             }
             if (next.step().equals(lastDone)) {
                 return new Outcome.Failed("it had the effect to " + next.told() + ", and that is planned again", false);
+            }
+            Optional<String> why = forbidden.get();
+            if (why.isPresent()) {
+                return new Outcome.Failed(why.get(), false);
             }
             if (taken >= MOST_STEPS) {
                 return new Outcome.Failed(

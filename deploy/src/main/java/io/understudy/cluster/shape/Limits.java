@@ -11,7 +11,7 @@ import java.util.List;
  * @param dead for so long a member must have answered nobody before it is taken for dead
  * @param maxLag so many raft entries a learner may be behind the leader to be promoted
  * @param stable for so long it must have been healthy and no further behind than that
- * @param joinDeadline within it a new learner must have become healthy, or it is removed again
+ * @param joinDeadline within it a new learner must have started, or it is removed again
  * @param holdOff for so long a machine whose member died or did not join is left alone; doubled each time, up to 64 times
  * @param changesPerHour so many times per hour a voter is removed or added at most, whoever did it
  */
@@ -44,7 +44,7 @@ public record Limits(
             .defaultsTo(DEFAULT_STABLE)
             .between(LEAST, MOST);
     private static final Setting<Duration> JOIN_DEADLINE = Setting.duration(
-                    "joinDeadline", "A learner that has not become healthy after so long is removed again.")
+                    "joinDeadline", "A learner that has not started after so long is removed again.")
             .defaultsTo(DEFAULT_JOIN)
             .between(LEAST, MOST);
     private static final Setting<Duration> HOLD_OFF = Setting.duration(

@@ -2,6 +2,7 @@ package io.understudy.cluster.supervise;
 
 import com.sun.net.httpserver.HttpExchange;
 import com.sun.net.httpserver.HttpServer;
+import io.understudy.cluster.supervise.elect.UntoldException;
 import io.understudy.cluster.supervise.rule.Decision;
 import io.understudy.metrics.ProcessMetrics;
 import java.io.IOException;
@@ -9,7 +10,6 @@ import java.net.InetSocketAddress;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.time.Instant;
-import java.util.Optional;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 
@@ -128,16 +128,15 @@ final class StateServer implements AutoCloseable {
 
     private Answer switched(String path) {
         try {
-            Optional<String> untold =
-                    path.equals("/pause") ? supervisor.pause("by hand, at " + Instant.now()) : supervisor.resume();
-            return untold.map(why -> new Answer(
-                            UNAVAILABLE,
-                            TEXT,
-                            (path.equals("/pause")
-                                            ? "this supervisor is paused; the cluster could not be told, so others may not be: "
-                                            : "still paused, as the cluster could not be told: ")
-                                    + why + "\n"))
-                    .orElseGet(() -> new Answer(OK, TEXT, path.equals("/pause") ? "paused\n" : "resumed\n"));
+            if (path.equals("/pause")) {
+                supervisor.pause("by hand, at " + Instant.now());
+                return new Answer(OK, TEXT, "paused\n");
+            }
+            supervisor.resume();
+            return new Answer(OK, TEXT, "resumed\n");
+        } catch (UntoldException e) {
+            String state = supervisor.state().paused().isPresent() ? "paused: " : "not paused: ";
+            return new Answer(UNAVAILABLE, TEXT, state + e.getMessage() + "\n");
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
             return new Answer(UNAVAILABLE, TEXT, "the supervisor is ending\n");

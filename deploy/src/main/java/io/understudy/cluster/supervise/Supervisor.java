@@ -16,6 +16,7 @@ import io.understudy.cluster.shape.SupervisorSettings;
 import io.understudy.cluster.supervise.Event.Outcome;
 import io.understudy.cluster.supervise.elect.Candidacy;
 import io.understudy.cluster.supervise.elect.Standing;
+import io.understudy.cluster.supervise.elect.UntoldException;
 import io.understudy.cluster.supervise.rule.Decision;
 import io.understudy.cluster.supervise.rule.History;
 import io.understudy.cluster.supervise.rule.Place;
@@ -62,6 +63,7 @@ final class Supervisor implements AutoCloseable {
 
     private volatile Optional<ClusterFacts> facts = Optional.empty();
     private volatile Optional<Instant> lookedAt = Optional.empty();
+    /** Only until it stands in the cluster, or if it could not be put there. */
     private volatile Optional<String> pausedHere = Optional.empty();
 
     /** Of the thread, as is the next. */
@@ -114,22 +116,31 @@ final class Supervisor implements AutoCloseable {
     }
 
     /**
-     * Changes nothing from now on, and neither do the other supervisors of the cluster.
+     * Changes nothing from now on, and neither do the other supervisors of the cluster; returns when no step is under way.
      *
-     * @return why they could not be told; empty if they were
+     * @throws UntoldException the others could not be told, or the one that acts is not done in time
      */
-    Optional<String> pause(String why) throws InterruptedException {
+    void pause(String why) throws UntoldException, InterruptedException {
         pausedHere = Optional.of(why);
-        return candidacy.pause(why);
+        try {
+            candidacy.pause(why);
+            pausedHere = Optional.empty();
+        } catch (UntoldException e) {
+            if (e.isInCluster()) {
+                pausedHere = Optional.empty();
+            }
+            throw e;
+        }
     }
 
-    /** Undoes {@link #pause}; as that one. */
-    Optional<String> resume() throws InterruptedException {
-        Optional<String> untold = candidacy.resume();
-        if (untold.isEmpty()) {
-            pausedHere = Optional.empty();
-        }
-        return untold;
+    /**
+     * Undoes {@link #pause}, whichever supervisor was told then.
+     *
+     * @throws UntoldException the others could not be told; this one is as it was, too
+     */
+    void resume() throws UntoldException, InterruptedException {
+        candidacy.resume();
+        pausedHere = Optional.empty();
     }
 
     /** Ends after the step under way; waits for it a few seconds at most. Idempotent. */
@@ -157,6 +168,7 @@ final class Supervisor implements AutoCloseable {
     /** Whether a step was taken, so that another look is due at once. */
     private boolean lookAndAct() throws InterruptedException {
         try {
+            candidacy.betweenSteps();
             // The processes first: what is started between is a member without a process, not a process without a
             // member.
             List<Place> places = ground.places();

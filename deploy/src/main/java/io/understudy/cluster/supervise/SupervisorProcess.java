@@ -5,7 +5,6 @@ import io.understudy.cluster.machine.Machines;
 import io.understudy.cluster.membership.EtcdMembership;
 import io.understudy.cluster.observe.ClusterFacts;
 import io.understudy.cluster.observe.EtcdObserver;
-import io.understudy.cluster.observe.MemberFacts;
 import io.understudy.cluster.run.StepWork;
 import io.understudy.cluster.settings.ClusterSettings;
 import io.understudy.cluster.shape.SupervisorSettings;
@@ -14,7 +13,6 @@ import io.understudy.cluster.snapshot.SnapshotSettings;
 import io.understudy.cluster.snapshot.SnapshotTaker;
 import io.understudy.cluster.snapshot.SnapshotTool;
 import io.understudy.cluster.supervise.elect.Candidacy;
-import io.understudy.etcd.Endpoint;
 import io.understudy.etcd.EtcdConnections;
 import io.understudy.etcd.EtcdSettings;
 import io.understudy.metrics.ProcessMetrics;
@@ -24,12 +22,9 @@ import java.net.UnknownHostException;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.Deque;
-import java.util.List;
 import java.util.UUID;
-import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
-import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -68,11 +63,8 @@ public final class SupervisorProcess implements AutoCloseable {
             ProcessMetrics metrics = opened(open, new ProcessMetrics("supervisor", version()));
             EtcdConnections connections = opened(open, EtcdConnections.open(cluster));
             EtcdObserver observer = new EtcdObserver(cluster, connections, metrics.registry());
-            AtomicReference<Supervisor> looking = new AtomicReference<>();
-            Candidacy candidacy = opened(
-                    open,
-                    Candidacy.start(
-                            name(), connections, () -> voters(cluster, observer, looking.get()), settings.lease()));
+            Candidacy candidacy =
+                    opened(open, Candidacy.start(name(), connections, observer::votersToAsk, settings.lease()));
             Supervisor supervisor = opened(
                     open,
                     new Supervisor(
@@ -85,7 +77,6 @@ public final class SupervisorProcess implements AutoCloseable {
                             settings,
                             new Journal(metrics.registry()),
                             snapshots(open, configured.snapshots(), connections, tool, metrics.registry())));
-            looking.set(supervisor);
             SupervisorMeters.register(supervisor, metrics.registry());
             Duration stale = settings.pace().multipliedBy(LATE);
             StateServer server =
@@ -118,18 +109,6 @@ public final class SupervisorProcess implements AutoCloseable {
     private static <T extends AutoCloseable> T opened(Deque<AutoCloseable> open, T part) {
         open.push(part);
         return part;
-    }
-
-    /** Those that answered the last look, healthy ones first; before there was one, the configured endpoints. */
-    private static List<Endpoint> voters(EtcdSettings cluster, EtcdObserver observer, @Nullable Supervisor supervisor) {
-        List<Endpoint> seen = supervisor == null
-                ? List.of()
-                : supervisor.state().facts().stream()
-                        .flatMap(facts -> facts.healthyVoters().stream())
-                        .map(MemberFacts::id)
-                        .flatMap(id -> observer.endpointOf(id).stream())
-                        .toList();
-        return seen.isEmpty() ? cluster.seeds() : seen;
     }
 
     private static String version() {

@@ -25,6 +25,10 @@ public final class Candidacy implements AutoCloseable {
     /** So many times per lease is it kept alive, or is looked whether it is free. */
     private static final int BEATS = 4;
 
+    /** What a look takes, and what passes until the one that acts next reads that it is paused. */
+    private static final Duration CONFIRMATION = Duration.ofSeconds(8);
+
+    private static final long BETWEEN_READS_MILLIS = 100;
     private static final Duration CLOSE_DEADLINE = Duration.ofSeconds(2);
 
     private final String name;
@@ -34,7 +38,7 @@ public final class Candidacy implements AutoCloseable {
     private final CountDownLatch closed = new CountDownLatch(1);
 
     private Standing standing = new Standing.Unknown("not asked yet");
-    private Optional<String> paused = Optional.empty();
+    private Keys.Found seen = Keys.Found.NOTHING;
     /** By {@link System#nanoTime}. */
     private long activeUntil;
     /** 0 for none. */
@@ -76,7 +80,7 @@ public final class Candidacy implements AutoCloseable {
 
     /** Why nobody is to act, as last seen in the cluster. */
     public synchronized Optional<String> paused() {
-        return paused;
+        return seen.paused();
     }
 
     /** Asks the cluster whether this supervisor acts, and nobody paused it; false also if there is no answer. */
@@ -94,31 +98,62 @@ public final class Candidacy implements AutoCloseable {
     }
 
     /**
-     * Tells all supervisors of the cluster to change nothing.
-     *
-     * @return why they could not be told; empty if they were
+     * To be called now and then by whoever acts, when no step is under way: tells those who paused it that they may go on.
      */
-    public Optional<String> pause(String why) throws InterruptedException {
-        return told(() -> keys.pause(why));
-    }
-
-    /** Undoes {@link #pause}; as that one. */
-    public Optional<String> resume() throws InterruptedException {
-        return told(keys::resume);
-    }
-
-    @FunctionalInterface
-    private interface Telling {
-        void tell() throws Keys.FailedException, InterruptedException;
-    }
-
-    private Optional<String> told(Telling telling) throws InterruptedException {
+    public void betweenSteps() throws InterruptedException {
+        Keys.Found found = lastSeen();
+        long own = lease;
+        if (found.paused().isEmpty() || !found.isHeldBy(name, own) || found.isSeen(found.pausedAt())) {
+            return;
+        }
         try {
-            telling.tell();
+            keys.acknowledge(found.pausedAt(), own);
             saw(keys.read());
-            return Optional.empty();
         } catch (Keys.FailedException e) {
-            return Optional.of(String.valueOf(e.getMessage()));
+            LOG.debug("supervisor={} could not tell that it is paused, tries again: {}", name, e.getMessage());
+        }
+    }
+
+    /**
+     * Tells all supervisors of the cluster to change nothing, and waits for the one that acts to have finished its step.
+     *
+     * @throws UntoldException they could not be told, or the one that acts has not confirmed it in time
+     */
+    public void pause(String why) throws UntoldException, InterruptedException {
+        try {
+            long since = keys.pause(why);
+            long end = System.nanoTime() + CONFIRMATION.toNanos();
+            while (true) {
+                Keys.Found found = keys.read();
+                saw(found);
+                if (found.isSeen(since)) {
+                    return;
+                }
+                if (System.nanoTime() > end) {
+                    throw new UntoldException(
+                            "the cluster is told; the supervisor that acts has not confirmed it in "
+                                    + CONFIRMATION.toSeconds() + " s: a step of it may be under way",
+                            true);
+                }
+                TimeUnit.MILLISECONDS.sleep(BETWEEN_READS_MILLIS);
+            }
+        } catch (Keys.FailedException e) {
+            throw new UntoldException(
+                    "the cluster could not be told, so other supervisors may not be: " + e.getMessage(), false);
+        }
+    }
+
+    /**
+     * Undoes {@link #pause}.
+     *
+     * @throws UntoldException they could not be told
+     */
+    public void resume() throws UntoldException, InterruptedException {
+        try {
+            keys.resume();
+            saw(keys.read());
+        } catch (Keys.FailedException e) {
+            throw new UntoldException("the cluster could not be told: " + e.getMessage(), false);
         }
     }
 
@@ -181,8 +216,12 @@ public final class Candidacy implements AutoCloseable {
         become(new Standing.Active());
     }
 
+    private synchronized Keys.Found lastSeen() {
+        return seen;
+    }
+
     private synchronized void saw(Keys.Found found) {
-        paused = found.paused();
+        seen = found;
     }
 
     private synchronized void become(Standing next) {

@@ -20,17 +20,22 @@ import io.understudy.etcd.EtcdConnections;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
+import java.util.OptionalLong;
 import java.util.concurrent.ExecutionException;
 import java.util.function.Supplier;
+import java.util.stream.Stream;
 
 /**
- * What supervisors keep in the cluster: who acts, on a lease; and that nobody is to. Every call asks one member after
- * another, each with a deadline; all of them may be repeated without harm.
+ * What supervisors and commands keep in the cluster: which supervisor acts, on a lease; that none is to, for good or while a
+ * command changes the cluster; and that the one that acts has seen this. Every call asks one member after another, each with
+ * a deadline; all of them may be repeated without harm.
  */
 final class Keys {
 
     private static final ByteString ACTIVE = ByteString.copyFromUtf8("\0understudy/cluster/supervisor");
     private static final ByteString PAUSED = ByteString.copyFromUtf8("\0understudy/cluster/paused");
+    private static final ByteString CHANGING = ByteString.copyFromUtf8("\0understudy/cluster/changing");
+    private static final ByteString SEEN = ByteString.copyFromUtf8("\0understudy/cluster/paused-seen");
 
     private final EtcdConnections connections;
     private final Supplier<List<Endpoint>> endpoints;
@@ -52,41 +57,102 @@ final class Keys {
         }
     }
 
-    /** What is there, at one revision. */
-    record Found(Optional<KeyValue> active, Optional<String> paused) {
+    /**
+     * What is there, at one revision.
+     *
+     * @param active the supervisor that acts
+     * @param stopped why none is to, until somebody lets them
+     * @param change the command that changes the cluster: none is to meanwhile
+     * @param seen the revision up to which the one that acts has seen that it is not to
+     */
+    record Found(
+            Optional<KeyValue> active, Optional<KeyValue> stopped, Optional<KeyValue> change, Optional<KeyValue> seen) {
+
+        static final Found NOTHING = new Found(Optional.empty(), Optional.empty(), Optional.empty(), Optional.empty());
 
         boolean isHeldBy(String name, long lease) {
             return active.filter(found -> found.getValue().toStringUtf8().equals(name) && found.getLease() == lease)
                     .isPresent();
         }
+
+        Optional<String> paused() {
+            return stopped.or(() -> change).map(why -> why.getValue().toStringUtf8());
+        }
+
+        Optional<String> changing() {
+            return change.map(who -> who.getValue().toStringUtf8());
+        }
+
+        /** The revision of the last pause; 0 if there is none. */
+        long pausedAt() {
+            return Stream.of(stopped, change)
+                    .flatMap(Optional::stream)
+                    .mapToLong(KeyValue::getModRevision)
+                    .max()
+                    .orElse(0);
+        }
+
+        /** Whether nobody acts that has not seen what was there at that revision. */
+        boolean isSeen(long revision) {
+            return active.isEmpty()
+                    || seen.filter(found -> found.getLease() == active.get().getLease()
+                                    && Long.parseLong(found.getValue().toStringUtf8()) >= revision)
+                            .isPresent();
+        }
     }
 
     /** Linearizably. */
     Found read() throws FailedException, InterruptedException {
-        TxnRequest both = TxnRequest.newBuilder()
+        TxnRequest all = TxnRequest.newBuilder()
                 .addSuccess(get(ACTIVE))
                 .addSuccess(get(PAUSED))
+                .addSuccess(get(CHANGING))
+                .addSuccess(get(SEEN))
                 .build();
-        TxnResponse answer = call(KVGrpc.getTxnMethod(), both);
-        return new Found(first(answer, 0), first(answer, 1).map(paused -> paused.getValue()
-                .toStringUtf8()));
+        TxnResponse answer = call(KVGrpc.getTxnMethod(), all);
+        return new Found(first(answer, 0), first(answer, 1), first(answer, 2), first(answer, 3));
     }
 
     /** Names the supervisor that acts, unless there is one. */
     boolean claim(String name, long lease) throws FailedException, InterruptedException {
+        return putNew(ACTIVE, name, lease).getSucceeded();
+    }
+
+    /**
+     * Names the command that changes the cluster, unless there is one.
+     *
+     * @return since which revision; empty if there is another
+     */
+    OptionalLong change(String who, long lease) throws FailedException, InterruptedException {
+        TxnResponse answer = putNew(CHANGING, who, lease);
+        if (answer.getSucceeded()) {
+            return OptionalLong.of(answer.getHeader().getRevision());
+        }
+        // A request that seemed to fail may have been done.
+        return first(answer, 0).filter(found -> found.getLease() == lease).stream()
+                .mapToLong(KeyValue::getModRevision)
+                .findFirst();
+    }
+
+    private TxnResponse putNew(ByteString key, String value, long lease) throws FailedException, InterruptedException {
         TxnRequest request = TxnRequest.newBuilder()
                 .addCompare(Compare.newBuilder()
-                        .setKey(ACTIVE)
+                        .setKey(key)
                         .setTarget(Compare.CompareTarget.MOD)
                         .setResult(Compare.CompareResult.EQUAL)
                         .setModRevision(0))
-                .addSuccess(RequestOp.newBuilder()
-                        .setRequestPut(PutRequest.newBuilder()
-                                .setKey(ACTIVE)
-                                .setValue(ByteString.copyFromUtf8(name))
-                                .setLease(lease)))
+                .addSuccess(put(key, value, lease))
+                .addFailure(get(key))
                 .build();
-        return call(KVGrpc.getTxnMethod(), request).getSucceeded();
+        return call(KVGrpc.getTxnMethod(), request);
+    }
+
+    /** Tells that the supervisor of that lease has seen what was there at that revision. */
+    void acknowledge(long revision, long lease) throws FailedException, InterruptedException {
+        TxnRequest request = TxnRequest.newBuilder()
+                .addSuccess(put(SEEN, Long.toString(revision), lease))
+                .build();
+        call(KVGrpc.getTxnMethod(), request);
     }
 
     long grant(Duration ttl) throws FailedException, InterruptedException {
@@ -111,13 +177,11 @@ final class Keys {
                 LeaseRevokeRequest.newBuilder().setID(lease).build());
     }
 
-    void pause(String why) throws FailedException, InterruptedException {
-        call(
-                KVGrpc.getPutMethod(),
-                PutRequest.newBuilder()
-                        .setKey(PAUSED)
-                        .setValue(ByteString.copyFromUtf8(why))
-                        .build());
+    /** Returns since which revision it is so. */
+    long pause(String why) throws FailedException, InterruptedException {
+        TxnRequest request =
+                TxnRequest.newBuilder().addSuccess(put(PAUSED, why, 0)).build();
+        return call(KVGrpc.getTxnMethod(), request).getHeader().getRevision();
     }
 
     void resume() throws FailedException, InterruptedException {
@@ -138,6 +202,15 @@ final class Keys {
         }
         Throwable cause = last.getCause() == null ? last : last.getCause();
         throw new FailedException("none of " + asked + " did what was asked: " + cause.getMessage(), cause);
+    }
+
+    private static RequestOp put(ByteString key, String value, long lease) {
+        return RequestOp.newBuilder()
+                .setRequestPut(PutRequest.newBuilder()
+                        .setKey(key)
+                        .setValue(ByteString.copyFromUtf8(value))
+                        .setLease(lease))
+                .build();
     }
 
     private static RequestOp get(ByteString key) {

@@ -1,0 +1,163 @@
+package io.understudy.cluster.supervise.elect;
+
+import io.understudy.etcd.Endpoint;
+import io.understudy.etcd.EtcdConnections;
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+import java.util.OptionalLong;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
+import java.util.function.Supplier;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * A command's turn to change a cluster: as long as it is held no supervisor changes it, and no other command. It stands in
+ * the cluster on a lease that is kept alive, so it ends with the process.
+ *
+ * <p>Thread-safe; has a thread of its own.
+ */
+public final class Turn implements AutoCloseable {
+
+    private static final Logger LOG = LoggerFactory.getLogger(Turn.class);
+    private static final Duration TTL = Duration.ofSeconds(10);
+    private static final int BEATS = 4;
+    private static final Duration REQUEST = Duration.ofSeconds(2);
+
+    /** Another command may have been killed: its turn ends with its lease. */
+    private static final Duration FOR_OTHERS = TTL.plusSeconds(5);
+
+    /** A step of a supervisor may be systemd's stopping a member. */
+    private static final Duration FOR_SUPERVISOR = Duration.ofMinutes(2);
+
+    private static final long PAUSE_MILLIS = 100;
+    private static final Duration CLOSE_DEADLINE = Duration.ofSeconds(2);
+
+    private final Keys keys;
+    private final long lease;
+    private final CountDownLatch closed = new CountDownLatch(1);
+    private final Thread thread = new Thread(this::run, "turn");
+    /** By {@link System#nanoTime}. */
+    private volatile long heldUntil;
+
+    private Turn(Keys keys, long lease, long asked) {
+        this.keys = keys;
+        this.lease = lease;
+        this.heldUntil = asked + TTL.toNanos();
+        thread.setDaemon(true);
+    }
+
+    /**
+     * Waits until it is this command's turn, and the supervisor that acts has finished its step.
+     *
+     * @param who the command and its process, for people; differs between any two
+     * @param endpoints voters to ask, best first
+     * @param told what is waited for
+     * @throws IllegalStateException it is another command's turn, or the cluster can't be told; nothing was changed
+     */
+    public static Turn take(
+            String who, EtcdConnections connections, Supplier<List<Endpoint>> endpoints, Consumer<String> told)
+            throws InterruptedException {
+        Keys keys = new Keys(connections, endpoints, REQUEST);
+        try {
+            long asked = System.nanoTime();
+            Turn turn = new Turn(keys, keys.grant(TTL), asked);
+            turn.thread.start();
+            try {
+                turn.awaitSupervisor(turn.awaitOthers(who, told), told);
+                return turn;
+            } catch (Keys.FailedException | InterruptedException | RuntimeException e) {
+                turn.close();
+                throw e;
+            }
+        } catch (Keys.FailedException e) {
+            throw new IllegalStateException(
+                    "supervisors can't be told to leave the cluster alone, so nothing was changed: " + e.getMessage(),
+                    e);
+        }
+    }
+
+    private long awaitOthers(String who, Consumer<String> told) throws Keys.FailedException, InterruptedException {
+        long end = System.nanoTime() + FOR_OTHERS.toNanos();
+        boolean isTold = false;
+        while (true) {
+            OptionalLong since = keys.change(who, lease);
+            if (since.isPresent()) {
+                return since.getAsLong();
+            }
+            String other = keys.read().changing().orElse("another command");
+            if (System.nanoTime() > end) {
+                throw new IllegalStateException("another command changes the cluster, and nothing was done: " + other);
+            }
+            if (!isTold) {
+                told.accept("waiting for " + other);
+                isTold = true;
+            }
+            TimeUnit.MILLISECONDS.sleep(PAUSE_MILLIS);
+        }
+    }
+
+    private void awaitSupervisor(long since, Consumer<String> told) throws Keys.FailedException, InterruptedException {
+        long end = System.nanoTime() + FOR_SUPERVISOR.toNanos();
+        boolean isTold = false;
+        for (Keys.Found found = keys.read(); !found.isSeen(since); found = keys.read()) {
+            String active = found.active().orElseThrow().getValue().toStringUtf8();
+            if (System.nanoTime() > end) {
+                throw new IllegalStateException("supervisor " + active + " has not confirmed in "
+                        + FOR_SUPERVISOR.toSeconds() + " s that it leaves the cluster alone, and nothing was done");
+            }
+            if (!isTold) {
+                told.accept("waiting for supervisor " + active + " to leave the cluster alone");
+                isTold = true;
+            }
+            TimeUnit.MILLISECONDS.sleep(PAUSE_MILLIS);
+        }
+    }
+
+    /** Why it is this command's turn no more: then nothing else may be begun; empty while it is. */
+    public Optional<String> lost() {
+        return heldUntil - System.nanoTime() > 0
+                ? Optional.empty()
+                : Optional.of("the cluster could not be told for " + TTL.toSeconds()
+                        + " s that a command changes it, so supervisors may act again");
+    }
+
+    private void run() {
+        try {
+            while (!closed.await(TTL.toMillis() / BEATS, TimeUnit.MILLISECONDS)) {
+                keepAlive();
+            }
+        } catch (InterruptedException e) {
+            // Only close() interrupts.
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    private void keepAlive() throws InterruptedException {
+        long asked = System.nanoTime();
+        try {
+            if (lost().isEmpty() && keys.keepAlive(lease)) {
+                heldUntil = asked + TTL.toNanos();
+            }
+        } catch (Keys.FailedException e) {
+            LOG.info("turn not prolonged, tries again why=\"{}\"", e.getMessage());
+        }
+    }
+
+    /** Lets supervisors act again; if the cluster does not answer, once the lease has run out. Idempotent. */
+    @Override
+    public void close() {
+        closed.countDown();
+        thread.interrupt();
+        try {
+            thread.join(CLOSE_DEADLINE.toMillis());
+            keys.revoke(lease);
+        } catch (Keys.FailedException e) {
+            LOG.info("turn ends by itself in {} s why=\"{}\"", TTL.toSeconds(), e.getMessage());
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+}

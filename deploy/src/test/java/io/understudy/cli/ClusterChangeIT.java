@@ -1,0 +1,71 @@
+package io.understudy.cli;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import io.understudy.cluster.supervise.elect.Turn;
+import io.understudy.etcd.EtcdConnections;
+import io.understudy.etcd.EtcdSettings;
+import io.understudy.local.etcd.LocalEtcd;
+import java.io.PrintWriter;
+import java.io.StringWriter;
+import java.net.URI;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Commands that change a real cluster, as they are given. */
+final class ClusterChangeIT {
+
+    private static final Duration PATIENCE = Duration.ofSeconds(30);
+
+    @TempDir
+    private Path folder;
+
+    @Test
+    void aCommandWaitsForItsTurnAndPlansWithoutIt() throws Exception {
+        try (LocalEtcd cluster = LocalEtcd.builder()
+                .name("turn")
+                .voters(1)
+                .learners(1)
+                .fsync(false)
+                .dataDirectory(folder.resolve("turn"))
+                .build()) {
+            cluster.start();
+            URI endpoint = cluster.voters().get(0).clientUrl();
+            EtcdSettings settings = EtcdSettings.of(endpoint);
+            StringWriter err = new StringWriter();
+            StringWriter out = new StringWriter();
+            CompletableFuture<Integer> removal;
+            try (EtcdConnections connections = EtcdConnections.open(settings)) {
+                try (Turn turn = Turn.take("somebody else", connections, settings::seeds, told -> {})) {
+                    assertThat(turn.lost()).isEmpty();
+                    assertThat(run(new StringWriter(), new StringWriter(), endpoint, "--dry-run"))
+                            .isZero();
+                    removal = CompletableFuture.supplyAsync(() -> run(out, err, endpoint, "--yes"));
+                    await().atMost(PATIENCE).until(() -> err.toString().contains("waiting for somebody else"));
+                    assertThat(removal).isNotDone();
+                }
+            }
+            assertThat(removal.get(PATIENCE.toSeconds(), TimeUnit.SECONDS))
+                    .as("%s%s", err, out)
+                    .isZero();
+            assertThat(out.toString()).contains("done: ");
+        }
+    }
+
+    private static int run(StringWriter out, StringWriter err, URI endpoint, String flag) {
+        return Understudy.run(
+                new PrintWriter(out, true),
+                new PrintWriter(err, true),
+                "cluster",
+                "remove",
+                "turn-2",
+                "--endpoints",
+                endpoint.toString(),
+                flag);
+    }
+}
