@@ -66,6 +66,11 @@ public final class ConfiguredMachines implements Machines {
     }
 
     @Override
+    public void rememberOthers(MemberSpec member) {
+        of(member).rememberOthers(member);
+    }
+
+    @Override
     public void stop(MemberSpec member) {
         of(member).stop(member);
     }

@@ -16,6 +16,8 @@ record EtcdFlags(Map<String, String> values) {
 
     static final String DATA_DIRECTORY = "--data-dir=";
 
+    private static final String FORGETS = "force-new-cluster";
+
     private static final Pattern ADDRESS = Pattern.compile("[0-9.]+|\\[.*]|localhost");
 
     EtcdFlags {
@@ -50,7 +52,7 @@ record EtcdFlags(Map<String, String> values) {
     /** For one that is to forget all other members. */
     static EtcdFlags alone(MachineSettings machine) {
         EtcdFlags flags = resuming(machine);
-        flags.values.put("force-new-cluster", "true");
+        flags.values.put(FORGETS, "true");
         return flags;
     }
 
@@ -91,6 +93,16 @@ record EtcdFlags(Map<String, String> values) {
         return urls.stream().map(URI::toString).collect(Collectors.joining(","));
     }
 
+    /** Whether who starts with these forgets all other members. */
+    boolean forgetsOthers() {
+        return values.containsKey(FORGETS);
+    }
+
+    /** Whether a text of {@link #variables} holds flags that {@link #forgetsOthers}. */
+    static boolean forgetsOthers(String variables) {
+        return variables.contains(variable(FORGETS) + "=");
+    }
+
     /** As arguments, program left out. */
     List<String> arguments() {
         return values.entrySet().stream()
@@ -101,8 +113,12 @@ record EtcdFlags(Map<String, String> values) {
     /** As variables, a line each, in the form of systemd's environment files. */
     List<String> variables() {
         return values.entrySet().stream()
-                .map(flag -> "ETCD_" + flag.getKey().toUpperCase(Locale.ROOT).replace('-', '_') + "=\""
+                .map(flag -> variable(flag.getKey()) + "=\""
                         + flag.getValue().replace("\\", "\\\\").replace("\"", "\\\"") + "\"")
                 .toList();
+    }
+
+    private static String variable(String flag) {
+        return "ETCD_" + flag.toUpperCase(Locale.ROOT).replace('-', '_');
     }
 }

@@ -75,6 +75,11 @@ public final class OwnMachines implements Machines {
     }
 
     @Override
+    public synchronized void rememberOthers(MemberSpec member) {
+        locked(member, control::rememberOthers);
+    }
+
+    @Override
     public synchronized void stop(MemberSpec member) {
         locked(member, control::stop);
     }

@@ -2,9 +2,11 @@ package io.understudy.cluster.machine;
 
 import io.understudy.local.process.Command;
 import io.understudy.local.process.CommandFailedException;
+import io.understudy.local.process.Waiting;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.Set;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -20,6 +22,8 @@ final class SystemdControl implements ProcessControl {
     /** Nothing is waited for but systemd itself. */
     private static final Duration QUESTION_DEADLINE = Duration.ofSeconds(3);
 
+    private static final Duration SPAWN = Duration.ofSeconds(30);
+
     /** A unit of type notify is being activated until etcd has joined, which may take as long as it likes. */
     private static final Set<String> RUNNING = Set.of("active", "activating", "reloading", "deactivating");
 
@@ -34,9 +38,40 @@ final class SystemdControl implements ProcessControl {
 
     @Override
     public void run(MachineSettings machine, EtcdFlags flags) {
+        write(machine, flags);
+        try {
+            resetFailed(machine);
+            var unused = systemctl("start", "--no-block", machine.unit());
+            if (flags.forgetsOthers()) {
+                awaitProcess(machine);
+            }
+        } finally {
+            // systemd may start it again at any time, and must not make it forget those that have joined since.
+            rememberOthers(machine);
+        }
+    }
+
+    private static void write(MachineSettings machine, EtcdFlags flags) {
         AtomicFile.write(machine.environmentFile(), String.join("\n", flags.variables()) + "\n");
-        resetFailed(machine);
-        var unused = systemctl("start", "--no-block", machine.unit());
+    }
+
+    /** systemd reads the environment file before there is a process. */
+    private void awaitProcess(MachineSettings machine) {
+        var unused = Waiting.until(
+                SPAWN,
+                () -> Optional.of(show(machine, "MainPID")).filter(pid -> !pid.equals("0")),
+                () -> new IllegalStateException("unit " + machine.unit() + " has no process " + SPAWN.toSeconds()
+                        + " s after the order to start it; see its log"));
+    }
+
+    @Override
+    public void rememberOthers(MachineSettings machine) {
+        if (AtomicFile.read(machine.environmentFile())
+                .filter(EtcdFlags::forgetsOthers)
+                .isPresent()) {
+            write(machine, EtcdFlags.resuming(machine));
+            log.info("etcd forgets no others from its next start on unit={}", machine.unit());
+        }
     }
 
     /** What has failed too often would not be started again. */
@@ -68,9 +103,12 @@ final class SystemdControl implements ProcessControl {
 
     @Override
     public boolean isRunning(MachineSettings machine) {
-        return RUNNING.contains(
-                systemctl(QUESTION_DEADLINE, "show", "--property=ActiveState", "--value", machine.unit())
-                        .strip());
+        return RUNNING.contains(show(machine, "ActiveState"));
+    }
+
+    private String show(MachineSettings machine, String property) {
+        return systemctl(QUESTION_DEADLINE, "show", "--property=" + property, "--value", machine.unit())
+                .strip();
     }
 
     private String systemctl(String... arguments) {

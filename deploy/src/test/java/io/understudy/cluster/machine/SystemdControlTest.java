@@ -34,7 +34,9 @@ final class SystemdControlTest {
                   reset-failed) echo "Failed to reset failed state of unit" >&2; exit 1 ;;
                   start) [ ! -e broken ] || { echo "Job for etcd@one.service failed" >&2; exit 1; }; echo activating > state ;;
                   stop) echo inactive > state ;;
-                  show) [ ! -e stuck ] || exec sleep 60; cat state 2>/dev/null || echo inactive ;;
+                  show) [ ! -e stuck ] || exec sleep 60
+                        case $* in *MainPID*) cp etc/one.env startedWith; echo 4711; exit ;; esac
+                        cat state 2>/dev/null || echo inactive ;;
                 esac
                 """);
         Files.setPosixFilePermissions(systemctl, PosixFilePermissions.fromString("rwxr-xr-x"));
@@ -81,6 +83,28 @@ final class SystemdControlTest {
         assertThat(control.isRunning(machine)).isTrue();
         control.stop(machine);
         assertThat(control.isRunning(machine)).isFalse();
+    }
+
+    @Test
+    void whatForgetsOthersIsNotKeptForTheNextStart() throws IOException {
+        control.run(machine, EtcdFlags.alone(machine));
+        assertThat(folder.resolve("startedWith")).content().contains("ETCD_FORCE_NEW_CLUSTER=\"true\"");
+        assertThat(folder.resolve("etc/one.env"))
+                .content()
+                .contains("ETCD_NAME=\"one\"")
+                .doesNotContain("FORCE_NEW_CLUSTER");
+    }
+
+    @Test
+    void whatForgetsOthersIsTakenFromAFileLeftByAnInterruptedRecovery() throws IOException {
+        Files.createDirectories(folder.resolve("etc"));
+        Files.write(folder.resolve("etc/one.env"), EtcdFlags.alone(machine).variables());
+        control.rememberOthers(machine);
+        assertThat(folder.resolve("etc/one.env"))
+                .content()
+                .contains("ETCD_NAME=\"one\"")
+                .doesNotContain("FORCE_NEW_CLUSTER");
+        assertThat(folder).isDirectoryNotContaining("glob:**/calls");
     }
 
     @Test
