@@ -76,10 +76,8 @@ public record ClusterFacts(
     public Optional<MemberFacts> mostRecent() {
         return members.stream()
                 .filter(member -> member.answer().isPresent())
-                .max(Comparator.comparingLong((MemberFacts member) ->
-                                member.answer().orElseThrow().raftIndex())
-                        .thenComparingLong(
-                                member -> member.answer().orElseThrow().appliedIndex())
+                .max(Comparator.comparing(
+                                (MemberFacts member) -> member.answer().orElseThrow(), MemberAnswer.BY_COMMITTED)
                         .thenComparing(MemberFacts::isVoter));
     }
 

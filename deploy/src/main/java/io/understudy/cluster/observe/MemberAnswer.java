@@ -3,6 +3,7 @@ package io.understudy.cluster.observe;
 import io.understudy.etcd.EtcdVersion;
 import io.understudy.vocabulary.MemberId;
 import io.understudy.vocabulary.Revision;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;
 
@@ -28,6 +29,13 @@ public record MemberAnswer(
         long databaseBytesInUse,
         boolean reachesQuorum,
         List<String> errors) {
+
+    /**
+     * Who knows most to be committed last: that is the same history for all, so that the highest index has all that the
+     * others have. A term says nothing of it: who is cut off campaigns in ever higher ones.
+     */
+    public static final Comparator<MemberAnswer> BY_COMMITTED =
+            Comparator.comparingLong(MemberAnswer::raftIndex).thenComparingLong(MemberAnswer::appliedIndex);
 
     public MemberAnswer {
         errors = List.copyOf(errors);

@@ -5,20 +5,11 @@ import static java.util.stream.Collectors.joining;
 import io.understudy.cluster.observe.MemberAnswer;
 import io.understudy.cluster.observe.MemberFacts;
 import java.util.ArrayList;
-import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;
 
 /** Without a quorum nothing is changed. */
 final class QuorumRule {
-
-    /** Raft's own order of who may lead: the last term, then the last entry; of equals one that votes. */
-    private static final Comparator<MemberFacts> MOST_RECENT = Comparator.comparing(
-                    QuorumRule::answer,
-                    Comparator.comparingLong(MemberAnswer::raftTerm)
-                            .thenComparingLong(MemberAnswer::raftIndex)
-                            .thenComparingLong(MemberAnswer::appliedIndex))
-            .thenComparing(MemberFacts::isVoter);
 
     private QuorumRule() {}
 
@@ -56,13 +47,14 @@ final class QuorumRule {
                         .map(MemberFacts::label)
                         .collect(joining(", "))
                 + ".");
-        answering(situation).stream().max(MOST_RECENT).ifPresent(best -> {
+        situation.facts().mostRecent().ifPresent(best -> {
             lines.add("Of those that answer " + best.label() + " has the most recent data: raft term "
-                    + answer(best).raftTerm() + ", index " + answer(best).raftIndex() + ", revision "
+                    + answer(best).raftTerm() + ", committed index "
+                    + answer(best).raftIndex() + ", revision "
                     + answer(best).revision() + "; those that don't answer may have more.");
             lines.add(
-                    "If they are lost for good: understudy cluster recover restarts the cluster from " + best.label()
-                            + " alone and grows it by learners; it keeps every old data directory. Pause this supervisor first.");
+                    "If they are lost for good: understudy cluster recover restarts the cluster from the voter"
+                            + " with the most recent data alone; it keeps every old data directory. Pause this supervisor first.");
         });
         return lines;
     }
