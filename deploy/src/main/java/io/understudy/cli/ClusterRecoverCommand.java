@@ -29,6 +29,7 @@ import picocli.CommandLine.Spec;
         name = "recover",
         description = {
             "Go on from the member with the most recent data, when the quorum is lost for good; asks before every step.",
+            "It looks for a quorum for half a minute first, and stops where another may have more data: then --from chooses.",
             "Members that have their data are started first, which may be all that is needed. What only the lost members"
                     + " had is lost; every data directory is kept. Can be run again after an interruption."
         },

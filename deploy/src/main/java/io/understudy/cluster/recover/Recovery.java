@@ -5,7 +5,6 @@ import io.understudy.cluster.machine.Machines;
 import io.understudy.cluster.machine.MemberSpec;
 import io.understudy.cluster.machine.ProcessKind;
 import io.understudy.cluster.observe.ClusterFacts;
-import io.understudy.cluster.observe.MemberAnswer;
 import io.understudy.cluster.observe.MemberFacts;
 import io.understudy.local.process.Waiting;
 import java.time.Duration;
@@ -27,44 +26,68 @@ public final class Recovery {
     /** Members that are started have a leader within seconds, if enough of them are. */
     private static final Duration ELECTION = Duration.ofSeconds(15);
 
+    /** An election, or a minute of overload, looks like a lost quorum for a while. */
+    private static final Duration LOST_FOR = Duration.ofSeconds(30);
+
     private final Survey survey;
+    private final QuorumWatch watch;
     private final Machines control;
     private final Operator operator;
     private final Duration patience;
+    private final Duration election;
 
     /** @param patience how long a member may take to serve */
     public Recovery(Survey survey, Operator operator, Duration patience) {
-        this.survey = survey;
-        this.control = survey.control();
-        this.operator = operator;
-        this.patience = patience;
+        this(survey, operator, patience, LOST_FOR, ELECTION);
     }
 
     /**
-     * Goes on until somebody holds a quorum.
+     * @param lostFor how long no quorum must have been seen
+     * @param election how long members that were started may take to find a leader
+     */
+    Recovery(Survey survey, Operator operator, Duration patience, Duration lostFor, Duration election) {
+        this.survey = survey;
+        this.watch = new QuorumWatch(survey, lostFor);
+        this.control = survey.control();
+        this.operator = operator;
+        this.patience = patience;
+        this.election = election;
+    }
+
+    /**
+     * Goes on until somebody holds a quorum. Does nothing before none was seen for half a minute.
      *
      * @param from the member to go on from; empty for the one with the most recent data
      * @return whether it is done; if not, the operator did not want to
-     * @throws RecoveryException a step failed
+     * @throws RecoveryException a step failed; or it is in doubt whether the quorum is lost, or who has the most recent data
      */
     public boolean run(Optional<String> from) {
-        Optional<ClusterFacts> facts = survey.look();
+        operator.tell("looking for a quorum");
+        Optional<ClusterFacts> facts = watch.look();
         if (facts.isPresent() && holdsQuorum(facts.get())) {
             return finish(facts.get());
         }
-        List<Remains> remains = tellOf(facts);
+        List<Remains> remains = told(facts, survey.remains(facts));
+        List<String> elsewhere = survey.elsewhere(facts);
         if (remains.stream().anyMatch(Remains::isStartable)) {
             if (!startThoseWithData(remains)) {
                 return false;
             }
-            facts = survey.look();
-            if (facts.isPresent() && holdsQuorum(facts.get())) {
-                operator.tell("the quorum is back: " + facts.get().quorum() + "; nothing had to be given up");
+            Optional<ClusterFacts> now = survey.look();
+            if (now.isPresent() && holdsQuorum(now.get())) {
+                operator.tell("the quorum is back: " + now.get().quorum() + "; nothing had to be given up");
                 return true;
             }
-            remains = tellOf(facts);
+            now.ifPresent(QuorumWatch::requireClear);
+            remains = told(now, since(remains, survey.remains(now)));
+            elsewhere = now.isPresent() ? survey.elsewhere(now) : elsewhere;
         }
-        return goOnFrom(chosen(from, remains), remains);
+        elsewhere.forEach(name -> operator.tell("no machine is configured for " + name
+                + ": see to it that it doesn't run, and never comes back with its data"));
+        List<Remains> left = remains;
+        List<String> outside = elsewhere;
+        return goOnFrom(
+                from.map(name -> Survivor.named(name, left)).orElseGet(() -> Survivor.mostRecent(left, outside)), left);
     }
 
     private static boolean holdsQuorum(ClusterFacts facts) {
@@ -73,6 +96,7 @@ public final class Recovery {
 
     /** A cluster of one may have been left by an earlier run, with the flag that makes it forget others at each start. */
     private boolean finish(ClusterFacts facts) {
+        survey.machines().forEach(machine -> control.rememberOthers(machine.member()));
         if (facts.voters().size() > 1 || survey.machines().size() == 1) {
             operator.tell("the quorum is held: " + facts.quorum() + "; nothing is to be recovered");
             return true;
@@ -91,10 +115,19 @@ public final class Recovery {
         return true;
     }
 
-    private List<Remains> tellOf(Optional<ClusterFacts> facts) {
+    private static List<Remains> since(List<Remains> earlier, List<Remains> now) {
+        return now.stream()
+                .map(each -> earlier.stream()
+                        .filter(before -> before.name().equals(each.name()))
+                        .findFirst()
+                        .map(each::since)
+                        .orElse(each))
+                .toList();
+    }
+
+    private List<Remains> told(Optional<ClusterFacts> facts, List<Remains> remains) {
         operator.tell(facts.map(seen -> "the quorum is lost: " + seen.quorum()).orElse("nobody answers"));
-        List<Remains> remains = survey.remains(facts);
-        remains.forEach(each -> operator.tell("  " + each.machine().name() + " " + each.told()));
+        remains.forEach(each -> operator.tell("  " + each.name() + " " + each.told()));
         return remains;
     }
 
@@ -109,58 +142,47 @@ public final class Recovery {
             return false;
         }
         startable.forEach(control::start);
-        long end = System.nanoTime() + ELECTION.toNanos();
+        long end = System.nanoTime() + election.toNanos();
         boolean isBack = Waiting.until(
-                patience,
+                election.plus(patience),
                 () -> survey.look().filter(Recovery::holdsQuorum).isPresent()
                         ? Optional.of(true)
                         : System.nanoTime() > end ? Optional.of(false) : Optional.empty(),
                 () -> new RecoveryException("interrupted while waiting for the quorum", null));
         if (!isBack) {
-            operator.tell("the quorum is not back after " + ELECTION.toSeconds() + " s");
+            operator.tell("the quorum is not back after " + election.toSeconds() + " s");
         }
         return true;
-    }
-
-    private static Remains chosen(Optional<String> from, List<Remains> remains) {
-        if (from.isPresent()) {
-            return remains.stream()
-                    .filter(each -> each.machine().name().equals(from.get()) && !each.isLearner())
-                    .findFirst()
-                    .orElseThrow(() ->
-                            new RecoveryException("no voter with a machine of its own is called " + from.get(), null));
-        }
-        return Remains.mostRecent(remains)
-                .orElseThrow(() -> new RecoveryException(
-                        "nothing is left to go on from: no member answers, and no data is here. Restore a snapshot:"
-                                + " understudy cluster restore",
-                        null));
     }
 
     private boolean goOnFrom(Remains survivor, List<Remains> remains) {
         MachineSettings machine = survivor.machine();
         MemberSpec member = machine.member();
-        operator.tell(member.name() + " has the most recent data: it " + survivor.told());
+        operator.tell("chosen is " + member.name() + ", which " + survivor.told());
         if (!operator.confirms("go on from " + member.name()
                 + " alone; what was acknowledged but is not in its data is lost for good")) {
             return false;
         }
         log.warn("recovery begins from={} what=\"{}\"", member.name(), survivor.told());
         control.stop(member);
-        operator.tell("stopped " + member.name());
+        tellDone(machine, "stopped " + member.name());
         control.copyData(member);
-        operator.tell("copied its data, beside " + machine.dataDirectory());
-        for (Remains other : remains) {
-            if (!other.machine().name().equals(member.name())) {
-                // Two of them that come back with their old data would be a second cluster.
-                control.retire(other.machine().member());
-                operator.tell("stopped " + other.machine().name() + " and set its data aside");
-            }
+        tellDone(machine, "copied its data, beside " + machine.dataDirectory());
+        List<MachineSettings> others = remains.stream()
+                .map(Remains::machine)
+                .filter(other -> !other.name().equals(member.name()))
+                .toList();
+        for (MachineSettings other : others) {
+            // Two of them that come back with their old data would be a second cluster.
+            control.retire(other.member());
+            tellDone(other, "stopped " + other.name() + " and set its data aside");
         }
+        others.forEach(this::requireDone);
         requireDone(machine);
         control.startAlone(member);
         requireDone(machine);
         ClusterFacts alone = await(seen -> isAlone(seen, member), member.name() + " does not serve alone");
+        control.rememberOthers(member);
         verify(survivor, alone);
         operator.tell(member.name() + " serves alone: " + alone.quorum());
         restartPlainly(machine);
@@ -173,11 +195,7 @@ public final class Recovery {
                 .answer()
                 .map(answer -> answer.revision().value())
                 .orElse(0L);
-        long least = before.answer()
-                .map(MemberAnswer::revision)
-                .map(said -> said.value())
-                .or(before::revision)
-                .orElse(0L);
+        long least = before.known().orElse(0L);
         if (revision < least) {
             throw new RecoveryException(
                     before.machine().name() + " serves revision " + revision + ", and had " + least
@@ -197,6 +215,13 @@ public final class Recovery {
         ClusterFacts alone = await(seen -> isAlone(seen, member), member.name() + " does not serve after its restart");
         operator.tell(member.name() + " serves without --force-new-cluster: " + alone.quorum());
         log.info("recovery done member={} cluster={}", member.name(), alone.cluster());
+    }
+
+    /** Of what someone else does, the machines have told already that it is to be done. */
+    private void tellDone(MachineSettings machine, String what) {
+        if (machine.process() != ProcessKind.MANUAL) {
+            operator.tell(what);
+        }
     }
 
     /** What someone else does is done when he says so. */

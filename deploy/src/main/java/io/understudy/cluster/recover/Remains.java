@@ -2,42 +2,76 @@ package io.understudy.cluster.recover;
 
 import io.understudy.cluster.machine.MachineSettings;
 import io.understudy.cluster.observe.MemberAnswer;
+import io.understudy.etcd.Role;
 import java.util.Comparator;
-import java.util.List;
 import java.util.Optional;
+import java.util.Set;
+import java.util.stream.Stream;
 
 /**
  * What is left of a member.
  *
- * @param isLearner whether it is known for a learner: alone it would stay one, and a cluster without a voter do nothing
+ * @param role as those who answer list it; where nobody does, as its own data does
  * @param answer what it says of itself, if it answers
  * @param isRunning whether its process is there; empty if only its operator knows
  * @param hasData whether there is data of it on this machine; empty if that can't be seen from here
- * @param revision the last one in that data, as far as it can be read; what is only in its log is not counted
+ * @param stored what is in that data, as far as it can be read
  */
-public record Remains(
+record Remains(
         MachineSettings machine,
-        boolean isLearner,
+        Optional<Role> role,
         Optional<MemberAnswer> answer,
         Optional<Boolean> isRunning,
         Optional<Boolean> hasData,
-        Optional<Long> revision) {
+        Optional<Stored> stored) {
 
-    /**
-     * The most recent data last. Who answers knows what was committed, which is the same history for all of them, so that
-     * the highest index has all that the others have; data directories are only looked at where nobody answers.
-     */
-    static final Comparator<Remains> BY_RECENCY = Comparator.comparing(
-                    (Remains remains) -> remains.answer().isPresent())
-            .thenComparing(
-                    remains -> remains.answer().map(MemberAnswer::raftIndex).orElse(-1L))
-            .thenComparing(
-                    remains -> remains.answer().map(MemberAnswer::raftTerm).orElse(-1L))
-            .thenComparing(remains -> remains.revision().orElse(-1L));
+    String name() {
+        return machine.name();
+    }
 
-    /** Whether there is anything to go on from. */
-    boolean isCandidate() {
-        return !isLearner && (answer.isPresent() || hasData.orElse(false));
+    /** Whether anything is known to be left. */
+    boolean hasAnything() {
+        return answer.isPresent() || hasData.orElse(false);
+    }
+
+    /** Whether anything may be left, seen or not. */
+    boolean mayHaveAnything() {
+        return answer.isPresent() || hasData.orElse(true);
+    }
+
+    /** Alone it would stay one, and a cluster without a voter do nothing. */
+    boolean isLearner() {
+        return role.filter(Role.LEARNER::equals).isPresent();
+    }
+
+    boolean isVoter() {
+        return role.filter(Role.VOTER::equals).isPresent();
+    }
+
+    /** The last revision it is known to have. */
+    Optional<Long> known() {
+        return Stream.of(answer.map(said -> said.revision().value()), stored.map(Stored::revision))
+                .flatMap(Optional::stream)
+                .max(Comparator.naturalOrder());
+    }
+
+    /** Whom its data lists as voters; none if that is unknown. */
+    Set<String> voters() {
+        return stored.map(Stored::voters).orElse(Set.of());
+    }
+
+    /** Whether it may vote, as far as is seen. */
+    boolean isThere() {
+        return answer.isPresent() || isRunning.orElse(false);
+    }
+
+    /** With what was known before it was started: who runs keeps its database locked, and without a quorum does not answer. */
+    Remains since(Remains earlier) {
+        Optional<Stored> both = earlier.known()
+                .map(least -> new Stored(
+                        Math.max(least, known().orElse(least)), voters().isEmpty() ? earlier.voters() : voters()))
+                .or(() -> stored);
+        return new Remains(machine, role.or(earlier::role), answer, isRunning, hasData, both);
     }
 
     /** Whether it might come back just by starting it. */
@@ -45,16 +79,11 @@ public record Remains(
         return answer.isEmpty() && hasData.orElse(false) && !isRunning.orElse(true);
     }
 
-    /** The one to go on from. */
-    static Optional<Remains> mostRecent(List<Remains> all) {
-        return all.stream().filter(Remains::isCandidate).max(BY_RECENCY);
-    }
-
     /** One line, without the name. */
     String told() {
         if (answer.isPresent()) {
             MemberAnswer said = answer.get();
-            return (isLearner ? "is a learner and " : "") + "answers: raft term " + said.raftTerm()
+            return (isLearner() ? "is a learner and " : "") + "answers: raft term " + said.raftTerm()
                     + ", committed index " + said.raftIndex() + ", revision " + said.revision();
         }
         if (hasData.isEmpty()) {
@@ -66,6 +95,6 @@ public record Remains(
         return "does not answer"
                 + (isRunning.orElse(false) ? ", though its process is there" : "; its process has ended")
                 + "; data in " + machine.dataDirectory()
-                + revision.map(last -> ", at least up to revision " + last).orElse(", which can't be read");
+                + known().map(last -> ", at least up to revision " + last).orElse(", which can't be read");
     }
 }

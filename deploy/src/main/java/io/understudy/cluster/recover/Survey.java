@@ -10,6 +10,7 @@ import io.understudy.cluster.observe.MemberFacts;
 import io.understudy.cluster.observe.UnobservableException;
 import io.understudy.cluster.snapshot.SnapshotException;
 import io.understudy.cluster.snapshot.SnapshotTool;
+import io.understudy.etcd.Role;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -20,8 +21,14 @@ import java.util.Optional;
  * Looks at what is left of a cluster: at those that answer, and at the data of those that don't.
  *
  * @param machines where members run
+ * @param patience how long each look waits for those that don't answer
  */
-public record Survey(ClusterObserver observer, Machines control, List<MachineSettings> machines, SnapshotTool tool) {
+public record Survey(
+        ClusterObserver observer,
+        Machines control,
+        List<MachineSettings> machines,
+        SnapshotTool tool,
+        Duration patience) {
 
     private static final Duration LOOK = Duration.ofSeconds(3);
 
@@ -29,10 +36,14 @@ public record Survey(ClusterObserver observer, Machines control, List<MachineSet
         machines = List.copyOf(machines);
     }
 
+    public Survey(ClusterObserver observer, Machines control, List<MachineSettings> machines, SnapshotTool tool) {
+        this(observer, control, machines, tool, LOOK);
+    }
+
     /** Empty if nobody answers. */
     Optional<ClusterFacts> look() {
         try {
-            return Optional.of(observer.observe(LOOK));
+            return Optional.of(observer.observe(patience));
         } catch (UnobservableException e) {
             return Optional.empty();
         } catch (InterruptedException e) {
@@ -46,38 +57,53 @@ public record Survey(ClusterObserver observer, Machines control, List<MachineSet
         return machines.stream().map(machine -> remains(machine, facts)).toList();
     }
 
+    /** Members that have run where no machine is configured: what they have can't be known. */
+    List<String> elsewhere(Optional<ClusterFacts> facts) {
+        return facts.stream()
+                .flatMap(seen -> seen.members().stream())
+                .filter(MemberFacts::hasStarted)
+                .map(MemberFacts::name)
+                .filter(name ->
+                        machines.stream().noneMatch(machine -> machine.name().equals(name)))
+                .toList();
+    }
+
     private Remains remains(MachineSettings machine, Optional<ClusterFacts> facts) {
         Optional<MemberFacts> member = facts.flatMap(seen -> seen.named(machine.name()));
-        boolean isLearner = member.filter(MemberFacts::isLearner).isPresent();
         Optional<Boolean> isRunning = control.isRunning(machine.member());
         if (machine.process() == ProcessKind.MANUAL) {
             return new Remains(
                     machine,
-                    isLearner,
+                    member.map(MemberFacts::role),
                     member.flatMap(MemberFacts::answer),
                     isRunning,
                     Optional.empty(),
                     Optional.empty());
         }
         boolean hasData = new DataDirectory(machine.dataDirectory()).hasMember();
+        // A member that runs keeps its database locked.
+        Optional<Stored> stored = hasData && !isRunning.orElse(true) ? stored(machine) : Optional.empty();
         return new Remains(
                 machine,
-                isLearner,
+                facts.isPresent() ? member.map(MemberFacts::role) : stored.flatMap(data -> role(machine, data)),
                 member.flatMap(MemberFacts::answer),
                 isRunning,
                 Optional.of(hasData),
-                // A member that runs keeps its database locked.
-                hasData && !isRunning.orElse(true) ? revision(machine) : Optional.empty());
+                stored);
     }
 
-    private Optional<Long> revision(MachineSettings machine) {
+    private static Optional<Role> role(MachineSettings machine, Stored data) {
+        return Optional.of(Role.VOTER).filter(voter -> data.voters().contains(machine.name()));
+    }
+
+    private Optional<Stored> stored(MachineSettings machine) {
         Path database =
                 machine.dataDirectory().resolve("member").resolve("snap").resolve("db");
         if (!Files.exists(database)) {
             return Optional.empty();
         }
         try {
-            return Optional.of(tool.contents(database).revision());
+            return Optional.of(new Stored(tool.contents(database).revision(), Stored.voters(database)));
         } catch (SnapshotException e) {
             return Optional.empty();
         }

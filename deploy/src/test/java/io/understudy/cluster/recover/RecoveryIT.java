@@ -28,33 +28,35 @@ import java.time.InstantSource;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Three voters founded, lost and recovered through machines. */
+/** Voters founded, lost and recovered through machines. */
 final class RecoveryIT {
 
     private static final Duration PATIENCE = Duration.ofSeconds(60);
+    private static final Duration LOOK = Duration.ofSeconds(1);
+    private static final Duration ELECTION = Duration.ofSeconds(4);
 
     @TempDir
     private Path folder;
 
     private final EtcdBinaries binaries = EtcdBinaries.find();
     private final LocalControl control = new LocalControl(new LocalProcesses(), binaries::etcd);
-    private final FreePorts ports = FreePorts.take(6);
-    private final List<String> told = new ArrayList<>();
+    private final FreePorts ports = FreePorts.take(10);
+    private final List<String> told = new CopyOnWriteArrayList<>();
+    private Duration lostFor = Duration.ZERO;
     private List<MachineSettings> machines;
     private OwnMachines here;
     private EtcdConnections connections;
     private Survey survey;
 
-    @BeforeEach
-    void begin() {
-        machines = IntStream.range(0, 3)
+    private void found(int voters) {
+        machines = IntStream.range(0, voters)
                 .mapToObj(index -> MachineSettings.of(
                         new MemberSpec(
                                 "voter-" + (index + 1),
@@ -64,20 +66,22 @@ final class RecoveryIT {
                         folder.resolve("voter-" + (index + 1))))
                 .toList();
         here = OwnMachines.local(machines, control, InstantSource.system());
-        EtcdSettings settings = EtcdSettings.of(client(0), client(1), client(2));
+        EtcdSettings settings = EtcdSettings.of(
+                IntStream.range(0, voters).mapToObj(this::client).toArray(URI[]::new));
         connections = EtcdConnections.open(settings);
         survey = new Survey(
                 new EtcdObserver(settings, connections, new SimpleMeterRegistry()),
                 here,
                 machines,
-                SnapshotTool.of(binaries));
+                SnapshotTool.of(binaries),
+                LOOK);
         String all = machines.stream()
                 .map(machine ->
                         machine.name() + "=" + machine.member().peerUrls().get(0))
                 .collect(Collectors.joining(","));
         machines.forEach(machine -> here.found(machine.member(), all, "core"));
         await().atMost(PATIENCE).until(() -> survey.look()
-                .filter(facts -> facts.healthyVoters().size() == 3)
+                .filter(facts -> facts.healthyVoters().size() == voters)
                 .isPresent());
     }
 
@@ -89,12 +93,17 @@ final class RecoveryIT {
     }
 
     @Test
-    void afterTwoOfThreeWereWipedTheSurvivorGoesOnWithAllItHad() {
+    void afterTwoOfThreeWereWipedTheSurvivorGoesOnWithAllItHadOnceTheOperatorWants() {
+        found(3);
         put("before", "acknowledged");
         await().until(() -> etcdctl(0, "get", "before", "--consistency=s").contains("acknowledged"));
         wipe(1);
         wipe(2);
         awaitLost();
+
+        assertThat(recovery(step -> false).run(Optional.empty())).isFalse();
+        assertThat(here.isRunning(machines.get(0).member())).contains(true);
+        assertThat(folder).isDirectoryNotContaining("glob:**/voter-1.copy-*");
 
         assertThat(recovery(step -> true).run(Optional.empty())).isTrue();
 
@@ -103,7 +112,7 @@ final class RecoveryIT {
         assertThat(survey.look().orElseThrow().members())
                 .extracting(MemberFacts::name)
                 .containsExactly("voter-1");
-        assertThat(told).anyMatch(line -> line.startsWith("voter-1 has the most recent data: it answers"));
+        assertThat(told).anyMatch(line -> line.startsWith("chosen is voter-1, which answers"));
         assertThat(folder).isDirectoryContaining("glob:**/voter-1.copy-*");
         assertThat(control.process(machines.get(0)).log().tail(200)).isNotEmpty();
         assertThat(recovery(step -> true).run(Optional.empty())).isTrue();
@@ -111,6 +120,7 @@ final class RecoveryIT {
 
     @Test
     void goesOnFromWhereItWasInterrupted() {
+        found(3);
         put("before", "acknowledged");
         await().until(() -> etcdctl(0, "get", "before", "--consistency=s").contains("acknowledged"));
         wipe(1);
@@ -121,7 +131,7 @@ final class RecoveryIT {
 
         assertThatThrownBy(() -> recovery(RecoveryIT::diesAfterThat).run(Optional.empty()))
                 .hasMessage("killed");
-        assertThat(recovery(step -> true).run(Optional.empty())).isTrue();
+        assertThat(recovery(step -> true).run(Optional.of("voter-1"))).isTrue();
 
         assertThat(etcdctl(0, "get", "before")).contains("acknowledged");
     }
@@ -135,6 +145,7 @@ final class RecoveryIT {
 
     @Test
     void startsThoseThatHaveTheirDataFirst() {
+        found(3);
         put("before", "acknowledged");
         here.stop(machines.get(1).member());
         here.stop(machines.get(2).member());
@@ -148,14 +159,46 @@ final class RecoveryIT {
         assertThat(survey.look().orElseThrow().voters()).hasSize(3);
     }
 
+    /** Members that were started without a quorum neither answer nor let their data be read. */
     @Test
-    void changesNothingWithoutConfirmation() {
-        wipe(1);
-        wipe(2);
+    void ofThoseThatAreAllDownTheOneWithTheMostRecentDataIsChosen() {
+        found(5);
+        put("before", "known to both");
+        await().until(() -> etcdctl(0, "get", "before", "--consistency=s").contains("known"));
+        here.stop(machines.get(0).member());
+        put("after", "known to the second only", 1);
+        await().until(() -> etcdctl(1, "get", "after", "--consistency=s").contains("known"));
+        List.of(2, 3, 4).forEach(this::wipe);
+        here.stop(machines.get(1).member());
+
+        assertThat(recovery(step -> true).run(Optional.empty())).isTrue();
+
+        assertThat(told).anyMatch(line -> line.startsWith("chosen is voter-2, which does not answer"));
+        assertThat(etcdctl(1, "get", "after")).contains("known");
+        assertThat(survey.look().orElseThrow().members())
+                .extracting(MemberFacts::name)
+                .containsExactly("voter-2");
+        assertThat(folder).isDirectoryContaining("glob:**/voter-1.old-*");
+        assertThat(here.isRunning(machines.get(0).member())).contains(false);
+    }
+
+    @Test
+    void aQuorumThatIsBackBeforeItWasLostForLongIsNotLost() {
+        found(3);
+        lostFor = PATIENCE;
+        here.stop(machines.get(1).member());
+        here.stop(machines.get(2).member());
         awaitLost();
-        assertThat(recovery(step -> false).run(Optional.empty())).isFalse();
-        assertThat(here.isRunning(machines.get(0).member())).contains(true);
-        assertThat(folder).isDirectoryNotContaining("glob:**/voter-1.copy-*");
+        List<Boolean> outcome = new CopyOnWriteArrayList<>();
+        Thread recovering = new Thread(() -> outcome.add(recovery(step -> false).run(Optional.empty())));
+        recovering.start();
+        await().until(() -> told.contains("looking for a quorum"));
+
+        here.start(machines.get(1).member());
+
+        await().atMost(PATIENCE).until(() -> outcome.contains(true));
+        assertThat(told).anyMatch(line -> line.contains("nothing is to be recovered"));
+        assertThat(told).noneMatch(line -> line.startsWith("the quorum is lost"));
     }
 
     private interface Answer {
@@ -176,7 +219,9 @@ final class RecoveryIT {
                         return answer.to(step);
                     }
                 },
-                PATIENCE);
+                PATIENCE,
+                lostFor,
+                ELECTION);
     }
 
     private void wipe(int index) {
@@ -191,9 +236,13 @@ final class RecoveryIT {
     }
 
     private void put(String key, String value) {
+        put(key, value, 0);
+    }
+
+    private void put(String key, String value, int index) {
         await().atMost(PATIENCE)
                 .ignoreExceptionsMatching(CommandFailedException.class::isInstance)
-                .until(() -> etcdctl(0, "put", key, value).contains("OK"));
+                .until(() -> etcdctl(index, "put", key, value).contains("OK"));
     }
 
     private String etcdctl(int index, String... arguments) {

@@ -1,0 +1,108 @@
+package io.understudy.cluster.recover;
+
+import io.understudy.cluster.observe.ClusterFacts;
+import io.understudy.cluster.observe.MemberAnswer;
+import io.understudy.cluster.observe.MemberFacts;
+import io.understudy.local.process.Waiting;
+import java.time.Duration;
+import java.util.Optional;
+
+/** Tells a lost quorum from one that is only not seen: during an election, under load, from here. */
+record QuorumWatch(Survey survey, Duration lostFor) {
+
+    /** One look can be unlucky, however long it takes. */
+    private static final int LOOKS = 3;
+
+    private static final Duration LOOK_AT_MOST = Duration.ofMinutes(1);
+
+    /** What was seen so far. For one thread. */
+    private static final class Looks {
+
+        private Optional<ClusterFacts> last = Optional.empty();
+        private long lostSince = System.nanoTime();
+        private int inARow;
+
+        void add(Optional<ClusterFacts> facts) {
+            last = facts;
+            if (facts.flatMap(QuorumWatch::readsThroughQuorum).isPresent()) {
+                lostSince = System.nanoTime();
+                inARow = 0;
+            } else {
+                inARow++;
+            }
+        }
+
+        boolean areEnough(Duration lostFor) {
+            return last.filter(facts -> facts.quorum().isHeld()).isPresent()
+                    || (inARow >= LOOKS && System.nanoTime() - lostSince >= lostFor.toNanos());
+        }
+    }
+
+    /**
+     * Looks until a quorum is seen, or no sign of one was for long enough.
+     *
+     * @return what was seen last; empty if nobody answers
+     * @throws RecoveryException there is a quorum, though it is not seen whole
+     */
+    Optional<ClusterFacts> look() {
+        Looks looks = new Looks();
+        return Waiting.until(
+                lostFor.plus(LOOK_AT_MOST),
+                () -> {
+                    looks.add(survey.look());
+                    if (!looks.areEnough(lostFor)) {
+                        return Optional.empty();
+                    }
+                    looks.last.ifPresent(QuorumWatch::requireClear);
+                    return Optional.of(looks.last);
+                },
+                () -> {
+                    looks.last.ifPresent(QuorumWatch::requireClear);
+                    return new RecoveryException("a quorum comes and goes, or looking for one was interrupted", null);
+                });
+    }
+
+    /** @throws RecoveryException the members may well have a quorum, or these are none */
+    static void requireClear(ClusterFacts facts) {
+        if (facts.voters().isEmpty()) {
+            throw new RecoveryException(
+                    "cluster " + facts.cluster() + " lists no voter: are the endpoints those of its members?", null);
+        }
+        if (facts.quorum().isHeld()) {
+            return;
+        }
+        readsThroughQuorum(facts).ifPresent(member -> {
+            throw new RecoveryException(
+                    member.label()
+                            + " reads through a quorum just now, so there is one, though from here only this is seen: "
+                            + facts.quorum(),
+                    null);
+        });
+        facts.voters().stream()
+                .filter(voter -> voter.answer().isPresent()
+                        && connected(facts, voter) >= facts.quorum().needed())
+                .findFirst()
+                .ifPresent(voter -> {
+                    throw new RecoveryException(
+                            voter.label() + " is connected with enough voters for a quorum, "
+                                    + connected(facts, voter) + " of "
+                                    + facts.voters().size()
+                                    + ": wait until they have a leader, or stop those that are to be given up",
+                            null);
+                });
+    }
+
+    private static Optional<MemberFacts> readsThroughQuorum(ClusterFacts facts) {
+        return facts.members().stream()
+                .filter(member ->
+                        member.answer().filter(MemberAnswer::reachesQuorum).isPresent())
+                .findFirst();
+    }
+
+    /** Voters that one is connected with, itself counted. */
+    private static long connected(ClusterFacts facts, MemberFacts voter) {
+        return facts.voters().stream()
+                .filter(other -> other.id().equals(voter.id()) || voter.peers().contains(other.id()))
+                .count();
+    }
+}
