@@ -51,4 +51,9 @@ public record SupervisorSettings(HostPort listen, Duration interval, Duration pa
     public Duration pace() {
         return interval.plus(patience);
     }
+
+    /** So long after a look began a step may be taken on it: what it takes, and less than another needs to act instead. */
+    public Duration freshness() {
+        return patience.plus(lease.dividedBy(2));
+    }
 }

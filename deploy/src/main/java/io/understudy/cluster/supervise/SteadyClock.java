@@ -13,4 +13,8 @@ final class SteadyClock implements InstantSource {
     public Instant instant() {
         return began.plusNanos(System.nanoTime() - beganNanos);
     }
+
+    Moment now() {
+        return new Moment(instant(), Instant.now());
+    }
 }

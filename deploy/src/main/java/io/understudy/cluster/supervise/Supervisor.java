@@ -172,16 +172,16 @@ final class Supervisor implements AutoCloseable {
             // The processes first: what is started between is a member without a process, not a process without a
             // member.
             List<Place> places = ground.places();
-            Instant at = clock.instant();
+            Moment at = clock.now();
             ClusterFacts now = observer.observe(settings.patience());
-            history = history.after(now, at, places, limits, settings.pace());
+            history = history.after(now, at.steady(), places, limits, settings.pace());
             facts = Optional.of(now);
             lookedAt = Optional.of(Instant.now());
             if (candidacy.standing() instanceof Standing.Active) {
                 whileActive.accept(now);
             }
             Decision decision = Rules.decide(new Situation(now, history, places, shape, limits));
-            return decision instanceof Decision.Change change ? act(change, now) : record(decision, Outcome.NONE, "");
+            return decision instanceof Decision.Change change ? act(change, now, at) : record(decision, Outcome.NONE, "");
         } catch (UnobservableException e) {
             lookedAt = Optional.of(Instant.now());
             return record(
@@ -194,7 +194,7 @@ final class Supervisor implements AutoCloseable {
         }
     }
 
-    private boolean act(Decision.Change change, ClusterFacts now) throws InterruptedException {
+    private boolean act(Decision.Change change, ClusterFacts now, Moment at) throws InterruptedException {
         if (paused().isPresent()) {
             return record(change, Outcome.PAUSED, paused().orElse(""));
         }
@@ -211,6 +211,11 @@ final class Supervisor implements AutoCloseable {
         }
         if (!candidacy.mayAct()) {
             return record(change, Outcome.NOT_ACTIVE, "the cluster did not confirm that this supervisor is to act");
+        }
+        // The machine may have stood still since it asked, and another supervisor acted.
+        if (at.until(clock.now()).compareTo(settings.freshness()) > 0
+                || !(candidacy.standing() instanceof Standing.Active)) {
+            return record(change, Outcome.NOT_ACTIVE, "this supervisor stood still since it looked");
         }
         return take(change, now);
     }

@@ -165,6 +165,14 @@ final class SupervisedCluster implements AutoCloseable {
     }
 
     record SupervisorJvm(Process process, StateClient client) {
+        void pause() {
+            signal(process.toHandle(), "STOP");
+        }
+
+        void resume() {
+            signal(process.toHandle(), "CONT");
+        }
+
         String state() throws InterruptedException {
             try {
                 return client.state();

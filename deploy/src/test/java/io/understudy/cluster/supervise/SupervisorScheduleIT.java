@@ -44,7 +44,8 @@ final class SupervisorScheduleIT {
         CUT_PEERS,
         REMOVE,
         ADD,
-        KILL_SUPERVISOR
+        KILL_SUPERVISOR,
+        STALL_SUPERVISOR
     }
 
     @TempDir
@@ -54,6 +55,7 @@ final class SupervisorScheduleIT {
     void theClusterReturnsToItsShapeAfterEveryFault() throws Exception {
         long seed = Long.getLong("understudy.seed", System.nanoTime());
         System.out.println("understudy.seed=" + seed);
+        long t0 = System.nanoTime();
         Random random = new Random(seed);
         try (SupervisedCluster cluster = SupervisedCluster.found(folder, MACHINES, 3, SHAPE);
                 Writer writer = Writer.start(cluster.clientUrls())) {
@@ -65,12 +67,17 @@ final class SupervisorScheduleIT {
                 int millis = random.nextInt(MOST_MILLIS);
                 String told = "fault " + number + ": " + fault + " of " + SupervisedCluster.name(victim) + " for "
                         + millis + " ms";
-                System.out.println(told);
+                System.out.println((System.nanoTime() - t0) / 1000000 + " ms " + told);
                 int before = writer.count();
+                int which = victim % supervisors.length;
                 if (fault == Fault.KILL_SUPERVISOR) {
-                    int which = victim % supervisors.length;
                     supervisors[which].process().destroyForcibly();
                     supervisors[which] = cluster.superviseApart();
+                } else if (fault == Fault.STALL_SUPERVISOR) {
+                    supervisors[which].pause();
+                    cluster.kill(victim);
+                    TimeUnit.MILLISECONDS.sleep(millis);
+                    supervisors[which].resume();
                 } else {
                     act(cluster, fault, victim, millis);
                 }

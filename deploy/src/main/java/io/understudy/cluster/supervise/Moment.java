@@ -1,0 +1,21 @@
+package io.understudy.cluster.supervise;
+
+import java.time.Duration;
+import java.time.Instant;
+
+/**
+ * When a look began. Nobody sets the one clock; but it may stand still while the machine is suspended, and the other does
+ * not.
+ *
+ * @param steady by {@link SteadyClock}
+ * @param wall the time of day
+ */
+record Moment(Instant steady, Instant wall) {
+
+    /** What has passed until then, by the clock by which it is more. */
+    Duration until(Moment later) {
+        Duration steadily = Duration.between(steady, later.steady);
+        Duration byDay = Duration.between(wall, later.wall);
+        return steadily.compareTo(byDay) > 0 ? steadily : byDay;
+    }
+}

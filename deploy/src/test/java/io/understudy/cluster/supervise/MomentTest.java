@@ -1,0 +1,25 @@
+package io.understudy.cluster.supervise;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.time.Duration;
+import java.time.Instant;
+import org.junit.jupiter.api.Test;
+
+/** A look is as old as the clock says by which it is older. */
+final class MomentTest {
+
+    private static final Moment LOOK = new Moment(Instant.EPOCH, Instant.EPOCH);
+
+    @Test
+    void aClockThatIsSetBackMakesNoLookYounger() {
+        assertThat(LOOK.until(new Moment(Instant.EPOCH.plusSeconds(2), Instant.EPOCH.minusSeconds(60))))
+                .isEqualTo(Duration.ofSeconds(2));
+    }
+
+    @Test
+    void aMachineThatWasSuspendedHasAnOldLookThoughItsOwnClockStood() {
+        assertThat(LOOK.until(new Moment(Instant.EPOCH, Instant.EPOCH.plusSeconds(60))))
+                .isEqualTo(Duration.ofSeconds(60));
+    }
+}
