@@ -10,6 +10,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
 
 /** Members as processes that a {@link ServerHost} runs. Thread-safe. */
 public final class LocalControl implements ProcessControl {
@@ -20,10 +21,11 @@ public final class LocalControl implements ProcessControl {
     private final ServerHost host;
     private final Supplier<Path> etcd;
     private final Map<String, ServerProcess> processes = new LinkedHashMap<>();
+    private @Nullable Path found;
 
     /**
      * @param host whether members outlive this process is for it to say
-     * @param etcd the absolute path of the server for members that name none of their own; may take long to find out
+     * @param etcd the absolute path of the server for members that name none of their own; may take long to find out, and is asked for once
      */
     public LocalControl(ServerHost host, Supplier<Path> etcd) {
         this.host = host;
@@ -65,10 +67,17 @@ public final class LocalControl implements ProcessControl {
                 machine.name(), name -> host.prepare(command(machine, EtcdFlags.resuming(machine))));
     }
 
+    /** Looked for once: it is verified each time it is. */
+    private synchronized Path etcd() {
+        Path known = found == null ? etcd.get() : found;
+        found = known;
+        return known;
+    }
+
     private ServerCommand command(MachineSettings machine, EtcdFlags flags) {
         return new ServerCommand(
                 machine.name(),
-                machine.program().orElseGet(etcd),
+                machine.program().orElseGet(this::etcd),
                 flags.arguments(),
                 Map.of(),
                 machine.dataDirectory().resolveSibling(".").normalize(),
