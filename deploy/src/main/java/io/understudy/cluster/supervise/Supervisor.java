@@ -181,7 +181,9 @@ final class Supervisor implements AutoCloseable {
                 whileActive.accept(now);
             }
             Decision decision = Rules.decide(new Situation(now, history, places, shape, limits));
-            return decision instanceof Decision.Change change ? act(change, now, at) : record(decision, Outcome.NONE, "");
+            return decision instanceof Decision.Change change
+                    ? act(change, now, at)
+                    : record(decision, Outcome.NONE, "");
         } catch (UnobservableException e) {
             lookedAt = Optional.of(Instant.now());
             return record(
@@ -222,6 +224,7 @@ final class Supervisor implements AutoCloseable {
 
     private boolean take(Decision.Change change, ClusterFacts now) throws InterruptedException {
         Step step = change.step();
+        History unordered = history;
         history = history.ordered(step, clock.instant());
         try {
             work.begin(step, now);
@@ -229,6 +232,8 @@ final class Supervisor implements AutoCloseable {
             boolean unused = record(change, Outcome.DONE, "");
             return true;
         } catch (RefusedException e) {
+            // Nothing has happened: it need not be waited for.
+            history = unordered;
             failedAt = Optional.of(clock.instant());
             return record(change, Outcome.FAILED, String.valueOf(e.getMessage()));
         } catch (OutcomeUnknownException e) {
