@@ -14,12 +14,12 @@ import org.junit.jupiter.api.io.TempDir;
 /** Supervisors of real clusters. */
 final class SupervisorIT {
 
-    private static final Duration DEAD = Duration.ofSeconds(4);
+    private static final Duration DEAD = Duration.ofSeconds(3);
     private static final String SHAPE = """
             voters: 3
             standbys: 1
-            deadTime: 4s
-            stableTime: 2s
+            deadTime: 3s
+            stableTime: 1s
             holdOff: 5s
             joinDeadline: 60s
             """;
@@ -41,7 +41,7 @@ final class SupervisorIT {
 
             for (int flap = 0; flap < 2; flap++) {
                 cluster.pause(0);
-                await().pollDelay(Duration.ofMillis(2_500)).until(() -> true);
+                await().pollDelay(DEAD.dividedBy(2)).until(() -> true);
                 cluster.resume(0);
                 await().atMost(PATIENCE).until(() -> cluster.isOf(3, 1));
             }
