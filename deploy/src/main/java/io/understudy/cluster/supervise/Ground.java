@@ -35,25 +35,25 @@ final class Ground {
     }
 
     List<Place> places() {
-        return machines.stream().map(place -> new Place(place, running(place))).toList();
+        return machines.stream().map(this::place).toList();
     }
 
-    private Optional<Boolean> running(MemberSpec place) {
+    private Place place(MemberSpec place) {
         Instant failed = failedAt.get(place.name());
         if (failed != null && failed.plus(IN_PEACE).isAfter(clock.instant())) {
-            return Optional.empty();
+            return Place.mute(place);
         }
         try {
             Optional<Boolean> running = isRunning.apply(place);
             if (failedAt.remove(place.name()) != null) {
                 LOG.info("machine={} can be asked again", place.name());
             }
-            return running;
+            return new Place(place, running);
         } catch (RuntimeException e) {
             if (failedAt.put(place.name(), clock.instant()) == null) {
                 LOG.warn("machine={} can't be asked whether its member runs why=\"{}\"", place.name(), e.getMessage());
             }
-            return Optional.empty();
+            return Place.mute(place);
         }
     }
 }

@@ -23,7 +23,7 @@ final class GroundTest {
         Ground ground = new Ground(List.of(named("one"), named("two")), this::isRunning, () -> now);
 
         assertThat(ground.places()).extracting(Place::running).containsExactly(Optional.empty(), Optional.of(true));
-        assertThat(ground.places()).extracting(Place::running).containsExactly(Optional.empty(), Optional.of(true));
+        assertThat(ground.places()).extracting(Place::answers).containsExactly(false, true);
         assertThat(asked).containsExactly("one", "two", "two");
 
         now = now.plus(Duration.ofMinutes(1));

@@ -35,7 +35,7 @@ final class JoinRule {
                     new Step.Remove(learner.id(), learner.label()));
         }
         Step join = new Step.Join(place.spec(), learner.id());
-        return place.running().orElse(false) || situation.wasOrdered(join)
+        return !place.answers() || place.running().orElse(false) || situation.wasOrdered(join)
                 ? new Decision.Waiting(NAME, learner.label() + " is joining", "waits until it has started")
                 : Rules.change(
                         situation,

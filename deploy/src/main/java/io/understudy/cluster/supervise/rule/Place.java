@@ -9,8 +9,19 @@ import java.util.Optional;
  * Where a member may run.
  *
  * @param running whether its process is there; empty if only its operator knows
+ * @param answers whether it could be asked: where not even that works, nothing could be started either
  */
-public record Place(MemberSpec spec, Optional<Boolean> running) {
+public record Place(MemberSpec spec, Optional<Boolean> running, boolean answers) {
+
+    /** One that could be asked. */
+    public Place(MemberSpec spec, Optional<Boolean> running) {
+        this(spec, running, true);
+    }
+
+    /** One that could not be asked. */
+    public static Place mute(MemberSpec spec) {
+        return new Place(spec, Optional.empty(), false);
+    }
 
     public String name() {
         return spec.name();

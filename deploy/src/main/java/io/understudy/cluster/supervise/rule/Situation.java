@@ -90,7 +90,8 @@ public record Situation(ClusterFacts facts, History history, List<Place> places,
     /** Those of them that nothing was wrong with lately, and where nothing is left running. */
     List<Place> usablePlaces() {
         return freePlaces().stream()
-                .filter(place -> !isHeldOff(place) && !place.running().orElse(false))
+                .filter(place ->
+                        place.answers() && !isHeldOff(place) && !place.running().orElse(false))
                 .toList();
     }
 

@@ -276,6 +276,16 @@ final class RulesTest {
     }
 
     @Test
+    void nobodyIsAddedOnAMachineThatCannotBeAsked() {
+        Simulated cluster = settled(THREE_AND_ONE, 6, 3);
+        cluster.mute(4);
+        cluster.kill(0);
+        cluster.run(60);
+        assertThat(cluster.voterNames()).containsExactlyInAnyOrder("m2", "m3", "m4");
+        assertThat(cluster.learnerNames()).containsExactly("m6");
+    }
+
+    @Test
     void aPauseOfTheSupervisorCountsForNothing() {
         Simulated cluster = settled(THREE_AND_ONE, 5, 3);
         cluster.kill(0);

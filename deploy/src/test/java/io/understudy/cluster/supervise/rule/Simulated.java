@@ -52,6 +52,7 @@ final class Simulated {
     private Instant now = Instant.EPOCH;
     private History history = History.NONE;
     private final Set<String> unreached = new HashSet<>();
+    private final Set<String> mute = new HashSet<>();
     private boolean hushed;
     private String prefix = "";
     private long nextId = 1;
@@ -97,6 +98,11 @@ final class Simulated {
     void breakDown(int machine) {
         kill(machine);
         broken.add(name(machine));
+    }
+
+    /** The machine can't be asked for processes any more. */
+    void mute(int machine) {
+        mute.add(name(machine));
     }
 
     /** Something runs there that this cluster knows nothing of. */
@@ -185,7 +191,9 @@ final class Simulated {
                 : member);
         ClusterFacts facts = facts();
         List<Place> places = machines.stream()
-                .map(name -> new Place(spec(name), Optional.of(processes.containsKey(name))))
+                .map(name -> mute.contains(name)
+                        ? Place.mute(spec(name))
+                        : new Place(spec(name), Optional.of(processes.containsKey(name))))
                 .toList();
         history = history.after(facts, now, places, limits, TICK);
         last = Rules.decide(new Situation(facts, history, places, shape, limits));
