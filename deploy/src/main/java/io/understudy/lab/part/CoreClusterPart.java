@@ -34,6 +34,7 @@ import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
+import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 
 /**
@@ -155,7 +156,7 @@ public final class CoreClusterPart implements Part {
                         .filter(seat -> seat.member().name().equals(name) && ready.add(name))
                         .forEach(seat -> progress.change(seat.shown(), Phase.READY, ""));
             }
-            Thread.sleep(BETWEEN_MILLIS);
+            TimeUnit.MILLISECONDS.sleep(BETWEEN_MILLIS);
         }
     }
 
