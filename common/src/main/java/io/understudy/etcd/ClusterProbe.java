@@ -1,11 +1,9 @@
 package io.understudy.etcd;
 
 import io.etcd.jetcd.api.ClusterGrpc;
-import io.etcd.jetcd.api.MaintenanceGrpc;
 import io.etcd.jetcd.api.MemberListRequest;
 import io.etcd.jetcd.api.MemberListResponse;
-import io.etcd.jetcd.api.StatusRequest;
-import io.etcd.jetcd.api.StatusResponse;
+import io.grpc.Channel;
 import io.understudy.vocabulary.ClusterId;
 import java.time.Duration;
 import java.time.Instant;
@@ -22,6 +20,7 @@ import java.util.concurrent.ScheduledFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.function.BiConsumer;
 import java.util.function.Consumer;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -38,6 +37,8 @@ final class ClusterProbe implements AutoCloseable {
 
     private final EtcdSettings settings;
     private final Channels channels;
+    private final Function<Endpoint, Channel> calls;
+    private final MemberLook look;
     private final EtcdMetrics metrics;
     private final Consumer<ClusterView> published;
     private final Consumer<Endpoint> recovered;
@@ -56,17 +57,23 @@ final class ClusterProbe implements AutoCloseable {
     /**
      * Does nothing until {@link #start}.
      *
+     * @param channels all connections, of which those not needed any more are closed
+     * @param calls those on which calls are made
      * @param published receives each new view
      * @param recovered receives endpoints that answer again
      */
     ClusterProbe(
             EtcdSettings settings,
             Channels channels,
+            Function<Endpoint, Channel> calls,
+            MemberLook look,
             EtcdMetrics metrics,
             Consumer<ClusterView> published,
             Consumer<Endpoint> recovered) {
         this.settings = settings;
         this.channels = channels;
+        this.calls = calls;
+        this.look = look;
         this.metrics = metrics;
         this.published = published;
         this.recovered = recovered;
@@ -97,6 +104,7 @@ final class ClusterProbe implements AutoCloseable {
         Set<Endpoint> wanted = ViewBuilder.endpoints(seeds, settings.discovery(), list);
         observations.keySet().retainAll(wanted);
         channels.retain(wanted);
+        look.retain(wanted);
         for (Endpoint endpoint : wanted) {
             observations.putIfAbsent(endpoint, Observation.NONE);
             probe(endpoint);
@@ -110,24 +118,21 @@ final class ClusterProbe implements AutoCloseable {
         }
         long began = System.nanoTime();
         channels.reconnect(endpoint);
-        CompletableFuture<StatusResponse> answer = Calls.unary(call -> MaintenanceGrpc.newStub(channels.get(endpoint))
-                .withDeadlineAfter(timeout.toNanos(), TimeUnit.NANOSECONDS)
-                .status(StatusRequest.getDefaultInstance(), call));
-        onThread(answer, (status, failure) -> {
+        onThread(look.at(endpoint, timeout), (facts, failure) -> {
             underWay.remove(endpoint);
             metrics.probe(
                     Duration.ofNanos(System.nanoTime() - began), failure == null ? EtcdMetrics.OK : EtcdMetrics.FAILED);
-            probed(endpoint, status, failure);
+            probed(endpoint, facts, failure);
         });
     }
 
-    private void probed(Endpoint endpoint, @Nullable StatusResponse status, @Nullable Throwable failure) {
+    private void probed(Endpoint endpoint, Observation.@Nullable Facts facts, @Nullable Throwable failure) {
         Observation before = observations.get(endpoint);
         if (before == null) {
             // Its member left the cluster while the probe was under way.
             return;
         }
-        Observation after = status == null ? before.failed() : before.answered(Observation.Facts.of(status));
+        Observation after = facts == null ? before.failed() : before.answered(facts);
         observations.put(endpoint, after);
         if (before.health() != after.health()) {
             log.debug(
@@ -174,7 +179,7 @@ final class ClusterProbe implements AutoCloseable {
         }
         Endpoint asked = voters.get(listFailures % voters.size());
         listUnderWay = true;
-        CompletableFuture<MemberListResponse> answer = Calls.unary(call -> ClusterGrpc.newStub(channels.get(asked))
+        CompletableFuture<MemberListResponse> answer = Calls.unary(call -> ClusterGrpc.newStub(calls.apply(asked))
                 .withDeadlineAfter(timeout.toNanos(), TimeUnit.NANOSECONDS)
                 .memberList(MemberListRequest.getDefaultInstance(), call));
         onThread(answer, (members, failure) -> {

@@ -1,8 +1,10 @@
 package io.understudy.etcd;
 
 import io.grpc.Channel;
+import io.grpc.ClientInterceptors;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.understudy.tls.TlsContext;
+import io.understudy.vocabulary.KeyRange;
 import java.time.Clock;
 import java.time.Duration;
 import java.util.List;
@@ -10,6 +12,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.function.UnaryOperator;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -32,6 +35,7 @@ public final class EtcdCluster implements AutoCloseable {
     private final ViewLog changes;
     private final NetworkThread network;
     private final Channels channels;
+    private final @Nullable Login login;
     private final HttpStatuses http;
     private final EtcdMetrics metrics;
     private final ClusterProbe probe;
@@ -42,7 +46,7 @@ public final class EtcdCluster implements AutoCloseable {
 
     private volatile ClusterView view;
 
-    private EtcdCluster(EtcdSettings settings, MeterRegistry meters) {
+    private EtcdCluster(EtcdSettings settings, KeyRange readable, MeterRegistry meters) {
         this.settings = settings;
         this.view = ClusterView.initial(settings.seeds());
         this.changes = new ViewLog(settings.name());
@@ -51,8 +55,25 @@ public final class EtcdCluster implements AutoCloseable {
         this.channels = new Channels(network, settings.requestTimeout(), tls);
         this.http = new HttpStatuses(network, tls, settings.requestTimeout());
         this.metrics = new EtcdMetrics(meters, settings.name(), this::view);
-        this.attempts = new ReadIndexAttempts(channels, http, this::view, clock);
-        this.probe = new ClusterProbe(settings, channels, metrics, this::publish, this::recovered);
+        Credentials user = settings.login();
+        this.login = user == null
+                ? null
+                : new Login(
+                        settings.name(),
+                        user,
+                        settings.requestTimeout(),
+                        () -> endpointsFor(Duty.WRITE),
+                        channels::get,
+                        metrics::login);
+        this.attempts = new ReadIndexAttempts(this::channel, http, readable, this::view, clock);
+        this.probe = new ClusterProbe(
+                settings,
+                channels,
+                this::channel,
+                new MemberLook(this::channel, new HttpPages(tls, settings.requestTimeout()), readable),
+                metrics,
+                this::publish,
+                this::recovered);
     }
 
     /**
@@ -61,7 +82,18 @@ public final class EtcdCluster implements AutoCloseable {
      * @throws io.understudy.tls.TlsFileException if certificates or keys can't be read
      */
     public static EtcdCluster connect(EtcdSettings settings, MeterRegistry meters) {
-        EtcdCluster cluster = new EtcdCluster(settings, meters);
+        return connect(settings, KeyRange.all(), meters);
+    }
+
+    /**
+     * Begins to connect; returns at once. Whether anyone answers shows in {@link #view}.
+     *
+     * @param readable what the {@linkplain EtcdSettings#login login} may read at least, or a part of it: a read index is
+     *     asked for by the name of its first key
+     * @throws io.understudy.tls.TlsFileException if certificates or keys can't be read
+     */
+    public static EtcdCluster connect(EtcdSettings settings, KeyRange readable, MeterRegistry meters) {
+        EtcdCluster cluster = new EtcdCluster(settings, readable, meters);
         cluster.probe.start();
         return cluster;
     }
@@ -86,11 +118,13 @@ public final class EtcdCluster implements AutoCloseable {
     }
 
     /**
-     * The connection to an endpoint, shared by all callers; calls on it need their own deadlines. Closed some time after
-     * the endpoint left the cluster: calls then fail as unavailable.
+     * The connection to an endpoint, shared by all callers; calls on it need their own deadlines, and are made as the
+     * {@linkplain EtcdSettings#login user} of the settings. Closed some time after the endpoint left the cluster: calls
+     * then fail as unavailable.
      */
     public Channel channel(Endpoint endpoint) {
-        return channels.get(endpoint);
+        Channel channel = channels.get(endpoint);
+        return login == null ? channel : ClientInterceptors.intercept(channel, login);
     }
 
     /** The endpoint did what it was asked for: whatever it failed at before is forgiven. */

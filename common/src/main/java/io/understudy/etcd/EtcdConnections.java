@@ -1,16 +1,17 @@
 package io.understudy.etcd;
 
 import io.grpc.CallOptions;
+import io.grpc.Channel;
+import io.grpc.ClientInterceptors;
 import io.grpc.MethodDescriptor;
 import io.grpc.stub.ClientCalls;
 import io.understudy.tls.TlsContext;
-import java.net.http.HttpClient;
-import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
 import java.time.Duration;
 import java.util.Iterator;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Single requests to single members, for who chooses them himself: nothing is probed, chosen or repeated. A member that
@@ -22,16 +23,24 @@ public final class EtcdConnections implements AutoCloseable {
 
     private final NetworkThread network;
     private final Channels channels;
-    private final HttpClient http;
+    private final HttpPages pages;
+    private final @Nullable Login login;
 
     private EtcdConnections(EtcdSettings settings) {
         TlsContext tls = TlsContext.of(settings.tls());
         this.network = NetworkThread.start(settings.name());
         this.channels = new Channels(network, settings.requestTimeout(), tls);
-        this.http = tls.applyTo(HttpClient.newBuilder())
-                .version(HttpClient.Version.HTTP_1_1)
-                .connectTimeout(settings.requestTimeout())
-                .build();
+        Credentials user = settings.login();
+        this.login = user == null
+                ? null
+                : new Login(
+                        settings.name(),
+                        user,
+                        settings.requestTimeout(),
+                        settings::seeds,
+                        channels::getAnew,
+                        outcome -> {});
+        this.pages = new HttpPages(tls, settings.requestTimeout());
     }
 
     /**
@@ -51,8 +60,8 @@ public final class EtcdConnections implements AutoCloseable {
     public <Q, A> CompletableFuture<A> call(
             Endpoint endpoint, MethodDescriptor<Q, A> method, Q request, Duration deadline) {
         CallOptions options = CallOptions.DEFAULT.withDeadlineAfter(deadline.toNanos(), TimeUnit.NANOSECONDS);
-        return Calls.unary(answer ->
-                ClientCalls.asyncUnaryCall(channels.getAnew(endpoint).newCall(method, options), request, answer));
+        return Calls.unary(
+                answer -> ClientCalls.asyncUnaryCall(channel(endpoint).newCall(method, options), request, answer));
     }
 
     /**
@@ -64,7 +73,7 @@ public final class EtcdConnections implements AutoCloseable {
      */
     public <Q, A> Iterator<A> stream(Endpoint endpoint, MethodDescriptor<Q, A> method, Q request, Duration deadline) {
         CallOptions options = CallOptions.DEFAULT.withDeadlineAfter(deadline.toNanos(), TimeUnit.NANOSECONDS);
-        return ClientCalls.blockingServerStreamingCall(channels.getAnew(endpoint), method, options, request);
+        return ClientCalls.blockingServerStreamingCall(channel(endpoint), method, options, request);
     }
 
     /**
@@ -75,12 +84,12 @@ public final class EtcdConnections implements AutoCloseable {
      *     java.util.concurrent.TimeoutException}
      */
     public CompletableFuture<HttpResponse<String>> page(Endpoint endpoint, String path, Duration deadline) {
-        HttpRequest request = HttpRequest.newBuilder(endpoint.uri().resolve(path))
-                .timeout(deadline)
-                .build();
-        // The request's own time-out ends with the headers of the answer.
-        return http.sendAsync(request, HttpResponse.BodyHandlers.ofString())
-                .orTimeout(deadline.toNanos(), TimeUnit.NANOSECONDS);
+        return pages.get(endpoint, path, deadline);
+    }
+
+    private Channel channel(Endpoint endpoint) {
+        Channel channel = channels.getAnew(endpoint);
+        return login == null ? channel : ClientInterceptors.intercept(channel, login);
     }
 
     /** Ends every call and connection of gRPC; waits a few seconds at most. Idempotent. */

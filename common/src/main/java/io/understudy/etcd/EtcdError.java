@@ -28,7 +28,12 @@ public enum EtcdError {
     LEASE_NOT_FOUND(Remedy.CALLERS_FAULT, "etcdserver: requested lease not found"),
     LEASE_EXISTS(Remedy.CALLERS_FAULT, "etcdserver: lease already exists"),
     PERMISSION_DENIED(Remedy.FATAL, "etcdserver: permission denied"),
-    INVALID_TOKEN(Remedy.FATAL, "etcdserver: invalid auth token"),
+    /** A token that the member doesn't know, any more or yet: the next call comes with another. */
+    INVALID_TOKEN(Remedy.LATER, "etcdserver: invalid auth token"),
+    /** Users or roles have changed since the token was made. */
+    OLD_AUTH_REVISION(Remedy.LATER, "etcdserver: revision of auth store is old"),
+    LOGIN_FAILED(Remedy.FATAL, "etcdserver: authentication failed, invalid user ID or password"),
+    AUTH_NOT_ENABLED(Remedy.FATAL, "etcdserver: authentication is not enabled"),
     USER_EMPTY(Remedy.FATAL, "etcdserver: user name is empty"),
     CORRUPT(Remedy.FATAL, "etcdserver: corrupt cluster"),
     /** None of the above. */

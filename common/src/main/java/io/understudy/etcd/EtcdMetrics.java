@@ -19,6 +19,7 @@ import java.util.function.Supplier;
  *   <li>{@code understudy.etcd.probes} (timer; {@code outcome}): looks at single endpoints
  *   <li>{@code understudy.etcd.readindex} (timer; {@code role}, {@code outcome}): attempts to confirm a revision, by the
  *       role of who was asked
+ *   <li>{@code understudy.etcd.logins} (counter; {@code outcome}): tokens asked for
  *   <li>{@code understudy.etcd.members} (gauge; {@code role}, {@code health})
  * </ul>
  */
@@ -48,6 +49,11 @@ final class EtcdMetrics implements AutoCloseable {
 
     void request(Duty duty, String outcome) {
         registry.counter("understudy.etcd.requests", "cluster", cluster, "duty", spelled(duty), "outcome", outcome)
+                .increment();
+    }
+
+    void login(String outcome) {
+        registry.counter("understudy.etcd.logins", "cluster", cluster, "outcome", outcome)
                 .increment();
     }
 

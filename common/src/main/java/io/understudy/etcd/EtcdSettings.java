@@ -18,6 +18,7 @@ import org.jspecify.annotations.Nullable;
  * @param probeInterval pause between two probes of each endpoint, 100 ms to 1 min
  * @param requestTimeout deadline of each single request, 100 ms to 5 min
  * @param tls the files for {@code https} endpoints; null for the platform's trust and no certificate of our own
+ * @param login whose token every call carries; null for none
  */
 public record EtcdSettings(
         String name,
@@ -25,7 +26,8 @@ public record EtcdSettings(
         MemberDiscovery discovery,
         Duration probeInterval,
         Duration requestTimeout,
-        @Nullable TlsFiles tls) {
+        @Nullable TlsFiles tls,
+        @Nullable Credentials login) {
 
     public static final Duration DEFAULT_PROBE_INTERVAL = Duration.ofSeconds(1);
     public static final Duration DEFAULT_REQUEST_TIMEOUT = Duration.ofSeconds(5);
@@ -52,8 +54,11 @@ public record EtcdSettings(
             .between(Duration.ofMillis(100), Duration.ofMinutes(5));
 
     /** How a cluster is reached, as rows relative to the cluster's group. */
-    public static final List<Setting<?>> ROWS = Stream.concat(
-                    Stream.of(ENDPOINTS, DISCOVERY, PROBE_INTERVAL, REQUEST_TIMEOUT), TlsFiles.ROWS.stream())
+    public static final List<Setting<?>> ROWS = Stream.of(
+                    List.<Setting<?>>of(ENDPOINTS, DISCOVERY, PROBE_INTERVAL, REQUEST_TIMEOUT),
+                    Credentials.ROWS,
+                    TlsFiles.ROWS)
+            .flatMap(List::stream)
             .toList();
 
     public EtcdSettings {
@@ -90,7 +95,8 @@ public record EtcdSettings(
                 group.get(DISCOVERY),
                 group.get(PROBE_INTERVAL),
                 group.get(REQUEST_TIMEOUT),
-                TlsFiles.from(group).orElse(null));
+                TlsFiles.from(group).orElse(null),
+                Credentials.from(group).orElse(null));
     }
 
     /** Defaults for everything else. */
@@ -101,15 +107,24 @@ public record EtcdSettings(
                 MemberDiscovery.MEMBERS,
                 DEFAULT_PROBE_INTERVAL,
                 DEFAULT_REQUEST_TIMEOUT,
+                null,
                 null);
     }
 
     public EtcdSettings withName(String newName) {
-        return new EtcdSettings(newName, endpoints, discovery, probeInterval, requestTimeout, tls);
+        return new EtcdSettings(newName, endpoints, discovery, probeInterval, requestTimeout, tls, login);
     }
 
     public EtcdSettings withDiscovery(MemberDiscovery newDiscovery) {
-        return new EtcdSettings(name, endpoints, newDiscovery, probeInterval, requestTimeout, tls);
+        return new EtcdSettings(name, endpoints, newDiscovery, probeInterval, requestTimeout, tls, login);
+    }
+
+    public EtcdSettings withTls(TlsFiles files) {
+        return new EtcdSettings(name, endpoints, discovery, probeInterval, requestTimeout, files, login);
+    }
+
+    public EtcdSettings withLogin(Credentials newLogin) {
+        return new EtcdSettings(name, endpoints, discovery, probeInterval, requestTimeout, tls, newLogin);
     }
 
     /** The configured endpoints, without repetitions. */

@@ -19,12 +19,14 @@ record Observation(Health health, @Nullable Facts facts) {
     /**
      * What a server says of itself.
      *
-     * @param leader null while it knows none
+     * @param leader null if it knows none, or doesn't tell which
+     * @param hasLeader whether it knows one
      */
     record Facts(
             ClusterId cluster,
             MemberId member,
             @Nullable MemberId leader,
+            boolean hasLeader,
             boolean learner,
             EtcdVersion version,
             long raftTerm,
@@ -35,6 +37,7 @@ record Observation(Health health, @Nullable Facts facts) {
                     new ClusterId(status.getHeader().getClusterId()),
                     new MemberId(status.getHeader().getMemberId()),
                     status.getLeader() == 0 ? null : new MemberId(status.getLeader()),
+                    status.getLeader() != 0,
                     status.getIsLearner(),
                     EtcdVersion.parse(status.getVersion()),
                     status.getRaftTerm(),
@@ -50,7 +53,7 @@ record Observation(Health health, @Nullable Facts facts) {
     }
 
     Observation answered(Facts now) {
-        return new Observation(now.leader() == null ? Health.LEADERLESS : Health.HEALTHY, now);
+        return new Observation(now.hasLeader() ? Health.HEALTHY : Health.LEADERLESS, now);
     }
 
     Observation failed() {

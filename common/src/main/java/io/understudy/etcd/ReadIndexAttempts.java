@@ -1,10 +1,11 @@
 package io.understudy.etcd;
 
-import com.google.protobuf.ByteString;
 import io.etcd.jetcd.api.KVGrpc;
 import io.etcd.jetcd.api.RangeRequest;
 import io.etcd.jetcd.api.RangeResponse;
+import io.grpc.Channel;
 import io.understudy.vocabulary.ClusterId;
+import io.understudy.vocabulary.KeyRange;
 import io.understudy.vocabulary.MemberId;
 import io.understudy.vocabulary.Revision;
 import java.time.Clock;
@@ -12,6 +13,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Function;
 import java.util.function.Supplier;
 
 /**
@@ -24,25 +26,32 @@ import java.util.function.Supplier;
  */
 final class ReadIndexAttempts {
 
-    /** One key is named, so that nothing is counted. */
-    private static final RangeRequest ONE_KEY = RangeRequest.newBuilder()
-            .setKey(ByteString.copyFrom(new byte[] {0}))
-            .setCountOnly(true)
-            .build();
-
-    private static final RangeRequest ONE_KEY_HERE =
-            ONE_KEY.toBuilder().setSerializable(true).build();
     private static final String READY = "/readyz/linearizable_read";
 
     private static final int HTTP_OK = 200;
 
-    private final Channels channels;
+    private final Function<Endpoint, Channel> channels;
+    /** One key is named, so that nothing is counted. */
+    private final RangeRequest oneKey;
+
+    private final RangeRequest oneKeyHere;
     private final HttpStatuses http;
     private final Supplier<ClusterView> view;
     private final Clock clock;
 
-    ReadIndexAttempts(Channels channels, HttpStatuses http, Supplier<ClusterView> view, Clock clock) {
+    /** @param readable has the key that is asked for, whether it exists or not */
+    ReadIndexAttempts(
+            Function<Endpoint, Channel> channels,
+            HttpStatuses http,
+            KeyRange readable,
+            Supplier<ClusterView> view,
+            Clock clock) {
         this.channels = channels;
+        this.oneKey = RangeRequest.newBuilder()
+                .setKey(readable.etcdKey())
+                .setCountOnly(true)
+                .build();
+        this.oneKeyHere = oneKey.toBuilder().setSerializable(true).build();
         this.http = http;
         this.view = view;
         this.clock = clock;
@@ -59,7 +68,7 @@ final class ReadIndexAttempts {
     }
 
     private CompletableFuture<ReadIndex> atVoter(Endpoint endpoint, Duration deadline, Sent sent) {
-        return range(endpoint, ONE_KEY, deadline).thenApply(answer -> index(endpoint, answer, sent));
+        return range(endpoint, oneKey, deadline).thenApply(answer -> index(endpoint, answer, sent));
     }
 
     private CompletableFuture<ReadIndex> atLearner(Endpoint endpoint, MemberId learner, Duration deadline, Sent sent) {
@@ -68,7 +77,7 @@ final class ReadIndexAttempts {
                 throw new ReadIndexRefusedException(endpoint + " is not ready: HTTP " + status);
             }
             Duration left = deadline.minusNanos(System.nanoTime() - sent.nanos());
-            return range(endpoint, ONE_KEY_HERE, left).thenApply(answer -> {
+            return range(endpoint, oneKeyHere, left).thenApply(answer -> {
                 ReadIndex index = index(endpoint, answer, sent);
                 if (!index.servedBy().equals(learner)) {
                     throw new ReadIndexRefusedException(endpoint + " leads to member " + index.servedBy()
@@ -80,7 +89,7 @@ final class ReadIndexAttempts {
     }
 
     private CompletableFuture<RangeResponse> range(Endpoint endpoint, RangeRequest request, Duration deadline) {
-        return Calls.unary(call -> KVGrpc.newStub(channels.get(endpoint))
+        return Calls.unary(call -> KVGrpc.newStub(channels.apply(endpoint))
                 // Callbacks are short: another thread would cost more than they do.
                 .withExecutor(Runnable::run)
                 .withDeadlineAfter(deadline.toNanos(), TimeUnit.NANOSECONDS)

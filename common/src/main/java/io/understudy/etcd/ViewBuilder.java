@@ -158,9 +158,8 @@ record ViewBuilder(
         return observations.entrySet().stream()
                 .filter(entry -> entry.getValue().health() == Health.HEALTHY)
                 .flatMap(entry -> ours(entry.getKey()).stream())
-                .filter(facts -> facts.leader() != null)
                 .filter(facts -> !votersAnswer || facts.role() == Role.VOTER)
-                .max(Comparator.comparingLong(Facts::raftTerm))
+                .max(Comparator.comparingLong(Facts::raftTerm).thenComparing(facts -> facts.leader() != null))
                 .map(Facts::leader)
                 .orElse(null);
     }

@@ -22,7 +22,10 @@ final class EtcdSettingsTest {
     void rowsBecomeSettings() {
         Configuration configuration = Configuration.load(
                 null,
-                Map.of("UNDERSTUDY_SOURCE_ENDPOINTS", "https://a:2379,https://b:2379"),
+                Map.of(
+                        "UNDERSTUDY_SOURCE_ENDPOINTS", "https://a:2379,https://b:2379",
+                        "UNDERSTUDY_SOURCE_USER", "gateway",
+                        "UNDERSTUDY_SOURCE_PASSWORD", "secret"),
                 Map.of(
                         "source.discovery", "configured",
                         "source.probeInterval", "250ms",
@@ -37,7 +40,8 @@ final class EtcdSettingsTest {
                         MemberDiscovery.CONFIGURED,
                         Duration.ofMillis(250),
                         Duration.ofSeconds(3),
-                        new TlsFiles(Path.of("/ca.crt"), null, null)));
+                        new TlsFiles(Path.of("/ca.crt"), null, null),
+                        new Credentials("gateway", "secret")));
     }
 
     @Test
@@ -62,11 +66,25 @@ final class EtcdSettingsTest {
                         plain.discovery(),
                         plain.probeInterval(),
                         plain.requestTimeout(),
-                        new TlsFiles(Path.of("ca"), null, null)))
+                        new TlsFiles(Path.of("ca"), null, null),
+                        null))
                 .hasMessageContaining("http:");
         assertThatThrownBy(() -> new EtcdSettings(
-                        "x", plain.endpoints(), plain.discovery(), Duration.ZERO, plain.requestTimeout(), null))
+                        "x", plain.endpoints(), plain.discovery(), Duration.ZERO, plain.requestTimeout(), null, null))
                 .hasMessageContaining("probe interval");
+    }
+
+    @Test
+    void aUserWithoutPasswordIsRefused() {
+        Configuration configuration = Configuration.load(
+                null,
+                Map.of("UNDERSTUDY_SOURCE_ENDPOINTS", "http://a:2379", "UNDERSTUDY_SOURCE_PASSWORD", "secret"),
+                Map.of(),
+                ROWS);
+
+        assertThatThrownBy(() -> EtcdSettings.from("source", configuration.at("source")))
+                .hasMessageContaining("a user and its password go together")
+                .hasMessageNotContaining("secret");
     }
 
     @Test

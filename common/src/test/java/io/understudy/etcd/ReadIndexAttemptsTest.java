@@ -12,6 +12,7 @@ import io.grpc.netty.NettyServerBuilder;
 import io.grpc.stub.StreamObserver;
 import io.understudy.tls.TlsContext;
 import io.understudy.vocabulary.ClusterId;
+import io.understudy.vocabulary.KeyRange;
 import io.understudy.vocabulary.Revision;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
@@ -98,7 +99,7 @@ final class ReadIndexAttemptsTest {
     }
 
     private CompletableFuture<ReadIndex> ask() {
-        return new ReadIndexAttempts(channels, http, this::view, Clock.systemUTC())
+        return new ReadIndexAttempts(channels::get, http, KeyRange.all(), this::view, Clock.systemUTC())
                 .at(new Endpoint("127.0.0.1", server.getPort(), false), Duration.ofSeconds(30));
     }
 

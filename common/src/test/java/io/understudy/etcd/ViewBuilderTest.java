@@ -156,6 +156,7 @@ final class ViewBuilderTest {
                         OURS,
                         new MemberId(77),
                         ONE,
+                        true,
                         false,
                         EtcdVersion.parse("3.5.0+understudy"),
                         2,
@@ -185,14 +186,21 @@ final class ViewBuilderTest {
         seen.put(
                 at,
                 Observation.NONE.answered(new Observation.Facts(
-                        cluster, member, leader, false, EtcdVersion.parse("3.5.16"), term, new Revision(5))));
+                        cluster,
+                        member,
+                        leader,
+                        leader != null,
+                        false,
+                        EtcdVersion.parse("3.5.16"),
+                        term,
+                        new Revision(5))));
     }
 
     private void learnerAnswers(Endpoint at, MemberId member, MemberId leader) {
         seen.put(
                 at,
                 Observation.NONE.answered(new Observation.Facts(
-                        OURS, member, leader, true, EtcdVersion.parse("3.5.16"), 2, new Revision(5))));
+                        OURS, member, leader, true, true, EtcdVersion.parse("3.5.16"), 2, new Revision(5))));
     }
 
     private static MemberList list(MemberList.Entry... entries) {

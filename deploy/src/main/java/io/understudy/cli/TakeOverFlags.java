@@ -1,7 +1,7 @@
 package io.understudy.cli;
 
+import io.understudy.etcd.Credentials;
 import io.understudy.mirror.MirrorSettings;
-import io.understudy.mirror.takeover.Credentials;
 import io.understudy.mirror.takeover.MirrorParties;
 import java.nio.file.Path;
 import java.time.Duration;

@@ -1,6 +1,7 @@
 package io.understudy.seed;
 
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
+import io.understudy.etcd.Credentials;
 import io.understudy.etcd.Endpoint;
 import io.understudy.etcd.EtcdCluster;
 import io.understudy.etcd.EtcdSettings;
@@ -12,7 +13,6 @@ import io.understudy.local.process.FreePorts;
 import io.understudy.local.process.LocalProcesses;
 import io.understudy.local.process.ServerCommand;
 import io.understudy.local.process.ServerProcess;
-import io.understudy.mirror.takeover.Credentials;
 import io.understudy.mirror.takeover.PatientCalls;
 import io.understudy.mirror.takeover.SourceSnapshot;
 import io.understudy.mirror.takeover.TakeOverException;

@@ -236,7 +236,8 @@ final class ActiveMirrorIT {
                 MemberDiscovery.CONFIGURED,
                 usual.probeInterval(),
                 usual.requestTimeout(),
-                usual.tls());
+                usual.tls(),
+                usual.login());
     }
 
     private static HttpResponse<String> get(MirrorProcess process, String path) throws Exception {

@@ -69,6 +69,7 @@ final class ForwardingFaultIT {
                 EtcdSettings.of(URI.create("http://127.0.0.1:1")).discovery(),
                 Duration.ofMinutes(1),
                 Duration.ofSeconds(5),
+                null,
                 null);
         front = new ForwardingFront(settings, ForwardSettings.DEFAULTS.with(Writes.FORWARD));
         client = plain("127.0.0.1", front.port());

@@ -2,6 +2,7 @@ package io.understudy.mirror.takeover;
 
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
+import io.understudy.etcd.Credentials;
 import io.understudy.etcd.EtcdCluster;
 import io.understudy.mirror.MirrorSettings;
 import io.understudy.mirror.etcd.EtcdSinkOptions;

@@ -14,6 +14,7 @@ import io.grpc.ClientInterceptors;
 import io.grpc.Metadata;
 import io.grpc.stub.AbstractBlockingStub;
 import io.grpc.stub.MetadataUtils;
+import io.understudy.etcd.Credentials;
 import io.understudy.etcd.Duty;
 import io.understudy.etcd.EtcdCluster;
 import io.understudy.etcd.ReadIndex;

@@ -11,8 +11,11 @@ import java.net.http.HttpResponse;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
 
 /** The few requests that running a cluster takes, over etcd's JSON mapping. Every request has a deadline. */
 final class EtcdApi {
@@ -20,11 +23,21 @@ final class EtcdApi {
     private static final Duration QUICK = Duration.ofSeconds(2);
     private static final Duration RECONFIGURATION = Duration.ofSeconds(15);
 
+    /** What a member says that wants to know who asks, or has forgotten. Nothing has happened then. */
+    private static final Set<String> NO_TOKEN =
+            Set.of("etcdserver: user name is empty", "etcdserver: invalid auth token");
+
     private final ObjectMapper json = new ObjectMapper();
     private final HttpClient http = HttpClient.newBuilder()
             .version(HttpClient.Version.HTTP_1_1)
             .connectTimeout(QUICK)
             .build();
+
+    private volatile @Nullable Root root;
+    private volatile String token = "";
+
+    /** Who asks, once authentication is enabled, and the voters that give tokens. */
+    private record Root(String password, Supplier<List<URI>> voters) {}
 
     /**
      * A member as the cluster knows it.
@@ -100,18 +113,57 @@ final class EtcdApi {
         await(post(leader, "/v3/maintenance/transfer-leadership", body, RECONFIGURATION));
     }
 
+    /** Makes root with that password, has the cluster ask who asks, and is root from now on. */
+    void enableAuthentication(URI client, String rootPassword, Supplier<List<URI>> voters) {
+        ObjectNode user = json.createObjectNode().put("name", "root").put("password", rootPassword);
+        await(post(client, "/v3/auth/user/add", user, RECONFIGURATION));
+        ObjectNode grant = json.createObjectNode().put("user", "root").put("role", "root");
+        await(post(client, "/v3/auth/user/grant", grant, RECONFIGURATION));
+        await(post(client, "/v3/auth/enable", json.createObjectNode(), RECONFIGURATION));
+        root = new Root(rootPassword, voters);
+    }
+
     private CompletableFuture<JsonNode> post(URI client, String path, ObjectNode body, Duration deadline) {
-        URI address = client.resolve(path);
-        HttpRequest request = HttpRequest.newBuilder(address)
-                .timeout(deadline)
-                .POST(HttpRequest.BodyPublishers.ofString(body.toString()))
-                .build();
-        return http.sendAsync(request, HttpResponse.BodyHandlers.ofString()).handle((answer, failure) -> {
-            if (failure != null) {
-                throw new EtcdRequestException(address, String.valueOf(failure.getMessage()), failure);
-            }
-            return parse(address, answer);
+        CompletableFuture<JsonNode> answer = send(client, path, body, deadline);
+        Root known = root;
+        if (known == null) {
+            return answer;
+        }
+        return answer.exceptionallyCompose(failure -> {
+            Throwable cause = failure instanceof CompletionException ? failure.getCause() : failure;
+            return cause instanceof EtcdRequestException refused && NO_TOKEN.contains(refused.reason())
+                    ? login(known, 0, refused).thenCompose(yes -> send(client, path, body, deadline))
+                    : CompletableFuture.failedFuture(failure);
         });
+    }
+
+    /** Fetches a token from the first voter that gives one; the one asked may be a learner, which doesn't. */
+    private CompletableFuture<Void> login(Root known, int tried, EtcdRequestException last) {
+        List<URI> voters = known.voters().get();
+        if (tried >= voters.size()) {
+            return CompletableFuture.failedFuture(last);
+        }
+        ObjectNode body = json.createObjectNode().put("name", "root").put("password", known.password());
+        return send(voters.get(tried), "/v3/auth/authenticate", body, QUICK)
+                .thenAccept(answer -> token = answer.path("token").asText())
+                .exceptionallyCompose(failure -> login(known, tried + 1, last));
+    }
+
+    private CompletableFuture<JsonNode> send(URI client, String path, ObjectNode body, Duration deadline) {
+        URI address = client.resolve(path);
+        HttpRequest.Builder request = HttpRequest.newBuilder(address)
+                .timeout(deadline)
+                .POST(HttpRequest.BodyPublishers.ofString(body.toString()));
+        if (!token.isEmpty()) {
+            request.header("Authorization", token);
+        }
+        return http.sendAsync(request.build(), HttpResponse.BodyHandlers.ofString())
+                .handle((answer, failure) -> {
+                    if (failure != null) {
+                        throw new EtcdRequestException(address, String.valueOf(failure.getMessage()), failure);
+                    }
+                    return parse(address, answer);
+                });
     }
 
     private JsonNode parse(URI address, HttpResponse<String> answer) {

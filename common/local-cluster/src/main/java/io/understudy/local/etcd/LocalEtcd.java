@@ -175,6 +175,17 @@ public final class LocalEtcd implements AutoCloseable {
     }
 
     /**
+     * Enables authentication: {@code root} exists with that password from then on, and all that this object asks of its members
+     * is asked as root. Users and roles are for {@link #etcdctl} with {@code --user root:…}.
+     */
+    public void enableAuthentication(String rootPassword) {
+        api.enableAuthentication(leader().addresses().client(), rootPassword, () -> voters().stream()
+                .filter(EtcdMember::answers)
+                .map(voter -> voter.addresses().client())
+                .toList());
+    }
+
+    /**
      * Runs {@code etcdctl} against the voters that run, past any proxy, unless the arguments name endpoints.
      *
      * @return what it printed to standard output

@@ -1,0 +1,41 @@
+package io.understudy.etcd;
+
+import io.understudy.config.Configuration;
+import io.understudy.config.Setting;
+import java.util.List;
+import java.util.Optional;
+
+/** A user of a cluster with authentication by name and password. */
+public record Credentials(String user, String password) {
+
+    private static final Setting<String> USER = Setting.text(
+                    "user", "etcd user that this process acts as where authentication is enabled; needs a password.")
+            .optionally()
+            .example("gateway");
+    private static final Setting<String> PASSWORD =
+            Setting.text("password", "The user's password.").optionally().secretly();
+
+    /** Both optional, together. */
+    static final List<Setting<?>> ROWS = List.of(USER, PASSWORD);
+
+    /**
+     * What {@link #ROWS} say; empty if neither is given.
+     *
+     * @throws IllegalArgumentException for one without the other
+     */
+    static Optional<Credentials> from(Configuration group) {
+        Optional<String> user = group.find(USER);
+        Optional<String> password = group.find(PASSWORD);
+        if (user.isPresent() != password.isPresent()) {
+            throw new IllegalArgumentException("a user and its password go together: user is "
+                    + user.orElse("not given") + ", password is " + (password.isPresent() ? "given" : "not given"));
+        }
+        return user.map(name -> new Credentials(name, password.orElseThrow()));
+    }
+
+    /** Without the password. */
+    @Override
+    public String toString() {
+        return "user " + user;
+    }
+}

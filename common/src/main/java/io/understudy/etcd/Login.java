@@ -1,0 +1,231 @@
+package io.understudy.etcd;
+
+import io.etcd.jetcd.api.AuthGrpc;
+import io.etcd.jetcd.api.AuthenticateRequest;
+import io.etcd.jetcd.api.AuthenticateResponse;
+import io.etcd.jetcd.api.WatchResponse;
+import io.grpc.CallCredentials;
+import io.grpc.CallOptions;
+import io.grpc.Channel;
+import io.grpc.ClientCall;
+import io.grpc.ClientInterceptor;
+import io.grpc.ForwardingClientCall.SimpleForwardingClientCall;
+import io.grpc.ForwardingClientCallListener.SimpleForwardingClientCallListener;
+import io.grpc.Metadata;
+import io.grpc.MethodDescriptor;
+import io.grpc.Status;
+import java.time.Duration;
+import java.util.EnumSet;
+import java.util.Iterator;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Executor;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
+import java.util.function.Function;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Has every call carry the token of one user. The token is fetched before the first call, by one request however many calls
+ * wait for it, and anew after one was refused: tokens expire, and a learner forgets those it knew when it restarts. The call
+ * that was refused fails, as one to be made again {@linkplain Remedy#LATER later}.
+ *
+ * <p>Voters alone issue tokens, all members take them. Any thread.
+ */
+final class Login implements ClientInterceptor {
+
+    private static final Logger log = LoggerFactory.getLogger(Login.class);
+
+    private static final Metadata.Key<String> TOKEN = Metadata.Key.of("token", Metadata.ASCII_STRING_MARSHALLER);
+
+    /** What tells that another token is needed; the second where none was, before authentication was enabled. */
+    private static final Set<EtcdError> OF_THE_TOKEN =
+            EnumSet.of(EtcdError.INVALID_TOKEN, EtcdError.USER_EMPTY, EtcdError.OLD_AUTH_REVISION);
+
+    /**
+     * At least, between two requests for a token, and twice as long after each that follows soon upon another: the voter
+     * that is asked spends a tenth of a second on it, and a member that is behind refuses new tokens too.
+     */
+    private static final long LEAST_PAUSE_NANOS = TimeUnit.SECONDS.toNanos(1);
+
+    private static final long LONGEST_PAUSE_NANOS = TimeUnit.SECONDS.toNanos(32);
+
+    private final String cluster;
+    private final Credentials credentials;
+    private final Duration deadline;
+    private final Supplier<List<Endpoint>> voters;
+    private final Function<Endpoint, Channel> channels;
+    private final Consumer<String> outcomes;
+
+    private @Nullable CompletableFuture<Token> current;
+    private long askedNanos;
+    private long pauseNanos = LEAST_PAUSE_NANOS;
+
+    /**
+     * @param cluster its configured name, for the log
+     * @param deadline of each single request for a token
+     * @param voters whom to ask for one, best first
+     * @param channels connections without this
+     * @param outcomes is told how each attempt went
+     */
+    Login(
+            String cluster,
+            Credentials credentials,
+            Duration deadline,
+            Supplier<List<Endpoint>> voters,
+            Function<Endpoint, Channel> channels,
+            Consumer<String> outcomes) {
+        this.cluster = cluster;
+        this.credentials = credentials;
+        this.deadline = deadline;
+        this.voters = voters;
+        this.channels = channels;
+        this.outcomes = outcomes;
+    }
+
+    @Override
+    public <Q, A> ClientCall<Q, A> interceptCall(MethodDescriptor<Q, A> method, CallOptions options, Channel next) {
+        Ticket ticket = new Ticket();
+        return new SimpleForwardingClientCall<>(next.newCall(method, options.withCallCredentials(ticket))) {
+            @Override
+            public void start(Listener<A> listener, Metadata headers) {
+                super.start(new Answers<>(listener, ticket), headers);
+            }
+        };
+    }
+
+    private synchronized CompletableFuture<Token> token() {
+        CompletableFuture<Token> known = current;
+        boolean usable =
+                known != null && (!known.isDone() || (!known.isCompletedExceptionally() && !known.join().refused));
+        long sinceNanos = System.nanoTime() - askedNanos;
+        if (known != null && (usable || sinceNanos < pauseNanos)) {
+            return known;
+        }
+        boolean soon = known != null && sinceNanos < 2 * pauseNanos;
+        pauseNanos = soon ? Math.min(2 * pauseNanos, LONGEST_PAUSE_NANOS) : LEAST_PAUSE_NANOS;
+        askedNanos = System.nanoTime();
+        CompletableFuture<Token> fetched = new CompletableFuture<>();
+        current = fetched;
+        fetch(voters.get().iterator(), Status.UNAVAILABLE.withDescription("no member is known"), fetched);
+        return fetched;
+    }
+
+    private void fetch(Iterator<Endpoint> untried, Status last, CompletableFuture<Token> fetched) {
+        if (!untried.hasNext()) {
+            failed(last, fetched);
+            return;
+        }
+        Endpoint voter = untried.next();
+        CompletableFuture<AuthenticateResponse> answer = Calls.unary(call -> AuthGrpc.newStub(channels.apply(voter))
+                .withDeadlineAfter(deadline.toNanos(), TimeUnit.NANOSECONDS)
+                .authenticate(
+                        AuthenticateRequest.newBuilder()
+                                .setName(credentials.user())
+                                .setPassword(credentials.password())
+                                .build(),
+                        call));
+        Calls.whenDone(answer, (response, failure) -> {
+            if (response != null) {
+                outcomes.accept(EtcdMetrics.OK);
+                log.debug("logged in cluster={} user={} member={}", cluster, credentials.user(), voter);
+                fetched.complete(new Token(response.getToken()));
+                return;
+            }
+            Status status = Status.fromThrowable(failure);
+            switch (EtcdErrors.classify(Duty.WRITE, status).error()) {
+                case AUTH_NOT_ENABLED -> fetched.complete(new Token(null));
+                case LOGIN_FAILED -> failed(status, fetched);
+                default -> fetch(untried, status, fetched);
+            }
+        });
+    }
+
+    private void failed(Status why, CompletableFuture<Token> fetched) {
+        outcomes.accept(EtcdMetrics.FAILED);
+        log.warn("no login cluster={} user={} why=\"{}\"", cluster, credentials.user(), why.getDescription());
+        fetched.completeExceptionally(why.asRuntimeException());
+    }
+
+    /** The token that calls carry until one of them is refused. */
+    private static final class Token {
+        /** Null while authentication is not enabled. */
+        private final @Nullable String value;
+
+        private volatile boolean refused;
+
+        Token(@Nullable String value) {
+            this.value = value;
+        }
+    }
+
+    /** Puts the token on one call. */
+    private final class Ticket extends CallCredentials {
+
+        private volatile @Nullable Token used;
+
+        @Override
+        public void applyRequestMetadata(RequestInfo call, Executor executor, MetadataApplier applier) {
+            Calls.whenDone(token(), (token, failure) -> {
+                if (token == null) {
+                    applier.fail(Status.fromThrowable(failure));
+                    return;
+                }
+                used = token;
+                Metadata headers = new Metadata();
+                if (token.value != null) {
+                    headers.put(TOKEN, token.value);
+                }
+                applier.apply(headers);
+            });
+        }
+
+        /** Whether the text says that another token is needed; if so the next call gets one. */
+        boolean isRefused(@Nullable String text) {
+            Token token = used;
+            if (text == null || token == null || !OF_THE_TOKEN.contains(EtcdErrors.error(text))) {
+                return false;
+            }
+            token.refused = true;
+            return true;
+        }
+    }
+
+    /** Watches out for the refusal of a token, which a watch is told by a message. */
+    private static final class Answers<A> extends SimpleForwardingClientCallListener<A> {
+
+        private final Ticket ticket;
+
+        Answers(ClientCall.Listener<A> listener, Ticket ticket) {
+            super(listener);
+            this.ticket = ticket;
+        }
+
+        @Override
+        @SuppressWarnings("unchecked") // What replaces a message is of its class.
+        public void onMessage(A message) {
+            if (message instanceof WatchResponse response
+                    && response.getCanceled()
+                    && ticket.isRefused(response.getCancelReason())) {
+                super.onMessage((A) response.toBuilder()
+                        .setCancelReason(EtcdError.INVALID_TOKEN.message())
+                        .build());
+            } else {
+                super.onMessage(message);
+            }
+        }
+
+        @Override
+        public void onClose(Status status, Metadata trailers) {
+            super.onClose(
+                    ticket.isRefused(status.getDescription())
+                            ? Status.UNAUTHENTICATED.withDescription(EtcdError.INVALID_TOKEN.message())
+                            : status,
+                    trailers);
+        }
+    }
+}

@@ -1,0 +1,144 @@
+package io.understudy.etcd;
+
+import io.etcd.jetcd.api.KVGrpc;
+import io.etcd.jetcd.api.MaintenanceGrpc;
+import io.etcd.jetcd.api.RangeRequest;
+import io.etcd.jetcd.api.RangeResponse;
+import io.etcd.jetcd.api.ResponseHeader;
+import io.etcd.jetcd.api.StatusRequest;
+import io.etcd.jetcd.api.StatusResponse;
+import io.grpc.Channel;
+import io.understudy.vocabulary.ClusterId;
+import io.understudy.vocabulary.KeyRange;
+import io.understudy.vocabulary.MemberId;
+import io.understudy.vocabulary.Revision;
+import java.time.Duration;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Function;
+
+/**
+ * Asks a server what it is and how it is: by its status; or, where etcd tells that to root alone, as 3.5.30 does once
+ * authentication is enabled, by the header of a read and, less often, by its page of metrics. Any thread.
+ */
+final class MemberLook {
+
+    /** How long it is believed that a server does not tell its status. */
+    private static final long DENIED_NANOS = TimeUnit.MINUTES.toNanos(1);
+
+    /** A page of metrics is long: how old it may be while the term is the same. */
+    private static final long PAGE_NANOS = TimeUnit.SECONDS.toNanos(5);
+
+    private static final int HTTP_OK = 200;
+
+    private final Function<Endpoint, Channel> channels;
+    private final HttpPages pages;
+    private final RangeRequest oneKey;
+    private final Map<Endpoint, Long> deniedNanos = new ConcurrentHashMap<>();
+    private final Map<Endpoint, Described> described = new ConcurrentHashMap<>();
+
+    /**
+     * @param readable has the key that is read, whether it exists or not
+     */
+    MemberLook(Function<Endpoint, Channel> channels, HttpPages pages, KeyRange readable) {
+        this.channels = channels;
+        this.pages = pages;
+        this.oneKey = RangeRequest.newBuilder()
+                .setKey(readable.etcdKey())
+                .setCountOnly(true)
+                .setSerializable(true)
+                .build();
+    }
+
+    /** What the server at the endpoint tells; fails if it doesn't answer in time, or tells nothing of use. */
+    CompletableFuture<Observation.Facts> at(Endpoint endpoint, Duration deadline) {
+        Long denied = deniedNanos.get(endpoint);
+        if (denied != null && System.nanoTime() - denied < DENIED_NANOS) {
+            return byRead(endpoint, deadline);
+        }
+        CompletableFuture<StatusResponse> status = Calls.unary(call -> MaintenanceGrpc.newStub(channels.apply(endpoint))
+                .withDeadlineAfter(deadline.toNanos(), TimeUnit.NANOSECONDS)
+                .status(StatusRequest.getDefaultInstance(), call));
+        return status.thenApply(answer -> {
+                    deniedNanos.remove(endpoint);
+                    return Observation.Facts.of(answer);
+                })
+                .exceptionallyCompose(failure -> {
+                    if (EtcdErrors.classify(Duty.SNAPSHOT, failure).error() != EtcdError.PERMISSION_DENIED) {
+                        return CompletableFuture.failedFuture(failure);
+                    }
+                    deniedNanos.put(endpoint, System.nanoTime());
+                    return byRead(endpoint, deadline);
+                });
+    }
+
+    private CompletableFuture<Observation.Facts> byRead(Endpoint endpoint, Duration deadline) {
+        return Calls.<RangeResponse>unary(call -> KVGrpc.newStub(channels.apply(endpoint))
+                        .withDeadlineAfter(deadline.toNanos(), TimeUnit.NANOSECONDS)
+                        .range(oneKey, call))
+                .thenCompose(answer -> {
+                    ResponseHeader header = answer.getHeader();
+                    return description(endpoint, header, deadline).thenApply(server -> server.facts(header));
+                });
+    }
+
+    private CompletableFuture<Described> description(Endpoint endpoint, ResponseHeader header, Duration deadline) {
+        Described known = described.get(endpoint);
+        if (known != null && known.isOf(header) && System.nanoTime() - known.atNanos() < PAGE_NANOS) {
+            return CompletableFuture.completedFuture(known);
+        }
+        return page(endpoint, "/version", deadline)
+                .thenCombine(page(endpoint, "/metrics", deadline), (version, metrics) -> {
+                    Described now = new Described(header, System.nanoTime(), new MemberPages(version, metrics));
+                    described.put(endpoint, now);
+                    return now;
+                });
+    }
+
+    private CompletableFuture<String> page(Endpoint endpoint, String path, Duration deadline) {
+        return pages.get(endpoint, path, deadline).thenApply(answer -> {
+            if (answer.statusCode() != HTTP_OK) {
+                throw new IllegalStateException(endpoint + path + ": HTTP " + answer.statusCode());
+            }
+            return answer.body();
+        });
+    }
+
+    /** Forgets all other endpoints. */
+    void retain(Set<Endpoint> wanted) {
+        deniedNanos.keySet().retainAll(wanted);
+        described.keySet().retainAll(wanted);
+    }
+
+    /**
+     * What a server's pages told.
+     *
+     * @param header of the read before
+     */
+    private record Described(ResponseHeader header, long atNanos, MemberPages pages) {
+
+        boolean isOf(ResponseHeader other) {
+            return header.getMemberId() == other.getMemberId()
+                    && header.getClusterId() == other.getClusterId()
+                    && header.getRaftTerm() == other.getRaftTerm();
+        }
+
+        Observation.Facts facts(ResponseHeader now) {
+            MemberId member = new MemberId(now.getMemberId());
+            EtcdVersion version = pages.version();
+            return new Observation.Facts(
+                    new ClusterId(now.getClusterId()),
+                    member,
+                    pages.isLeader() ? member : null,
+                    // A gateway knows none, and answers as well.
+                    pages.hasLeader() || version.isUnderstudy(),
+                    pages.isLearner(),
+                    version,
+                    now.getRaftTerm(),
+                    new Revision(Math.max(0, now.getRevision())));
+        }
+    }
+}

@@ -1,0 +1,41 @@
+package io.understudy.etcd;
+
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+
+/**
+ * What is of use on a server's pages.
+ *
+ * @param versionPage of {@code /version}
+ * @param metricsPage of {@code /metrics}
+ */
+record MemberPages(String versionPage, String metricsPage) {
+
+    private static final Pattern VERSION = Pattern.compile("\"etcdserver\"\\s*:\\s*\"([^\"]+)\"");
+
+    /** Gauges of {@code etcdserver/metrics.go} that are 0 or 1. */
+    private static final Pattern ROLE =
+            Pattern.compile("^etcd_server_(is_leader|has_leader|is_learner) 1(?:\\.0|e\\+00)?$", Pattern.MULTILINE);
+
+    EtcdVersion version() {
+        Matcher found = VERSION.matcher(versionPage);
+        return found.find() ? EtcdVersion.parse(found.group(1)) : EtcdVersion.UNKNOWN;
+    }
+
+    boolean isLeader() {
+        return tells("is_leader");
+    }
+
+    boolean hasLeader() {
+        return tells("has_leader");
+    }
+
+    boolean isLearner() {
+        return tells("is_learner");
+    }
+
+    private boolean tells(String role) {
+        return ROLE.matcher(metricsPage).results().anyMatch(line -> line.group(1)
+                .equals(role));
+    }
+}
