@@ -62,7 +62,7 @@ final class EtcdSource implements GatewaySource {
         this.settings = settings;
         this.replica = replica;
         // First, since it reads files that may not be there.
-        this.cluster = EtcdCluster.connect(source, registry);
+        this.cluster = EtcdCluster.connect(source, settings.range(), registry);
         this.facts = new SourceFacts(cluster);
         this.feeds = new EtcdFeedSource(
                 source.name(),

@@ -13,6 +13,7 @@ import io.understudy.mirror.pipeline.MirrorPlan;
 import io.understudy.mirror.revisions.CheckpointHistory;
 import io.understudy.mirror.revisions.RevisionMap;
 import io.understudy.mirror.revisions.TargetCompaction;
+import io.understudy.mirror.scope.ReservedKeys;
 import io.understudy.mirror.sink.ForeignWriteHint;
 import io.understudy.mirror.sink.Sink;
 import io.understudy.mirror.sink.SinkListener;
@@ -49,7 +50,8 @@ final class EtcdMirror {
         this.writer = writer;
         this.source = source;
         this.meters = meters;
-        this.target = EtcdCluster.connect(etcd.cluster().withName(mirror.name() + "-target"), meters);
+        this.target =
+                EtcdCluster.connect(etcd.cluster().withName(mirror.name() + "-target"), ReservedKeys.RANGE, meters);
         opened.accept(target);
         this.leases = new LeaseMetrics(mirror.name(), meters);
     }

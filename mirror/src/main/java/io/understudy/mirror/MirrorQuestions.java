@@ -13,6 +13,7 @@ import io.understudy.mirror.revisions.CheckpointHistory;
 import io.understudy.mirror.revisions.RevisionMap;
 import io.understudy.mirror.revisions.TargetUnreadableException;
 import io.understudy.mirror.revisions.Translation;
+import io.understudy.mirror.scope.ReservedKeys;
 import io.understudy.mirror.verify.Sides;
 import io.understudy.mirror.verify.TopicVerification;
 import io.understudy.mirror.verify.Verification;
@@ -36,7 +37,10 @@ public final class MirrorQuestions {
             return verifyFromKafka(mirror, kafka, etcd(mirror), meters, progress);
         }
         MirrorSettings.Source.Etcd from = (MirrorSettings.Source.Etcd) mirror.source();
-        try (EtcdCluster source = EtcdCluster.connect(from.cluster().withName(mirror.name() + "-source"), meters)) {
+        try (EtcdCluster source = EtcdCluster.connect(
+                from.cluster().withName(mirror.name() + "-source"),
+                mirror.scope().feedRange(false),
+                meters)) {
             return mirror.target() instanceof MirrorSettings.Target.Etcd etcd
                     ? verifyEtcd(mirror, from, etcd, source, meters, progress)
                     : verifyIntoKafka(mirror, from, source, meters, progress);
@@ -51,7 +55,8 @@ public final class MirrorQuestions {
             MeterRegistry meters,
             LongConsumer progress)
             throws InterruptedException {
-        try (EtcdCluster target = EtcdCluster.connect(etcd.cluster().withName(mirror.name() + "-target"), meters)) {
+        try (EtcdCluster target =
+                EtcdCluster.connect(etcd.cluster().withName(mirror.name() + "-target"), ReservedKeys.RANGE, meters)) {
             return Verification.run(sides(mirror, from, etcd, source, target), progress);
         }
     }
@@ -86,7 +91,8 @@ public final class MirrorQuestions {
                 kafka.options(),
                 mirror.scope().sourceRanges(),
                 meters);
-        try (EtcdCluster target = EtcdCluster.connect(etcd.cluster().withName(mirror.name() + "-target"), meters)) {
+        try (EtcdCluster target =
+                EtcdCluster.connect(etcd.cluster().withName(mirror.name() + "-target"), ReservedKeys.RANGE, meters)) {
             return new TopicVerification(
                             mirror.name(), mirror.scope(), topic, target, EtcdFeedOptions.DEFAULTS, progress)
                     .ofSource(etcd.options().onForeignKeys() == ForeignKeys.KEEP);
@@ -101,7 +107,9 @@ public final class MirrorQuestions {
     public static Translation translate(MirrorSettings.Mirror mirror, Revision seen)
             throws TargetUnreadableException, InterruptedException {
         try (EtcdCluster target = EtcdCluster.connect(
-                etcd(mirror).cluster().withName(mirror.name() + "-target"), new SimpleMeterRegistry())) {
+                etcd(mirror).cluster().withName(mirror.name() + "-target"),
+                ReservedKeys.RANGE,
+                new SimpleMeterRegistry())) {
             return new RevisionMap(new CheckpointHistory(mirror.name(), target)).translate(seen);
         }
     }

@@ -50,7 +50,10 @@ record MirrorSource(
             MirrorSettings.Source.Etcd etcd,
             MeterRegistry meters,
             Consumer<AutoCloseable> opened) {
-        EtcdCluster cluster = EtcdCluster.connect(etcd.cluster().withName(mirror.name() + "-source"), meters);
+        EtcdCluster cluster = EtcdCluster.connect(
+                etcd.cluster().withName(mirror.name() + "-source"),
+                mirror.scope().feedRange(false),
+                meters);
         opened.accept(cluster);
         // The marks of other mirrors mean something to one into etcd only.
         boolean marked = etcd.marked() && mirror.target() instanceof MirrorSettings.Target.Etcd;

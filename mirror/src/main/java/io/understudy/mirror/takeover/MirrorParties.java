@@ -8,6 +8,7 @@ import io.understudy.mirror.MirrorSettings;
 import io.understudy.mirror.etcd.EtcdSinkOptions;
 import io.understudy.mirror.etcd.ForeignKeys;
 import io.understudy.mirror.scope.MirrorScope;
+import io.understudy.mirror.scope.ReservedKeys;
 import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
@@ -49,8 +50,9 @@ public final class MirrorParties implements AutoCloseable {
         this.source = from;
         this.target = etcd;
         MeterRegistry meters = new SimpleMeterRegistry();
-        this.sourceCluster = EtcdCluster.connect(from.cluster().withName("source"), meters);
-        this.targetCluster = EtcdCluster.connect(etcd.cluster().withName("target"), meters);
+        this.sourceCluster = EtcdCluster.connect(
+                from.cluster().withName("source"), mirror.scope().feedRange(false), meters);
+        this.targetCluster = EtcdCluster.connect(etcd.cluster().withName("target"), ReservedKeys.RANGE, meters);
         this.sourceCalls = new PatientCalls(sourceCluster, sourceUser, patience);
         this.targetCalls = new PatientCalls(targetCluster, targetUser, patience);
     }
