@@ -3,11 +3,14 @@ package io.understudy.cli;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
@@ -33,6 +36,22 @@ final class DistributionIT {
 
         assertThat(outcome.status()).isZero();
         assertThat(outcome.output()).matches("understudy \\d+\\.\\d+\\.\\d+.*\\R");
+    }
+
+    @Test
+    void theBillOfMaterialsListsEveryLibraryThatRuns() throws Exception {
+        JsonNode bill = new ObjectMapper().readTree(HOME.resolve("understudy.cdx.json").toFile());
+
+        List<String> listed = new ArrayList<>();
+        bill.path("components")
+                .forEach(component -> listed.add(component.path("name").asText() + "-"
+                        + component.path("version").asText()));
+        assertThat(bill.path("bomFormat").asText()).isEqualTo("CycloneDX");
+        try (Stream<Path> libraries = Files.list(HOME.resolve("lib"))) {
+            assertThat(libraries.map(file -> file.getFileName().toString()).filter(name -> name.endsWith(".jar")))
+                    .filteredOn(jar -> !jar.startsWith("understudy-deploy"))
+                    .allMatch(jar -> listed.stream().anyMatch(jar::startsWith));
+        }
     }
 
     @Test
