@@ -11,7 +11,9 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -22,6 +24,9 @@ import org.jspecify.annotations.Nullable;
  * @param environment variables added to this JVM's own
  */
 public record Command(List<String> line, @Nullable Path directory, Map<String, String> environment) {
+
+    /** For what was printed last to be read. */
+    private static final Duration GRACE = Duration.ofSeconds(1);
 
     public Command {
         line = List.copyOf(line);
@@ -46,7 +51,8 @@ public record Command(List<String> line, @Nullable Path directory, Map<String, S
      * Runs it and waits for its end.
      *
      * @return what it printed to standard output
-     * @throws CommandFailedException it could not be started, failed, or was not done in time and was killed
+     * @throws CommandFailedException it could not be started, failed, or was not done in time and was killed; or it has
+     *     left something running that holds its output
      */
     public String run(Duration deadline) {
         ProcessBuilder builder = new ProcessBuilder(line)
@@ -59,6 +65,7 @@ public record Command(List<String> line, @Nullable Path directory, Map<String, S
         } catch (IOException e) {
             throw new CommandFailedException(line, "could not be started: " + e.getMessage(), e);
         }
+        long end = System.nanoTime() + deadline.toNanos();
         CompletableFuture<String> output = reading(process.getInputStream());
         CompletableFuture<String> errors = reading(process.getErrorStream());
         try {
@@ -76,9 +83,23 @@ public record Command(List<String> line, @Nullable Path directory, Map<String, S
         }
         if (process.exitValue() != 0) {
             throw new CommandFailedException(
-                    line, "ended with status " + process.exitValue() + ": " + lastPart(errors.join()), null);
+                    line, "ended with status " + process.exitValue() + ": " + lastPart(whole(errors, end)), null);
         }
-        return output.join();
+        return whole(output, end);
+    }
+
+    /** What it started in the background may hold its output open after its own end. */
+    private String whole(CompletableFuture<String> text, long end) {
+        try {
+            return text.get(Math.max(GRACE.toNanos(), end - System.nanoTime()), TimeUnit.NANOSECONDS);
+        } catch (TimeoutException e) {
+            throw new CommandFailedException(line, "has ended, but left something running that holds its output", e);
+        } catch (ExecutionException e) {
+            throw new CommandFailedException(line, "its output could not be read", e);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new CommandFailedException(line, "was interrupted", e);
+        }
     }
 
     private static String lastPart(String text) {
