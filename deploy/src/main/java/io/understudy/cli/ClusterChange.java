@@ -11,7 +11,6 @@ import io.understudy.cluster.run.StepWork;
 import io.understudy.cluster.supervise.elect.Turn;
 import io.understudy.vocabulary.MemberId;
 import java.net.URI;
-import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
@@ -47,8 +46,7 @@ final class ClusterChange implements AutoCloseable {
     static int run(CommandLine command, ClusterFlags connection, ChangeFlags flags, Function<ClusterChange, Goal> goal)
             throws InterruptedException {
         // The terminal is for what is planned and done.
-        LogFile.use(Path.of(System.getProperty("java.io.tmpdir"))
-                .resolve("understudy-" + ProcessHandle.current().pid() + ".log"));
+        LogFile.use(LogFile.temporary());
         ClusterConnection cluster = connection.connect(command);
         try (ClusterChange change = new ClusterChange(command, flags, cluster, look(cluster))) {
             return change.reach(goal.apply(change));

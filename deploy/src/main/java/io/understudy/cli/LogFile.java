@@ -1,11 +1,23 @@
 package io.understudy.cli;
 
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 
 /** Sends the log to a file, for commands that show on the terminal how far they are. */
 final class LogFile {
 
     private LogFile() {}
+
+    /** A new one that only this user may open, by a name that nobody could know and lay a link for. */
+    static Path temporary() {
+        try {
+            return Files.createTempFile("understudy-", ".log");
+        } catch (IOException e) {
+            throw new UncheckedIOException("no file for the log can be made", e);
+        }
+    }
 
     /** Must be called before anything is logged: the settings are read by logback when it wakes up. */
     static void use(Path file) {

@@ -74,8 +74,7 @@ final class TakeOverFlags {
 
     /** Where the command shows what it does; the log, which tells of connections, goes to a file of its own. */
     TakeOverText text(CommandLine command) {
-        LogFile.use(Path.of(System.getProperty("java.io.tmpdir"))
-                .resolve("understudy-" + ProcessHandle.current().pid() + ".log"));
+        LogFile.use(LogFile.temporary());
         return new TakeOverText(command, output, yes);
     }
 
