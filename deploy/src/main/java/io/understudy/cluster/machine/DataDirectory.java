@@ -3,10 +3,12 @@ package io.understudy.cluster.machine;
 import io.understudy.local.process.Folders;
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.nio.channels.FileChannel;
 import java.nio.file.FileStore;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
+import java.nio.file.StandardOpenOption;
 import java.time.Instant;
 import java.time.ZoneOffset;
 import java.time.format.DateTimeFormatter;
@@ -106,7 +108,20 @@ public record DataDirectory(Path path) {
                 Files.copy(each, part.resolve(path.relativize(each).toString()), StandardCopyOption.COPY_ATTRIBUTES);
             }
         }
+        // What it was copied from may be changed or set aside next, and the machine lose its power.
+        try (Stream<Path> all = Files.walk(part)) {
+            for (Path each : all.toList()) {
+                force(each);
+            }
+        }
         Files.move(part, copy, StandardCopyOption.ATOMIC_MOVE);
+        force(copy.resolveSibling("."));
+    }
+
+    private static void force(Path fileOrFolder) throws IOException {
+        try (FileChannel channel = FileChannel.open(fileOrFolder, StandardOpenOption.READ)) {
+            channel.force(true);
+        }
     }
 
     /** Directories that were set aside or copied earlier, oldest first. */
