@@ -19,10 +19,11 @@ import java.util.stream.Stream;
 /**
  * Who the members are.
  *
+ * @param from who told
  * @param raftTerm of who told
  * @param isConfirmed whether a quorum confirmed it
  */
-record Listing(ClusterId cluster, List<Member> members, long raftTerm, boolean isConfirmed) {
+record Listing(Endpoint from, ClusterId cluster, List<Member> members, long raftTerm, boolean isConfirmed) {
 
     /** {@code MemberListRequest.linearizable}, which the generated class lacks; etcd before 3.5 doesn't know it. */
     private static final int LINEARIZABLE = 1;
@@ -45,11 +46,12 @@ record Listing(ClusterId cluster, List<Member> members, long raftTerm, boolean i
             EtcdConnections connections, Endpoint endpoint, boolean isConfirmed, Duration deadline) {
         return connections
                 .call(endpoint, ClusterGrpc.getMemberListMethod(), isConfirmed ? CONFIRMED : LOCAL, deadline)
-                .thenApply(answer -> of(answer, isConfirmed));
+                .thenApply(answer -> of(endpoint, answer, isConfirmed));
     }
 
-    private static Listing of(MemberListResponse answer, boolean isConfirmed) {
+    private static Listing of(Endpoint from, MemberListResponse answer, boolean isConfirmed) {
         return new Listing(
+                from,
                 new ClusterId(answer.getHeader().getClusterId()),
                 answer.getMembersList(),
                 answer.getHeader().getRaftTerm(),
@@ -57,7 +59,7 @@ record Listing(ClusterId cluster, List<Member> members, long raftTerm, boolean i
     }
 
     Listing unconfirmed() {
-        return new Listing(cluster, members, raftTerm, false);
+        return new Listing(from, cluster, members, raftTerm, false);
     }
 
     /**
@@ -70,6 +72,11 @@ record Listing(ClusterId cluster, List<Member> members, long raftTerm, boolean i
                 .flatMap(member -> urls(member.getClientURLsList()).stream())
                 .flatMap(url -> endpoint(url).stream())
                 .filter(endpoint -> endpoint.tls() == encrypted);
+    }
+
+    /** Whether it can be the list of a cluster: a gateway may list gateways, all as learners. */
+    boolean hasVoter() {
+        return members.stream().anyMatch(member -> !member.getIsLearner());
     }
 
     Stream<URI> peerUrls() {

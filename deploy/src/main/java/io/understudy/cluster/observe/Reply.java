@@ -59,7 +59,7 @@ record Reply(Endpoint endpoint, StatusResponse status, boolean reachesQuorum, Pa
         return page.metrics().peers(member());
     }
 
-    private EtcdVersion version() {
+    EtcdVersion version() {
         return EtcdVersion.parse(status.getVersion());
     }
 }

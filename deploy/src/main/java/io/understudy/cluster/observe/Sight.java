@@ -83,7 +83,8 @@ final class Sight {
     /** A confirmed one of the highest term, else what some voter last knew, else what was known before. */
     private Listing listing() {
         return answers.listings().stream()
-                .filter(each -> each.cluster().equals(cluster))
+                .filter(each -> each.cluster().equals(cluster) && each.hasVoter())
+                .map(each -> each.isConfirmed() && !confirms(each.from()) ? each.unconfirmed() : each)
                 .max(Comparator.comparing(Listing::isConfirmed).thenComparing(Listing::raftTerm))
                 .or(() -> Optional.ofNullable(before)
                         .map(Found::listing)
@@ -91,6 +92,14 @@ final class Sight {
                         .map(Listing::unconfirmed))
                 .orElseThrow(() -> new UnobservableException(
                         "no voter answers, and nobody else tells who the members are: " + failures()));
+    }
+
+    /** Gateways pass on what they have, and etcd before 3.5 answers from memory whatever it is asked. */
+    private boolean confirms(Endpoint endpoint) {
+        return answers.replies().stream()
+                .anyMatch(reply -> reply.endpoint().equals(endpoint)
+                        && !reply.isGateway()
+                        && reply.version().atLeast(3, 5, 0));
     }
 
     /** By member; where one answered at several endpoints, the one where it fares best. */
