@@ -144,8 +144,9 @@ public final class PeriodicSnapshots implements AutoCloseable {
 
     private void prune(SnapshotDirectory target, Instant now) {
         try {
-            for (SnapshotFile file : target.prune(settings.keepCount(), settings.keepAge(), now)) {
-                log.info("snapshot deleted file={} taken={}", file.path(), file.taken());
+            boolean awaitsUpload = !settings.uploadCommand().isEmpty();
+            for (SnapshotFile file : target.prune(settings.keepCount(), settings.keepAge(), awaitsUpload, now)) {
+                log.info("snapshot deleted file={} taken={} uploaded={}", file.path(), file.taken(), file.isUploaded());
             }
         } catch (IOException e) {
             log.warn("old snapshots can't be deleted directory={} why=\"{}\"", target.path(), told(e));

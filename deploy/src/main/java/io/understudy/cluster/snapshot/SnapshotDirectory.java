@@ -24,6 +24,9 @@ public record SnapshotDirectory(Path path) {
             DateTimeFormatter.ofPattern("yyyyMMdd'T'HHmmss.SSSX").withZone(ZoneOffset.UTC);
     private static final String UPLOADED = ".uploaded";
 
+    /** Where uploads fail for long, they must not fill the disk. */
+    private static final int WAITING_TIMES = 10;
+
     /** What the snapshot begun at that time is called. */
     public Path fileOf(Instant taken) {
         return path.resolve("snapshot-" + STAMP.format(taken) + ".db");
@@ -65,12 +68,16 @@ public record SnapshotDirectory(Path path) {
      *
      * @param count how many of the newest stay however old they are
      * @param age how long the others stay
+     * @param awaitsUpload whether those that were not uploaded stay as well, up to ten times as many
      * @return what was deleted
      */
-    List<SnapshotFile> prune(int count, Duration age, Instant now) throws IOException {
+    List<SnapshotFile> prune(int count, Duration age, boolean awaitsUpload, Instant now) throws IOException {
         List<SnapshotFile> deleted = new ArrayList<>();
-        for (SnapshotFile snapshot : list().stream().skip(count).toList()) {
-            if (!snapshot.taken().isAfter(now.minus(age))) {
+        List<SnapshotFile> all = list();
+        for (int rank = count; rank < all.size(); rank++) {
+            SnapshotFile snapshot = all.get(rank);
+            boolean waits = awaitsUpload && !snapshot.isUploaded() && rank < (long) WAITING_TIMES * count;
+            if (!waits && !snapshot.taken().isAfter(now.minus(age))) {
                 Files.delete(snapshot.path());
                 Files.deleteIfExists(marker(snapshot.path()));
                 deleted.add(snapshot);
