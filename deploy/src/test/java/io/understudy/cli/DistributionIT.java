@@ -40,7 +40,8 @@ final class DistributionIT {
 
     @Test
     void theBillOfMaterialsListsEveryLibraryThatRuns() throws Exception {
-        JsonNode bill = new ObjectMapper().readTree(HOME.resolve("understudy.cdx.json").toFile());
+        JsonNode bill =
+                new ObjectMapper().readTree(HOME.resolve("understudy.cdx.json").toFile());
 
         List<String> listed = new ArrayList<>();
         bill.path("components")
