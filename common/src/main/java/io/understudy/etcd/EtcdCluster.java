@@ -33,6 +33,7 @@ public final class EtcdCluster implements AutoCloseable {
     private final EndpointChoice choice =
             new EndpointChoice(ThreadLocalRandom.current().nextInt());
     private final ViewLog changes;
+    private final TlsContext tls;
     private final NetworkThread network;
     private final Channels channels;
     private final @Nullable Login login;
@@ -50,7 +51,7 @@ public final class EtcdCluster implements AutoCloseable {
         this.settings = settings;
         this.view = ClusterView.initial(settings.seeds());
         this.changes = new ViewLog(settings.name());
-        TlsContext tls = TlsContext.of(settings.tls());
+        this.tls = TlsContext.of(settings.name(), settings.tls(), meters);
         this.network = NetworkThread.start(settings.name());
         this.channels = new Channels(network, settings.requestTimeout(), tls);
         this.http = new HttpStatuses(network, tls, settings.requestTimeout());
@@ -100,6 +101,11 @@ public final class EtcdCluster implements AutoCloseable {
 
     public EtcdSettings settings() {
         return settings;
+    }
+
+    /** For connections to its members beside those of this object, which closes it. */
+    public TlsContext tls() {
+        return tls;
     }
 
     /** What is known now. */
@@ -245,5 +251,6 @@ public final class EtcdCluster implements AutoCloseable {
         channels.close();
         http.close();
         network.close();
+        tls.close();
     }
 }

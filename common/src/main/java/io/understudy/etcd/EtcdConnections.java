@@ -21,13 +21,14 @@ import org.jspecify.annotations.Nullable;
  */
 public final class EtcdConnections implements AutoCloseable {
 
+    private final TlsContext tls;
     private final NetworkThread network;
     private final Channels channels;
     private final HttpPages pages;
     private final @Nullable Login login;
 
     private EtcdConnections(EtcdSettings settings) {
-        TlsContext tls = TlsContext.of(settings.tls());
+        this.tls = TlsContext.of(settings.tls());
         this.network = NetworkThread.start(settings.name());
         this.channels = new Channels(network, settings.requestTimeout(), tls);
         Credentials user = settings.login();
@@ -97,5 +98,6 @@ public final class EtcdConnections implements AutoCloseable {
     public void close() {
         channels.close();
         network.close();
+        tls.close();
     }
 }

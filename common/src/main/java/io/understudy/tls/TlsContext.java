@@ -1,28 +1,29 @@
 package io.understudy.tls;
 
+import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.composite.CompositeMeterRegistry;
 import io.netty.handler.ssl.ApplicationProtocolConfig;
 import io.netty.handler.ssl.ApplicationProtocolNames;
 import io.netty.handler.ssl.SslContext;
 import io.netty.handler.ssl.SslContextBuilder;
 import io.netty.handler.ssl.SslProvider;
-import java.io.IOException;
 import java.net.http.HttpClient;
-import java.nio.file.Path;
 import java.security.GeneralSecurityException;
-import java.security.KeyStore;
-import java.security.cert.X509Certificate;
+import java.util.Collections;
 import java.util.List;
 import javax.net.ssl.KeyManager;
-import javax.net.ssl.KeyManagerFactory;
 import javax.net.ssl.SSLContext;
+import javax.net.ssl.SSLException;
+import javax.net.ssl.SSLSession;
+import javax.net.ssl.SSLSessionContext;
 import javax.net.ssl.TrustManager;
-import javax.net.ssl.TrustManagerFactory;
 import org.jspecify.annotations.Nullable;
 
-/** The client's side of TLS, ready for connections. Immutable; its files have been read. */
-public final class TlsContext {
-
-    private static final char[] NO_PASSWORD = {};
+/**
+ * The client's side of TLS, ready for connections. Its files are read again when they change: new connections are made by
+ * what they hold then, and open ones stay. For any thread.
+ */
+public final class TlsContext implements AutoCloseable {
 
     private static final ApplicationProtocolConfig HTTP_2 = new ApplicationProtocolConfig(
             ApplicationProtocolConfig.Protocol.ALPN,
@@ -30,38 +31,43 @@ public final class TlsContext {
             ApplicationProtocolConfig.SelectedListenerFailureBehavior.ACCEPT,
             ApplicationProtocolNames.HTTP_2);
 
+    private final ReloadingMaterial material;
     private final SslContext grpc;
     private final SslContext http;
     private final SSLContext platform;
 
-    private TlsContext(SslContext grpc, SslContext http, SSLContext platform) {
-        this.grpc = grpc;
-        this.http = http;
-        this.platform = platform;
+    private TlsContext(ReloadingMaterial material) throws GeneralSecurityException, SSLException {
+        this.material = material;
+        this.grpc = client(material).applicationProtocolConfig(HTTP_2).build();
+        this.http = client(material).build();
+        this.platform = SSLContext.getInstance("TLS");
+        platform.init(
+                material.hasKeys() ? new KeyManager[] {material.keys()} : new KeyManager[0],
+                new TrustManager[] {material.trust()},
+                null);
+        material.onReload(this::forgetSessions);
     }
 
     /**
      * Reads the files.
      *
+     * @param name what logs and metrics call the other side
      * @param files null for the platform's trust and no certificate of our own
      * @throws TlsFileException if a file is missing, damaged, or doesn't fit the others
      */
-    public static TlsContext of(@Nullable TlsFiles files) {
+    public static TlsContext of(String name, @Nullable TlsFiles files, MeterRegistry meters) {
+        ReloadingMaterial material = new ReloadingMaterial(name, files, meters);
         try {
-            @Nullable KeyManagerFactory keys = keys(files);
-            TrustManagerFactory trust = trust(files);
-            SSLContext platform = SSLContext.getInstance("TLS");
-            platform.init(
-                    keys == null ? new KeyManager[0] : keys.getKeyManagers(),
-                    trust.getTrustManagers() == null ? new TrustManager[0] : trust.getTrustManagers(),
-                    null);
-            return new TlsContext(
-                    client(keys, trust).applicationProtocolConfig(HTTP_2).build(),
-                    client(keys, trust).build(),
-                    platform);
-        } catch (GeneralSecurityException | IOException e) {
+            return new TlsContext(material);
+        } catch (GeneralSecurityException | SSLException e) {
+            material.close();
             throw new IllegalStateException("this Java platform lacks what TLS needs", e);
         }
+    }
+
+    /** Likewise, where nobody looks at metrics. */
+    public static TlsContext of(@Nullable TlsFiles files) {
+        return of("client", files, new CompositeMeterRegistry());
     }
 
     /** For a gRPC channel: HTTP/2 is negotiated. */
@@ -79,50 +85,32 @@ public final class TlsContext {
         return builder.sslContext(platform);
     }
 
-    private static SslContextBuilder client(@Nullable KeyManagerFactory keys, TrustManagerFactory trust) {
+    /** Looks at the files no more; connections can still be made. Idempotent. */
+    @Override
+    public void close() {
+        material.close();
+    }
+
+    /** A session that is resumed would vouch with the certificate, and by the authorities, of before. */
+    private void forgetSessions() {
+        for (SSLSessionContext sessions :
+                List.of(grpc.sessionContext(), http.sessionContext(), platform.getClientSessionContext())) {
+            for (byte[] id : Collections.list(sessions.getIds())) {
+                SSLSession session = sessions.getSession(id);
+                if (session != null) {
+                    session.invalidate();
+                }
+            }
+        }
+    }
+
+    private static SslContextBuilder client(ReloadingMaterial material) {
         SslContextBuilder builder = SslContextBuilder.forClient()
                 .sslProvider(SslProvider.JDK)
-                .protocols("TLSv1.3", "TLSv1.2")
+                .protocols(Modern.PROTOCOLS)
+                .ciphers(Modern.SUITES)
                 .endpointIdentificationAlgorithm("HTTPS")
-                .trustManager(trust);
-        return keys == null ? builder : builder.keyManager(keys);
-    }
-
-    private static @Nullable KeyManagerFactory keys(@Nullable TlsFiles files)
-            throws GeneralSecurityException, IOException {
-        Path certificate = files == null ? null : files.certificate();
-        Path key = files == null ? null : files.key();
-        if (certificate == null || key == null) {
-            return null;
-        }
-        List<X509Certificate> chain = Pem.certificates(certificate);
-        KeyStore store = emptyStore();
-        store.setKeyEntry(
-                "own", Pem.key(key, certificate, chain.get(0)), NO_PASSWORD, chain.toArray(X509Certificate[]::new));
-        KeyManagerFactory factory = KeyManagerFactory.getInstance(KeyManagerFactory.getDefaultAlgorithm());
-        factory.init(store, NO_PASSWORD);
-        return factory;
-    }
-
-    private static TrustManagerFactory trust(@Nullable TlsFiles files) throws GeneralSecurityException, IOException {
-        TrustManagerFactory factory = TrustManagerFactory.getInstance(TrustManagerFactory.getDefaultAlgorithm());
-        Path trusted = files == null ? null : files.trusted();
-        if (trusted == null) {
-            factory.init((KeyStore) null);
-            return factory;
-        }
-        KeyStore store = emptyStore();
-        List<X509Certificate> authorities = Pem.certificates(trusted);
-        for (int i = 0; i < authorities.size(); i++) {
-            store.setCertificateEntry("authority-" + i, authorities.get(i));
-        }
-        factory.init(store);
-        return factory;
-    }
-
-    private static KeyStore emptyStore() throws GeneralSecurityException, IOException {
-        KeyStore store = KeyStore.getInstance("PKCS12");
-        store.load(null, NO_PASSWORD);
-        return store;
+                .trustManager(material.trust());
+        return material.hasKeys() ? builder.keyManager(material.keys()) : builder;
     }
 }

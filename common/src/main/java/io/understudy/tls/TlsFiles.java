@@ -3,8 +3,11 @@ package io.understudy.tls;
 import io.understudy.config.Configuration;
 import io.understudy.config.Setting;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.List;
+import java.util.Objects;
 import java.util.Optional;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -13,11 +16,15 @@ import org.jspecify.annotations.Nullable;
  * @param trusted certificates of the authorities by which the other side is verified; null for the platform's own
  * @param certificate this side's certificate, followed by its intermediates; null to show none
  * @param key the certificate's private key, PKCS #8, unencrypted; null exactly when {@code certificate} is
+ * @param reloadInterval pause between two looks at the files, 100 ms to 1 h
  */
 public record TlsFiles(
         @Nullable Path trusted,
         @Nullable Path certificate,
-        @Nullable Path key) {
+        @Nullable Path key,
+        Duration reloadInterval) {
+
+    public static final Duration DEFAULT_RELOAD_INTERVAL = Duration.ofSeconds(10);
 
     private static final Setting<Path> TRUSTED = Setting.path(
                     "tls.trusted",
@@ -34,18 +41,33 @@ public record TlsFiles(
             .optionally()
             .example("/etc/understudy/client.key");
 
+    static final Setting<Duration> RELOAD_INTERVAL = Setting.duration(
+                    "tls.reloadInterval",
+                    "Pause between two looks at these files; what has changed counts for new connections, and open ones"
+                            + " stay.")
+            .defaultsTo(DEFAULT_RELOAD_INTERVAL)
+            .between(Duration.ofMillis(100), Duration.ofHours(1));
+
     /** The files as rows, all optional. */
-    public static final List<Setting<?>> ROWS = List.of(TRUSTED, CERTIFICATE, KEY);
+    public static final List<Setting<?>> ROWS = List.of(TRUSTED, CERTIFICATE, KEY, RELOAD_INTERVAL);
 
     public TlsFiles {
         if ((certificate == null) != (key == null)) {
             throw new IllegalArgumentException("a certificate and its key go together: certificate is "
                     + shown(certificate) + ", key is " + shown(key));
         }
+        if (reloadInterval.isNegative() || reloadInterval.isZero()) {
+            throw new IllegalArgumentException("the reload interval is " + reloadInterval + ", which is no pause");
+        }
+    }
+
+    /** Looked at every {@link #DEFAULT_RELOAD_INTERVAL}. */
+    public TlsFiles(@Nullable Path trusted, @Nullable Path certificate, @Nullable Path key) {
+        this(trusted, certificate, key, DEFAULT_RELOAD_INTERVAL);
     }
 
     /**
-     * What {@link #ROWS} say; empty if none of them is given.
+     * What {@link #ROWS} say; empty if no file is given.
      *
      * @throws IllegalArgumentException for a certificate without a key or the reverse
      */
@@ -56,7 +78,12 @@ public record TlsFiles(
         if (trusted.isEmpty() && certificate.isEmpty() && key.isEmpty()) {
             return Optional.empty();
         }
-        return Optional.of(new TlsFiles(trusted.orElse(null), certificate.orElse(null), key.orElse(null)));
+        return Optional.of(new TlsFiles(
+                trusted.orElse(null), certificate.orElse(null), key.orElse(null), group.get(RELOAD_INTERVAL)));
+    }
+
+    List<Path> all() {
+        return Stream.of(trusted, certificate, key).filter(Objects::nonNull).toList();
     }
 
     private static String shown(@Nullable Path file) {

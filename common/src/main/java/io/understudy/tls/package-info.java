@@ -1,7 +1,8 @@
 /**
- * Certificates and keys from PEM files into what Netty and the JDK's HTTP client need.
+ * Certificates and keys from PEM files into what Netty, the JDK's HTTP client and its HTTP server need, for both sides of a
+ * connection.
  *
- * <p>Reads files once, when asked for a context; every fault names the file. Nothing here prints a key.
+ * <p>Files are read again when they change; every fault names the file. Nothing here prints a key.
  */
 @NullMarked
 package io.understudy.tls;

@@ -2,7 +2,6 @@ package io.understudy.gateway.json;
 
 import io.understudy.etcd.Endpoint;
 import io.understudy.etcd.EtcdCluster;
-import io.understudy.tls.TlsContext;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpRequest.BodyPublishers;
@@ -46,7 +45,7 @@ public final class SourceForm implements Supplier<JsonForm>, AutoCloseable {
         Duration patience = source.settings().requestTimeout();
         HttpClient.Builder builder =
                 HttpClient.newBuilder().version(HttpClient.Version.HTTP_1_1).connectTimeout(patience);
-        this.http = TlsContext.of(source.settings().tls()).applyTo(builder).build();
+        this.http = source.tls().applyTo(builder).build();
     }
 
     @Override

@@ -1,0 +1,129 @@
+package io.understudy.tls;
+
+import io.understudy.config.Configuration;
+import io.understudy.config.HostPort;
+import io.understudy.config.Setting;
+import java.net.InetAddress;
+import java.net.UnknownHostException;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Locale;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * How the ports that a process listens at are protected.
+ *
+ * @param files the certificate that is shown, its key, and the authorities of clients; null for plain text
+ * @param clients what is wanted of clients
+ * @param insecure whether plain text may be spoken with other machines
+ */
+public record ListenerSecurity(@Nullable TlsFiles files, ClientCertificates clients, boolean insecure) {
+
+    /** Plain text, with this machine only. */
+    public static final ListenerSecurity PLAIN = new ListenerSecurity(null, ClientCertificates.NONE, false);
+
+    private static final Setting<Path> CERTIFICATE = Setting.path(
+                    "tls.certificate",
+                    "PEM file with the certificate that is shown to clients, then its intermediates; without one,"
+                            + " plain text is spoken.")
+            .optionally()
+            .example("/etc/understudy/server.crt");
+    private static final Setting<Path> KEY = Setting.path(
+                    "tls.key", "PEM file with the certificate's private key, PKCS #8 without a password.")
+            .optionally()
+            .example("/etc/understudy/server.key");
+    private static final Setting<Path> TRUSTED = Setting.path(
+                    "tls.trusted",
+                    "PEM file with the certificates of the authorities that clients' certificates are verified by;"
+                            + " needed unless tls.clients is none.")
+            .optionally()
+            .example("/etc/understudy/ca.crt");
+    private static final Setting<ClientCertificates> CLIENTS = Setting.choice(
+                    "tls.clients",
+                    ClientCertificates.class,
+                    "Whether clients are asked for a certificate. required: who shows none that can be verified can't"
+                            + " connect.")
+            .defaultsTo(ClientCertificates.NONE);
+    private static final Setting<Duration> RELOAD_INTERVAL = TlsFiles.RELOAD_INTERVAL;
+    private static final Setting<Boolean> INSECURE = Setting.flag(
+                    "insecure",
+                    "Whether plain text may be spoken with other machines: without it, who has no tls.certificate listens"
+                            + " at loopback only.")
+            .defaultsTo(false);
+
+    /** The settings as rows. */
+    public static final List<Setting<?>> ROWS = List.of(CERTIFICATE, KEY, TRUSTED, CLIENTS, RELOAD_INTERVAL, INSECURE);
+
+    public ListenerSecurity {
+        if (files != null && files.certificate() == null) {
+            throw new IllegalArgumentException(
+                    "tls.trusted is " + files.trusted() + ", but a listener needs tls.certificate and tls.key as well");
+        }
+        Path trusted = files == null ? null : files.trusted();
+        if (clients != ClientCertificates.NONE && trusted == null) {
+            throw new IllegalArgumentException("tls.clients is " + spelled(clients)
+                    + ", so tls.certificate, tls.key and tls.trusted must be given, the last with the authorities of"
+                    + " clients");
+        }
+        if (clients == ClientCertificates.NONE && trusted != null) {
+            throw new IllegalArgumentException("tls.trusted is " + trusted
+                    + ", but tls.clients is none: nobody would be verified by it; allowed are optional and required");
+        }
+        if (insecure && files != null) {
+            throw new IllegalArgumentException(
+                    "insecure is true, but tls.certificate is " + files.certificate() + ": one of them must go");
+        }
+    }
+
+    /**
+     * What {@link #ROWS} say.
+     *
+     * @throws IllegalArgumentException for a combination that can't work
+     */
+    public static ListenerSecurity from(Configuration configuration) {
+        Optional<Path> trusted = configuration.find(TRUSTED);
+        Optional<Path> certificate = configuration.find(CERTIFICATE);
+        Optional<Path> key = configuration.find(KEY);
+        boolean given = trusted.isPresent() || certificate.isPresent() || key.isPresent();
+        return new ListenerSecurity(
+                given
+                        ? new TlsFiles(
+                                trusted.orElse(null),
+                                certificate.orElse(null),
+                                key.orElse(null),
+                                configuration.get(RELOAD_INTERVAL))
+                        : null,
+                configuration.get(CLIENTS),
+                configuration.get(INSECURE));
+    }
+
+    /**
+     * Checks that what is sent at an address can't be read on its way.
+     *
+     * @param setting that the address comes from
+     * @throws IllegalArgumentException if other machines can reach it, plain text is spoken, and nobody wrote down that
+     *     this is wanted
+     */
+    public void require(String setting, HostPort listen) {
+        if (files == null && !insecure && !isLoopback(listen.host())) {
+            throw new IllegalArgumentException(setting + " is " + listen
+                    + ", which other machines can reach, and plain text would be spoken there; allowed are tls.certificate"
+                    + " and tls.key, a loopback address such as 127.0.0.1, or insecure: true");
+        }
+    }
+
+    private static boolean isLoopback(String host) {
+        try {
+            return Arrays.stream(InetAddress.getAllByName(host)).allMatch(InetAddress::isLoopbackAddress);
+        } catch (UnknownHostException e) {
+            return false;
+        }
+    }
+
+    private static String spelled(ClientCertificates clients) {
+        return clients.name().toLowerCase(Locale.ROOT);
+    }
+}

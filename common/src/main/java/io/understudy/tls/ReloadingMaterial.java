@@ -1,0 +1,162 @@
+package io.understudy.tls;
+
+import io.micrometer.core.instrument.MeterRegistry;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.security.GeneralSecurityException;
+import java.security.MessageDigest;
+import java.util.HexFormat;
+import java.util.concurrent.Executors;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.TimeUnit;
+import javax.net.ssl.X509ExtendedKeyManager;
+import javax.net.ssl.X509ExtendedTrustManager;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Keys and trust of one side, read again when its files change. Files that can't be used change nothing: what they held
+ * before goes on to count, and is read again once they change again.
+ *
+ * <p>What changed is found by looking at the contents: certificates are replaced by renaming, by links, or with the
+ * times they had elsewhere.
+ */
+final class ReloadingMaterial implements AutoCloseable {
+
+    private static final Logger LOG = LoggerFactory.getLogger(ReloadingMaterial.class);
+
+    private final String name;
+    private final TlsMetrics metrics;
+    private final @Nullable ScheduledExecutorService thread;
+    private volatile Runnable reloaded = () -> {};
+    private volatile TlsMaterial current;
+    private volatile TlsMaterial previous;
+
+    /** Of the thread. */
+    private String contents;
+
+    private long generation;
+
+    /**
+     * Reads the files, and goes on to look at them.
+     *
+     * @param name what logs and metrics call this side
+     * @param files null for the platform's trust and no certificate of our own
+     * @throws TlsFileException if a file is missing, damaged, or doesn't fit the others
+     */
+    ReloadingMaterial(String name, @Nullable TlsFiles files, MeterRegistry meters) {
+        this.name = name;
+        // Before the files are read: what changes in between is read again.
+        this.contents = contents(files);
+        this.current = TlsMaterial.read(files, alias());
+        this.previous = current;
+        this.metrics = new TlsMetrics(meters, name, () -> current.expires());
+        this.thread = files == null ? null : watch(files);
+    }
+
+    /** Shows the certificate that counts at the time. */
+    X509ExtendedKeyManager keys() {
+        return new CurrentKeys(() -> current.keys(), () -> previous.keys());
+    }
+
+    /** Verifies by the authorities that count at the time. */
+    X509ExtendedTrustManager trust() {
+        return new CurrentTrust(() -> current.trust());
+    }
+
+    /** Whether there is a certificate to show. */
+    boolean hasKeys() {
+        return current.keys() != null;
+    }
+
+    /** Runs {@code what}, on a thread of this object's own, whenever something else has come to count. */
+    void onReload(Runnable what) {
+        reloaded = what;
+    }
+
+    @Override
+    public void close() {
+        if (thread != null) {
+            thread.shutdownNow();
+        }
+        metrics.close();
+    }
+
+    private ScheduledExecutorService watch(TlsFiles watched) {
+        ScheduledExecutorService looking = Executors.newSingleThreadScheduledExecutor(work -> {
+            Thread looks = new Thread(work, "tls-" + name);
+            looks.setDaemon(true);
+            return looks;
+        });
+        long pause = watched.reloadInterval().toNanos();
+        var unused = looking.scheduleWithFixedDelay(() -> look(watched), pause, pause, TimeUnit.NANOSECONDS);
+        return looking;
+    }
+
+    private void look(TlsFiles watched) {
+        try {
+            String now = contents(watched);
+            if (!now.equals(contents)) {
+                contents = now;
+                reload(watched);
+            }
+        } catch (RuntimeException e) {
+            // The timer would never look again.
+            LOG.warn("TLS files can't be looked at name={} files={}", name, watched.all(), e);
+        }
+    }
+
+    private void reload(TlsFiles watched) {
+        TlsMaterial next;
+        try {
+            next = TlsMaterial.read(watched, alias());
+        } catch (TlsFileException e) {
+            metrics.failed();
+            LOG.warn(
+                    "TLS files can't be used, so what was read before goes on to count name={} why=\"{}\"",
+                    name,
+                    e.getMessage());
+            return;
+        }
+        previous = current;
+        current = next;
+        reloaded.run();
+        metrics.reloaded();
+        LOG.info("TLS files read again name={} files={} expires={}", name, watched.all(), next.expires());
+    }
+
+    /** Under names of their own, so that a handshake never finds the key of one beside the certificate of another. */
+    private String alias() {
+        return "own-" + generation++;
+    }
+
+    /** Tells contents apart without holding on to them. */
+    private static String contents(@Nullable TlsFiles files) {
+        if (files == null) {
+            return "";
+        }
+        MessageDigest digest = sha256();
+        for (Path file : files.all()) {
+            byte[] held;
+            try {
+                held = Files.readAllBytes(file);
+            } catch (IOException e) {
+                held = new byte[0];
+            }
+            digest.update((held.length + ":").getBytes(StandardCharsets.US_ASCII));
+            digest.update(held);
+        }
+        return HexFormat.of().formatHex(digest.digest());
+    }
+
+    private static MessageDigest sha256() {
+        try {
+            return MessageDigest.getInstance("SHA-256");
+        } catch (GeneralSecurityException e) {
+            throw new IllegalStateException("this Java platform lacks SHA-256", e);
+        }
+    }
+}

@@ -1,0 +1,160 @@
+package io.understudy.tls;
+
+import io.micrometer.core.instrument.MeterRegistry;
+import io.netty.buffer.ByteBufAllocator;
+import io.netty.handler.ssl.ApplicationProtocolConfig;
+import io.netty.handler.ssl.ApplicationProtocolNames;
+import io.netty.handler.ssl.ClientAuth;
+import io.netty.handler.ssl.SslContext;
+import io.netty.handler.ssl.SslContextBuilder;
+import io.netty.handler.ssl.SslHandler;
+import io.netty.handler.ssl.SslProvider;
+import java.security.GeneralSecurityException;
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
+import javax.net.ssl.KeyManager;
+import javax.net.ssl.SSLContext;
+import javax.net.ssl.SSLException;
+import javax.net.ssl.SSLParameters;
+import javax.net.ssl.TrustManager;
+import javax.net.ssl.X509ExtendedKeyManager;
+import javax.net.ssl.X509ExtendedTrustManager;
+
+/**
+ * The server's side of TLS. Its files are read again when they change: new connections are accepted by what they hold
+ * then, and open ones stay. For any thread.
+ */
+public final class TlsServer implements AutoCloseable {
+
+    /** What HTTP is spoken by whom, as in etcd: HTTP/2 where the client can. */
+    private static final ApplicationProtocolConfig HTTP = new ApplicationProtocolConfig(
+            ApplicationProtocolConfig.Protocol.ALPN,
+            ApplicationProtocolConfig.SelectorFailureBehavior.NO_ADVERTISE,
+            ApplicationProtocolConfig.SelectedListenerFailureBehavior.ACCEPT,
+            ApplicationProtocolNames.HTTP_2,
+            ApplicationProtocolNames.HTTP_1_1);
+
+    private final ReloadingMaterial material;
+    private final ClientCertificates clients;
+    private final List<Runnable> listeners = new CopyOnWriteArrayList<>();
+    /** Another one after each reload: with a context go the sessions that its clients may resume. */
+    private volatile SslContext current;
+
+    /** Likewise. */
+    private volatile SSLContext currentOfPlatform;
+
+    private TlsServer(ReloadingMaterial material, ClientCertificates clients)
+            throws SSLException, GeneralSecurityException {
+        this.material = material;
+        this.clients = clients;
+        this.current = build();
+        this.currentOfPlatform = buildOfPlatform();
+        material.onReload(this::reloaded);
+    }
+
+    /**
+     * Reads the files.
+     *
+     * @param files with a certificate
+     * @throws TlsFileException if a file is missing, damaged, or doesn't fit the others
+     */
+    public static TlsServer of(TlsFiles files, ClientCertificates clients, MeterRegistry meters) {
+        ReloadingMaterial material = new ReloadingMaterial("listener", files, meters);
+        try {
+            return new TlsServer(material, clients);
+        } catch (SSLException | GeneralSecurityException e) {
+            material.close();
+            throw new IllegalStateException("this Java platform lacks what TLS needs", e);
+        }
+    }
+
+    /** For one connection of a Netty server, in front of all else; HTTP/2 or HTTP/1.1 is negotiated. */
+    public SslHandler handler(ByteBufAllocator allocator) {
+        return current.newHandler(allocator);
+    }
+
+    /** For servers that make contexts of their own; shows what counts at the time. */
+    public X509ExtendedKeyManager keys() {
+        return material.keys();
+    }
+
+    /** As {@link #keys}. */
+    public X509ExtendedTrustManager trust() {
+        return material.trust();
+    }
+
+    /** As {@link #keys}. */
+    public ClientCertificates clients() {
+        return clients;
+    }
+
+    /** As {@link #keys}, newest first. */
+    public List<String> protocols() {
+        return Modern.PROTOCOLS;
+    }
+
+    /** As {@link #keys}, best first. */
+    public List<String> suites() {
+        return Modern.SUITES;
+    }
+
+    /** For the JDK's own servers. */
+    public SSLContext platform() {
+        return CurrentContext.of(() -> currentOfPlatform);
+    }
+
+    /** What connections of {@link #platform} are to be given. */
+    public SSLParameters parameters() {
+        SSLParameters parameters =
+                new SSLParameters(Modern.SUITES.toArray(String[]::new), Modern.PROTOCOLS.toArray(String[]::new));
+        switch (clients) {
+            case NONE -> parameters.setNeedClientAuth(false);
+            case OPTIONAL -> parameters.setWantClientAuth(true);
+            case REQUIRED -> parameters.setNeedClientAuth(true);
+        }
+        return parameters;
+    }
+
+    /** Runs {@code what}, on a thread of its own, whenever the files were read again: contexts made before are to go. */
+    public void onReload(Runnable what) {
+        listeners.add(what);
+    }
+
+    /** Looks at the files no more; connections can still be accepted. Idempotent. */
+    @Override
+    public void close() {
+        material.close();
+    }
+
+    private void reloaded() {
+        try {
+            current = build();
+            currentOfPlatform = buildOfPlatform();
+        } catch (SSLException | GeneralSecurityException e) {
+            throw new IllegalStateException("a context can't be built as the one before was", e);
+        }
+        listeners.forEach(Runnable::run);
+    }
+
+    private SSLContext buildOfPlatform() throws GeneralSecurityException {
+        SSLContext context = SSLContext.getInstance("TLS");
+        context.init(new KeyManager[] {material.keys()}, new TrustManager[] {material.trust()}, null);
+        return context;
+    }
+
+    private SslContext build() throws SSLException {
+        return SslContextBuilder.forServer(material.keys())
+                .sslProvider(SslProvider.JDK)
+                .protocols(Modern.PROTOCOLS)
+                .ciphers(Modern.SUITES)
+                .trustManager(material.trust())
+                .clientAuth(
+                        switch (clients) {
+                            case NONE -> ClientAuth.NONE;
+                            case OPTIONAL -> ClientAuth.OPTIONAL;
+                            case REQUIRED -> ClientAuth.REQUIRE;
+                        })
+                .applicationProtocolConfig(HTTP)
+                .build();
+    }
+}
