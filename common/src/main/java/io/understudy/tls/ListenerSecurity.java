@@ -1,5 +1,6 @@
 package io.understudy.tls;
 
+import io.micrometer.core.instrument.MeterRegistry;
 import io.understudy.config.Configuration;
 import io.understudy.config.HostPort;
 import io.understudy.config.Setting;
@@ -113,6 +114,15 @@ public record ListenerSecurity(@Nullable TlsFiles files, ClientCertificates clie
                     + ", which other machines can reach, and plain text would be spoken there; allowed are tls.certificate"
                     + " and tls.key, a loopback address such as 127.0.0.1, or insecure: true");
         }
+    }
+
+    /**
+     * What connections are accepted with; null for plain text. To be closed by the caller.
+     *
+     * @throws TlsFileException if files can't be used
+     */
+    public @Nullable TlsServer server(MeterRegistry meters) {
+        return files == null ? null : TlsServer.of(files, clients, meters);
     }
 
     private static boolean isLoopback(String host) {

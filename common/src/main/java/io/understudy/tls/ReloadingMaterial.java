@@ -72,6 +72,10 @@ final class ReloadingMaterial implements AutoCloseable {
         return current.keys() != null;
     }
 
+    TlsMetrics metrics() {
+        return metrics;
+    }
+
     /** Runs {@code what}, on a thread of this object's own, whenever something else has come to count. */
     void onReload(Runnable what) {
         reloaded = what;
@@ -114,7 +118,7 @@ final class ReloadingMaterial implements AutoCloseable {
         try {
             next = TlsMaterial.read(watched, alias());
         } catch (TlsFileException e) {
-            metrics.failed();
+            metrics.reloaded(false);
             LOG.warn(
                     "TLS files can't be used, so what was read before goes on to count name={} why=\"{}\"",
                     name,
@@ -124,7 +128,7 @@ final class ReloadingMaterial implements AutoCloseable {
         previous = current;
         current = next;
         reloaded.run();
-        metrics.reloaded();
+        metrics.reloaded(true);
         LOG.info("TLS files read again name={} files={} expires={}", name, watched.all(), next.expires());
     }
 

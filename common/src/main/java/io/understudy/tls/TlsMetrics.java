@@ -14,6 +14,8 @@ import org.jspecify.annotations.Nullable;
  * <ul>
  *   <li>{@code understudy.tls.reloads} (counter; {@code outcome}): files that had changed: {@code ok}, or {@code failed}
  *       if they can't be used
+ *   <li>{@code understudy.tls.handshakes} (counter; {@code outcome} {@code ok} or {@code failed}): of connections that Netty
+ *       accepted
  *   <li>{@code understudy.tls.expiry} (gauge, seconds): until this side's certificate expires, negative afterwards; only
  *       where it has one
  * </ul>
@@ -36,17 +38,16 @@ final class TlsMetrics implements AutoCloseable {
                         .register(registry);
     }
 
-    void reloaded() {
-        count("ok");
+    void reloaded(boolean used) {
+        count("understudy.tls.reloads", used);
     }
 
-    void failed() {
-        count("failed");
+    void shookHands(boolean done) {
+        count("understudy.tls.handshakes", done);
     }
 
-    private void count(String outcome) {
-        registry.counter("understudy.tls.reloads", "name", name, "outcome", outcome)
-                .increment();
+    private void count(String what, boolean ok) {
+        registry.counter(what, "name", name, "outcome", ok ? "ok" : "failed").increment();
     }
 
     private static double seconds(@Nullable Instant expires) {

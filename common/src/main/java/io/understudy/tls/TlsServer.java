@@ -70,7 +70,9 @@ public final class TlsServer implements AutoCloseable {
 
     /** For one connection of a Netty server, in front of all else; HTTP/2 or HTTP/1.1 is negotiated. */
     public SslHandler handler(ByteBufAllocator allocator) {
-        return current.newHandler(allocator);
+        SslHandler handler = current.newHandler(allocator);
+        handler.handshakeFuture().addListener(done -> material.metrics().shookHands(done.isSuccess()));
+        return handler;
     }
 
     /** For servers that make contexts of their own; shows what counts at the time. */

@@ -13,7 +13,7 @@ import io.grpc.netty.GrpcSslContexts;
 import io.grpc.netty.NettyServerBuilder;
 import io.grpc.stub.StreamObserver;
 import io.netty.handler.ssl.ClientAuth;
-import io.understudy.tls.Certificates;
+import io.understudy.local.certificate.Certificates;
 import io.understudy.tls.TlsContext;
 import io.understudy.tls.TlsFiles;
 import java.net.InetAddress;

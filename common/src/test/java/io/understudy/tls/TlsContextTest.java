@@ -3,6 +3,7 @@ package io.understudy.tls;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.understudy.local.certificate.Certificates;
 import java.io.IOException;
 import java.net.http.HttpClient;
 import java.nio.file.Files;

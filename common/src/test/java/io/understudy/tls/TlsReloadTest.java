@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
+import io.understudy.local.certificate.Certificates;
 import java.io.Closeable;
 import java.io.IOException;
 import java.net.InetAddress;

@@ -34,7 +34,7 @@ final class ImportRulesTest {
             .vocabulary         com.google.protobuf
             .config             com.fasterxml.jackson org.yaml
             .metrics            io.micrometer
-            .tls                .config io.netty javax.net.ssl
+            .tls                .config io.micrometer io.netty javax.net.ssl org.slf4j
             .etcd               .vocabulary .config .metrics .tls com.google.protobuf io.etcd.jetcd.api io.grpc
             .etcd               io.micrometer io.netty org.slf4j
             .feed               .vocabulary io.micrometer
@@ -46,6 +46,7 @@ final class ImportRulesTest {
 
             .local.process      org.slf4j
             .local.fault        org.slf4j
+            .local.certificate
             .local.binary       .local.process
             .local.etcd         .local.binary .local.process .local.fault com.fasterxml.jackson org.slf4j
             .local.kafka        .local.process .local.fault org.slf4j
@@ -54,8 +55,8 @@ final class ImportRulesTest {
 
             .gateway            .vocabulary .feed .kafka .etcd .config .metrics .tls com.google.protobuf io.etcd.jetcd.api
             .gateway            io.grpc io.micrometer io.vertx org.slf4j
-            .gateway.server     .gateway.api .gateway.caller .gateway.health .gateway.read .config com.google.protobuf
-            .gateway.server     io.grpc io.netty io.vertx javax.naming javax.net javax.security org.slf4j
+            .gateway.server     .gateway.api .gateway.caller .gateway.health .gateway.read .config .tls
+            .gateway.server     com.google.protobuf io.grpc io.netty io.vertx org.slf4j
             .gateway.read       .gateway.api .gateway.caller .gateway.replica .vocabulary .etcd .config
             .gateway.read       com.google.protobuf io.etcd.jetcd.api io.grpc io.micrometer io.vertx org.slf4j
             .gateway.json       .gateway.api .gateway.caller .gateway.read .gateway.replica .gateway.server .etcd .tls
@@ -63,9 +64,10 @@ final class ImportRulesTest {
             .gateway.json       io.netty.handler.codec.http org.slf4j
             .gateway.rest       .gateway.api .gateway.caller .gateway.health .gateway.json .gateway.read .gateway.replica
             .gateway.rest       .config .vocabulary com.google.protobuf io.etcd.jetcd.api io.grpc io.netty io.vertx
-            .gateway.rest       .gateway.hub org.slf4j
+            .gateway.rest       .gateway.hub .tls org.slf4j
             .gateway.api        .gateway.replica .vocabulary com.google.protobuf io.etcd.jetcd.api io.grpc io.netty.buffer
-            .gateway.caller     .vocabulary .gateway.api io.grpc io.vertx.core org.slf4j
+            .gateway.caller     .vocabulary .gateway.api io.grpc io.vertx.core javax.naming javax.net javax.security
+            .gateway.caller     org.slf4j
             .gateway.forward    .gateway.api .gateway.caller .etcd .config com.google.protobuf io.etcd.jetcd.api
             .gateway.forward    io.grpc io.micrometer io.vertx.core
             .gateway.member     .gateway.api .gateway.replica .etcd .vocabulary .config io.etcd.jetcd.api

@@ -23,6 +23,7 @@ import io.understudy.gateway.server.RequestListener;
 import io.understudy.gateway.server.WebPages;
 import io.understudy.gateway.watch.Watches;
 import io.understudy.metrics.ProcessMetrics;
+import io.understudy.tls.TlsServer;
 import io.understudy.vocabulary.MemberId;
 import io.understudy.vocabulary.Revision;
 import io.vertx.core.Future;
@@ -61,6 +62,7 @@ public final class Gateway implements AutoCloseable {
     private final GatewaySettings settings;
     private final ProcessMetrics process;
     private final MemberId id;
+    private final @Nullable TlsServer tls;
     private final Vertx vertx;
     private final GatewaySource source;
     private final Replica replica;
@@ -86,6 +88,7 @@ public final class Gateway implements AutoCloseable {
         this.process = process;
         MeterRegistry registry = process.registry();
         this.id = MemberIds.of(settings.name());
+        this.tls = settings.security().server(registry);
         GatewayMetrics metrics = new GatewayMetrics(registry);
         this.replica = new Replica(settings.range(), settings.replica(), replicaListener(metrics));
         this.source = source(settings, replica, metrics, registry);
@@ -139,6 +142,7 @@ public final class Gateway implements AutoCloseable {
         this.server = new ApiServer(
                 vertx,
                 settings.listen(),
+                tls,
                 settings.limits(),
                 methods.overGrpc(),
                 listener,
@@ -154,6 +158,7 @@ public final class Gateway implements AutoCloseable {
         this.rest = new RestServer(
                 vertx,
                 settings.rest().listen(),
+                tls,
                 reads,
                 new StreamSource(
                         hub,
@@ -181,7 +186,7 @@ public final class Gateway implements AutoCloseable {
      * Starts a gateway. Does not wait for the source.
      *
      * @throws IOException if the address can't be listened at, or the start took too long; nothing is left running
-     * @throws RuntimeException if files that the source's settings name can't be used
+     * @throws RuntimeException if files that the settings name can't be used
      */
     public static Gateway start(GatewaySettings settings) throws IOException, InterruptedException {
         return start(settings, UnaryOperator.identity(), UnaryOperator.identity());
@@ -253,6 +258,9 @@ public final class Gateway implements AutoCloseable {
         steps.run("watch hub", hub::close);
         steps.run("writer", () -> writer.close(settings.closeTimeout()));
         source.close(steps);
+        if (tls != null) {
+            steps.run("TLS files", tls::close);
+        }
         steps.run("event loops", () -> steps.await(vertx.close()));
         steps.run("metrics", process::close);
         LOG.info("gateway closed name={}", settings.name());
@@ -276,9 +284,10 @@ public final class Gateway implements AutoCloseable {
                     new HostPort(settings.rest().listen().host(), restPort));
         }
         LOG.info(
-                "gateway listens name={} address={} member={} transport={} loops={}",
+                "gateway listens name={} address={} tls={} member={} transport={} loops={}",
                 settings.name(),
                 new HostPort(at.host(), apiPort),
+                tls != null,
                 id,
                 transport(),
                 loops);

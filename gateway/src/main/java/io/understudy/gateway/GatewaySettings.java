@@ -16,6 +16,7 @@ import io.understudy.gateway.replica.ReplicaSettings;
 import io.understudy.gateway.rest.RestSettings;
 import io.understudy.gateway.server.ServerLimits;
 import io.understudy.gateway.verify.VerifySettings;
+import io.understudy.tls.ListenerSecurity;
 import io.understudy.vocabulary.KeyRange;
 import java.net.InetAddress;
 import java.net.UnknownHostException;
@@ -33,6 +34,7 @@ import java.util.stream.Stream;
  * @param listen of the etcd v3 API and the pages beside it; port 0 for a free one
  * @param source what to follow
  * @param rest where REST is served, if it is
+ * @param security of both ports
  * @param range the part of the key space to hold
  * @param reads how long reads wait, and for what
  * @param replica how much of the past, and how much memory, it may have
@@ -47,6 +49,7 @@ public record GatewaySettings(
         String name,
         HostPort listen,
         RestSettings rest,
+        ListenerSecurity security,
         SourceSettings source,
         KeyRange range,
         EtcdFeedOptions feed,
@@ -88,6 +91,7 @@ public record GatewaySettings(
     public static final Collection<Setting<?>> ROWS = Stream.of(
                     List.of(NAME, LISTEN, MAX_SILENCE, CLOSE_TIMEOUT),
                     RestSettings.ROWS,
+                    ListenerSecurity.ROWS,
                     Setting.under(SourceConfiguration.NAME, SourceConfiguration.ROWS),
                     List.of(PREFIX),
                     Setting.under(FEED, EtcdFeedOptions.ROWS),
@@ -104,6 +108,10 @@ public record GatewaySettings(
     public GatewaySettings {
         if (name.isBlank()) {
             throw new IllegalArgumentException("a gateway without a name");
+        }
+        security.require("listen", listen);
+        if (rest.enabled()) {
+            security.require("rest.listen", rest.listen());
         }
         if (source instanceof SourceSettings.Kafka && forward.writes() == Writes.FORWARD) {
             throw new IllegalArgumentException(
@@ -132,6 +140,7 @@ public record GatewaySettings(
                 configuration.find(NAME).orElseGet(() -> hostName() + ":" + listen.port()),
                 listen,
                 RestSettings.from(configuration),
+                ListenerSecurity.from(configuration),
                 SourceConfiguration.from(configuration.at(SourceConfiguration.NAME)),
                 configuration
                         .find(PREFIX)
@@ -163,6 +172,7 @@ public record GatewaySettings(
                 name,
                 listen,
                 new RestSettings(true, new HostPort(listen.host(), 0), RestSettings.HEARTBEAT_INTERVAL),
+                ListenerSecurity.PLAIN,
                 source,
                 KeyRange.all(),
                 EtcdFeedOptions.DEFAULTS,
@@ -182,6 +192,27 @@ public record GatewaySettings(
                 name,
                 listen,
                 newRest,
+                security,
+                source,
+                range,
+                feed,
+                limits,
+                reads,
+                replica,
+                watches,
+                verify,
+                forward,
+                members,
+                maxSilence,
+                closeTimeout);
+    }
+
+    public GatewaySettings withSecurity(ListenerSecurity newSecurity) {
+        return new GatewaySettings(
+                name,
+                listen,
+                rest,
+                newSecurity,
                 source,
                 range,
                 feed,
@@ -201,6 +232,7 @@ public record GatewaySettings(
                 name,
                 listen,
                 rest,
+                security,
                 source,
                 newRange,
                 feed,
@@ -220,6 +252,7 @@ public record GatewaySettings(
                 name,
                 listen,
                 rest,
+                security,
                 source,
                 range,
                 feed,
@@ -239,6 +272,7 @@ public record GatewaySettings(
                 name,
                 listen,
                 rest,
+                security,
                 source,
                 range,
                 feed,
@@ -258,6 +292,7 @@ public record GatewaySettings(
                 name,
                 listen,
                 rest,
+                security,
                 source,
                 range,
                 feed,
@@ -277,6 +312,7 @@ public record GatewaySettings(
                 name,
                 listen,
                 rest,
+                security,
                 source,
                 range,
                 feed,
@@ -296,6 +332,7 @@ public record GatewaySettings(
                 name,
                 listen,
                 rest,
+                security,
                 source,
                 range,
                 feed,
@@ -315,6 +352,7 @@ public record GatewaySettings(
                 name,
                 listen,
                 rest,
+                security,
                 source,
                 range,
                 feed,

@@ -51,6 +51,7 @@ final class GatewayIT {
                 defaults.name(),
                 defaults.listen(),
                 defaults.rest(),
+                defaults.security(),
                 defaults.source(),
                 defaults.range(),
                 defaults.feed(),

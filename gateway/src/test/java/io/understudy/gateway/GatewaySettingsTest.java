@@ -14,6 +14,7 @@ import io.understudy.gateway.member.MemberSettings;
 import io.understudy.gateway.member.MembersShown;
 import io.understudy.gateway.server.ServerLimits;
 import io.understudy.kafka.KafkaSettings;
+import io.understudy.tls.TlsFiles;
 import io.understudy.vocabulary.KeyRange;
 import java.io.IOException;
 import java.net.URI;
@@ -102,6 +103,25 @@ final class GatewaySettingsTest {
                         members: gateways
                         """))
                 .withMessageContaining("advertise");
+    }
+
+    @Test
+    void plainTextWithOtherMachinesHasToBeWrittenDown() throws IOException {
+        String source = "source: {endpoints: ['http://127.0.0.1:1']}\n";
+        assertRefused(source + "listen: 0.0.0.0:2379", "listen is 0.0.0.0:2379", "insecure: true");
+        assertRefused(source + "rest: {listen: '0.0.0.0:8080'}", "rest.listen is 0.0.0.0:8080", "tls.certificate");
+        assertThat(load(source + "rest: {listen: '0.0.0.0:8080', enabled: false}")
+                        .rest()
+                        .enabled())
+                .isFalse();
+        assertThat(load(source + "listen: 0.0.0.0:2379\ninsecure: true")
+                        .security()
+                        .insecure())
+                .isTrue();
+        assertThat(load(source + "listen: 0.0.0.0:2379\ntls: {certificate: /s.crt, key: /s.key}")
+                        .security()
+                        .files())
+                .isEqualTo(new TlsFiles(null, Path.of("/s.crt"), Path.of("/s.key")));
     }
 
     @Test

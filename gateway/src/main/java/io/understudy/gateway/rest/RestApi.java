@@ -5,6 +5,7 @@ import io.etcd.jetcd.api.RangeRequest;
 import io.understudy.gateway.api.RangeResult;
 import io.understudy.gateway.caller.Caller;
 import io.understudy.gateway.caller.Freshness;
+import io.understudy.gateway.caller.Peer;
 import io.understudy.gateway.caller.Principal;
 import io.understudy.gateway.caller.Session;
 import io.understudy.gateway.json.JsonBytes;
@@ -181,7 +182,7 @@ final class RestApi {
     private static Caller caller(RestExchange exchange, Session session, Freshness freshness) {
         String token = exchange.request().getHeader("Authorization");
         return new Caller(
-                token == null ? Principal.ANONYMOUS : new Principal.Token(token),
+                token == null ? Peer.of(exchange.request().connection().sslSession()) : new Principal.Token(token),
                 session,
                 freshness,
                 Caller.NO_DEADLINE,

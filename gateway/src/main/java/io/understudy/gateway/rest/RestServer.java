@@ -3,17 +3,25 @@ package io.understudy.gateway.rest;
 import io.understudy.config.HostPort;
 import io.understudy.gateway.caller.Sessions;
 import io.understudy.gateway.read.Reads;
+import io.understudy.tls.TlsServer;
 import io.vertx.core.DeploymentOptions;
 import io.vertx.core.Future;
 import io.vertx.core.VerticleBase;
 import io.vertx.core.Vertx;
+import io.vertx.core.http.ClientAuth;
 import io.vertx.core.http.HttpServer;
 import io.vertx.core.http.HttpServerOptions;
 import io.vertx.core.internal.ContextInternal;
+import io.vertx.core.net.KeyCertOptions;
+import io.vertx.core.net.TrustOptions;
 import java.time.Duration;
+import java.util.LinkedHashSet;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /** The listening port of REST, with a server on every event loop. */
 public final class RestServer {
@@ -21,24 +29,30 @@ public final class RestServer {
     /** Of path and query together; a key that is longer has to be asked for by other means. */
     private static final int MAX_TARGET_BYTES = 16 << 10;
 
+    private static final Logger LOG = LoggerFactory.getLogger(RestServer.class);
+
     private static final Duration IDLE = Duration.ofMinutes(5);
 
     private final Queue<HttpServer> servers = new ConcurrentLinkedQueue<>();
     private final Queue<CommitStreams> streams = new ConcurrentLinkedQueue<>();
     private final Vertx vertx;
     private final HostPort listen;
+    private final @Nullable TlsServer tls;
     private final RestApi api;
     private final StreamSource streamSource;
 
+    /** @param tls null for plain text */
     public RestServer(
             Vertx vertx,
             HostPort listen,
+            @Nullable TlsServer tls,
             Reads reads,
             StreamSource streamSource,
             StatusReport report,
             RestListener listener) {
         this.vertx = vertx;
         this.listen = listen;
+        this.tls = tls;
         this.streamSource = streamSource;
         this.api = new RestApi(reads, report, listener);
     }
@@ -46,7 +60,43 @@ public final class RestServer {
     /** Listens, with one server per loop; gives the port. Fails if it can't be had. */
     public Future<Integer> listen(int loops) {
         return vertx.deployVerticle(Loop::new, new DeploymentOptions().setInstances(loops))
-                .map(deployed -> servers.element().actualPort());
+                .map(deployed -> {
+                    if (tls != null) {
+                        tls.onReload(this::replaceContext);
+                    }
+                    return servers.element().actualPort();
+                });
+    }
+
+    private HttpServerOptions options() {
+        HttpServerOptions options = new HttpServerOptions()
+                .setMaxInitialLineLength(MAX_TARGET_BYTES)
+                .setIdleTimeout((int) IDLE.toSeconds())
+                .setTcpNoDelay(true);
+        if (tls != null) {
+            options.setSsl(true)
+                    .setUseAlpn(true)
+                    .setKeyCertOptions(KeyCertOptions.wrap(tls.keys()))
+                    .setTrustOptions(TrustOptions.wrap(tls.trust()))
+                    .setClientAuth(
+                            switch (tls.clients()) {
+                                case NONE -> ClientAuth.NONE;
+                                case OPTIONAL -> ClientAuth.REQUEST;
+                                case REQUIRED -> ClientAuth.REQUIRED;
+                            })
+                    .setEnabledSecureTransportProtocols(new LinkedHashSet<>(tls.protocols()));
+            tls.suites().forEach(options::addEnabledCipherSuite);
+        }
+        return options;
+    }
+
+    /** One for all that listen at the port: with the one before go the sessions that clients might resume. */
+    private void replaceContext() {
+        servers.element()
+                .updateSSLOptions(options().getSslOptions(), true)
+                .onFailure(why -> LOG.warn(
+                        "REST goes on to resume the sessions of before its TLS files changed, as its context can't be replaced",
+                        why));
     }
 
     /** Streams of commits that are open. For any thread. */
@@ -70,15 +120,11 @@ public final class RestServer {
 
         @Override
         public Future<?> start() {
-            HttpServerOptions options = new HttpServerOptions()
-                    .setMaxInitialLineLength(MAX_TARGET_BYTES)
-                    .setIdleTimeout((int) IDLE.toSeconds())
-                    .setTcpNoDelay(true);
             CommitStreams here = new CommitStreams(ContextInternal.current().nettyEventLoop(), streamSource);
             streams.add(here);
             // A negative port is a free one that all servers with the same number share: the etcd API has another.
             int port = listen.port() == 0 ? -2 : listen.port();
-            return vertx.createHttpServer(options)
+            return vertx.createHttpServer(options())
                     .requestHandler(request -> api.handle(request, sessions.of(request.connection()), here))
                     .listen(port, listen.host())
                     .onSuccess(servers::add);

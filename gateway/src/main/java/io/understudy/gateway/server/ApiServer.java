@@ -2,7 +2,9 @@ package io.understudy.gateway.server;
 
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelPipeline;
+import io.netty.handler.ssl.SslHandler;
 import io.understudy.config.HostPort;
+import io.understudy.tls.TlsServer;
 import io.vertx.core.DeploymentOptions;
 import io.vertx.core.Future;
 import io.vertx.core.VerticleBase;
@@ -17,6 +19,7 @@ import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import org.jspecify.annotations.Nullable;
 
 /** A listening port with a server on every event loop. */
 public final class ApiServer {
@@ -28,13 +31,19 @@ public final class ApiServer {
     private final AtomicInteger connections = new AtomicInteger();
     private final Vertx vertx;
     private final HostPort listen;
+    private final @Nullable TlsServer tls;
     private final ServerLimits limits;
     private final Requests requests;
 
-    /** Of those who answer what isn't gRPC, {@code calls} come before {@code pages}, which answer all that is left. */
+    /**
+     * Of those who answer what isn't gRPC, {@code calls} come before {@code pages}, which answer all that is left.
+     *
+     * @param tls null for plain text
+     */
     public ApiServer(
             Vertx vertx,
             HostPort listen,
+            @Nullable TlsServer tls,
             ServerLimits limits,
             List<? extends GrpcMethod> methods,
             RequestListener listener,
@@ -42,6 +51,7 @@ public final class ApiServer {
             WebHandler pages) {
         this.vertx = vertx;
         this.listen = listen;
+        this.tls = tls;
         this.limits = limits;
         this.requests = new Requests(methods, listener, calls, pages, limits.maxRequestBytes());
     }
@@ -84,12 +94,17 @@ public final class ApiServer {
             return;
         }
         socket.closeHandler(closed -> connections.decrementAndGet());
-        ClientConnection client = new ClientConnection(context, ClientConnection.peerOf(socket));
+        ClientConnection client = new ClientConnection(context, socket);
         ProtocolSelector selector = new ProtocolSelector(client, requests, limits);
         // Before Vert.x's own handler, which so sees no bytes but goes on caring for the connection's end.
         ChannelHandlerContext last = ((NetSocketInternal) socket).channelHandlerContext();
         ChannelPipeline pipeline = last.pipeline();
         pipeline.channel().config().setWriteBufferWaterMark(limits.unread());
+        if (tls != null) {
+            SslHandler secured = tls.handler(pipeline.channel().alloc());
+            secured.setHandshakeTimeoutMillis(limits.stallTimeout().toMillis());
+            pipeline.addFirst("tls", secured);
+        }
         pipeline.addBefore(VERTX_HANDLER, "scope", new ContextScope(context));
         pipeline.addBefore(VERTX_HANDLER, "selector", selector);
         pipeline.addBefore(VERTX_HANDLER, "close", new PromptClose());

@@ -16,6 +16,7 @@ import io.understudy.config.HostPort;
 import io.understudy.gateway.api.AnswerBody;
 import io.understudy.gateway.caller.Caller;
 import io.understudy.gateway.caller.Principal;
+import io.understudy.tls.TlsServer;
 import io.vertx.core.Future;
 import io.vertx.core.Promise;
 import io.vertx.core.Vertx;
@@ -37,6 +38,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
+import org.jspecify.annotations.Nullable;
 
 /** A server with small limits whose methods note how they are called: one echoes, one pushes, some answer by one message. */
 final class CalledServer {
@@ -83,10 +85,16 @@ final class CalledServer {
     private final ManagedChannel channel;
 
     CalledServer() {
+        this(null);
+    }
+
+    /** @param tls null for plain text */
+    CalledServer(@Nullable TlsServer tls) {
         ServerLimits limits = new ServerLimits(4 << 20, 64 << 10, 1_000, 1_000, UNREAD, CONNECTIONS, STALL);
         ApiServer server = new ApiServer(
                 vertx,
                 new HostPort("127.0.0.1", 0),
+                tls,
                 limits,
                 List.of(
                         UnaryMethod.of(KVGrpc.getRangeMethod(), RangeRequest::parseFrom, (caller, request) -> {

@@ -68,6 +68,7 @@ final class TestServer implements AutoCloseable {
         server = new ApiServer(
                 vertx,
                 new HostPort("127.0.0.1", 0),
+                null,
                 ServerLimits.DEFAULTS,
                 List.of(UnaryMethod.of(KVGrpc.getRangeMethod(), RangeRequest::parseFrom, (caller, request) -> {
                     try {

@@ -1,4 +1,4 @@
-package io.understudy.tls;
+package io.understudy.local.certificate;
 
 import java.io.IOException;
 import java.io.InputStream;
@@ -27,7 +27,12 @@ public final class Certificates {
     /** The files of one name: certificate, which is its own authority, and key. */
     public record Pair(Path certificate, Path key) {}
 
-    /** Makes a self-signed certificate for 127.0.0.1 and localhost. */
+    /**
+     * Makes a self-signed certificate for 127.0.0.1 and localhost, valid for two days.
+     *
+     * @param name its common name, and what its files are called
+     * @param algorithm of the key, as the JDK calls it: {@code EC}, {@code RSA}, {@code Ed25519}
+     */
     public Pair make(String name, String algorithm) throws IOException, InterruptedException {
         Path store = folder.resolve(name + ".p12");
         List<String> command = new ArrayList<>(List.of(
@@ -72,7 +77,7 @@ public final class Certificates {
     }
 
     /** Writes one PEM block. */
-    Path write(String file, String kind, byte[] der) throws IOException {
+    public Path write(String file, String kind, byte[] der) throws IOException {
         return Files.writeString(
                 folder.resolve(file),
                 "-----BEGIN " + kind + "-----\n"
