@@ -9,6 +9,7 @@ import java.util.List;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.ExitCode;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
@@ -32,6 +33,9 @@ final class MirrorStatusCommand implements Callable<Integer> {
             description = "The process' status address; ${DEFAULT-VALUE} by default.")
     private URI url;
 
+    @Mixin
+    private TlsFlags tls;
+
     @Option(names = "--output", defaultValue = "table", paramLabel = "table|json", description = "Form of the results.")
     private OutputForm output;
 
@@ -40,7 +44,7 @@ final class MirrorStatusCommand implements Callable<Integer> {
 
     @Override
     public Integer call() throws Exception {
-        String status = new StatusClient(url).status();
+        String status = new StatusClient(url, tls.files(spec.commandLine())).status();
         List<MirrorLine> mirrors = StatusClient.lines(status);
         PrintWriter out = spec.commandLine().getOut();
         if (output == OutputForm.JSON) {

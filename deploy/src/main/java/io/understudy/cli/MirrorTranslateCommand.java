@@ -13,6 +13,7 @@ import java.util.Map;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.ExitCode;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
@@ -43,6 +44,9 @@ final class MirrorTranslateCommand implements Callable<Integer> {
             description = "The process' status address; http://127.0.0.1:8081 by default.")
     private URI url;
 
+    @Mixin
+    private TlsFlags tls;
+
     @Option(names = "--config", paramLabel = "FILE", description = "Ask the target that is configured there.")
     private Path file;
 
@@ -70,8 +74,8 @@ final class MirrorTranslateCommand implements Callable<Integer> {
     }
 
     private String atProcess() throws Exception {
-        return new StatusClient(url == null ? URI.create("http://127.0.0.1:8081") : url)
-                .translate(mirror, new Revision(revision));
+        URI asked = url == null ? URI.create("http://127.0.0.1:8081") : url;
+        return new StatusClient(asked, tls.files(spec.commandLine())).translate(mirror, new Revision(revision));
     }
 
     private String atTarget() throws Exception {

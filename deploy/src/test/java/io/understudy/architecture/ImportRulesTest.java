@@ -88,7 +88,7 @@ final class ImportRulesTest {
             .mirror.takeover    .mirror .vocabulary .etcd .feed.etcd com.fasterxml.jackson com.google.protobuf
             .mirror.takeover    io.etcd.jetcd.api io.grpc io.micrometer org.slf4j
             .mirror.status      .mirror.pipeline .mirror.checkpoint .mirror.revisions .mirror.verify .vocabulary
-            .mirror.status      com.fasterxml.jackson com.google.protobuf com.sun.net.httpserver org.slf4j
+            .mirror.status      .tls com.fasterxml.jackson com.google.protobuf com.sun.net.httpserver javax.net.ssl org.slf4j
             .mirror.pipeline    .mirror.sink .mirror.active .mirror.checkpoint .vocabulary .feed .etcd .metrics
             .mirror.pipeline    io.micrometer org.slf4j
             .mirror.active      .mirror.call .mirror.scope .etcd com.google.protobuf io.etcd.jetcd.api io.micrometer
@@ -128,7 +128,7 @@ final class ImportRulesTest {
             .seed               .mirror.takeover .mirror.scope .vocabulary .etcd .local com.google.protobuf
             .seed               io.etcd.jetcd.api io.micrometer
             .cli                .cluster .lab .bench .gateway .mirror .config .report .vocabulary .local.binary .local.process
-            .cli                .seed .etcd io.micrometer com.fasterxml.jackson me.tongfei.progressbar picocli
+            .cli                .seed .tls .etcd io.micrometer com.fasterxml.jackson me.tongfei.progressbar picocli
             """);
 
     private static final JavaClasses PRODUCTION = CompiledClasses.ofProduction();

@@ -13,6 +13,7 @@ import io.understudy.mirror.etcd.EtcdSinkOptions;
 import io.understudy.mirror.kafka.KafkaSinkOptions;
 import io.understudy.mirror.scope.MirrorScope;
 import io.understudy.mirror.verify.VerifyOptions;
+import io.understudy.tls.ListenerSecurity;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
@@ -71,6 +72,7 @@ public final class MirrorConfiguration {
     /** Every setting of a mirror process. */
     public static final List<Setting<?>> ROWS = Stream.of(
                     List.<Setting<?>>of(LISTEN),
+                    ListenerSecurity.ROWS,
                     Setting.under(EACH + ".source", optional(EtcdSettings.ROWS)),
                     Setting.under(EACH + ".source.kafka", optional(KafkaSettings.ROWS)),
                     Setting.under(EACH + ".source.kafka", optional(KafkaFeedOptions.ROWS)),
@@ -107,8 +109,12 @@ public final class MirrorConfiguration {
     }
 
     private static MirrorSettings settings(Configuration all) {
+        HostPort listen = all.get(LISTEN);
+        ListenerSecurity security = ListenerSecurity.from(all);
+        security.require(LISTEN.key(), listen);
         return new MirrorSettings(
-                all.get(LISTEN).socketAddress(),
+                listen.socketAddress(),
+                security,
                 all.names(MIRRORS).stream()
                         .filter(name -> MirrorChecks.isWhole(each(all, name)))
                         .map(name -> mirror(name, each(all, name)))

@@ -55,7 +55,7 @@ public final class MirrorProcess implements AutoCloseable {
     private final Map<String, EtcdUpkeep> upkeeps = new ConcurrentHashMap<>();
 
     private MirrorProcess(MirrorSettings settings) throws IOException {
-        status = StatusServer.start(settings.status(), new ShownHere());
+        status = StatusServer.start(settings.status(), settings.security().server(meters), new ShownHere());
         open.push(process);
         open.push(status);
     }
@@ -64,6 +64,7 @@ public final class MirrorProcess implements AutoCloseable {
      * Starts everything, or nothing. Neither sources nor targets need to be there: the mirrors keep trying.
      *
      * @throws IOException the status address can't be listened at; the message names it
+     * @throws io.understudy.tls.TlsFileException if certificates or keys can't be read
      */
     public static MirrorProcess start(MirrorSettings settings) throws IOException {
         MirrorProcess process = new MirrorProcess(settings);

@@ -8,6 +8,7 @@ import io.understudy.mirror.etcd.EtcdSinkOptions;
 import io.understudy.mirror.kafka.KafkaSinkOptions;
 import io.understudy.mirror.scope.MirrorScope;
 import io.understudy.mirror.verify.VerifyOptions;
+import io.understudy.tls.ListenerSecurity;
 import java.net.InetSocketAddress;
 import java.time.Duration;
 import java.util.HashSet;
@@ -19,9 +20,10 @@ import org.jspecify.annotations.Nullable;
  * What a mirror process runs.
  *
  * @param status where status and metrics are served; port 0 for any free one
+ * @param security of that page
  * @param mirrors at least one, each with a name of its own
  */
-public record MirrorSettings(InetSocketAddress status, List<Mirror> mirrors) {
+public record MirrorSettings(InetSocketAddress status, ListenerSecurity security, List<Mirror> mirrors) {
 
     public MirrorSettings {
         mirrors = List.copyOf(mirrors);
@@ -34,6 +36,11 @@ public record MirrorSettings(InetSocketAddress status, List<Mirror> mirrors) {
         if (mirrors.isEmpty()) {
             throw new IllegalArgumentException("no mirrors; at least one is needed");
         }
+    }
+
+    /** With a page in plain text. */
+    public MirrorSettings(InetSocketAddress status, List<Mirror> mirrors) {
+        this(status, ListenerSecurity.PLAIN, mirrors);
     }
 
     /**

@@ -138,7 +138,7 @@ final class EtcdUpkeepIT {
     }
 
     private static StatusClient client(MirrorProcess process) {
-        return new StatusClient(URI.create("http://127.0.0.1:" + process.statusPort()));
+        return new StatusClient(URI.create("http://127.0.0.1:" + process.statusPort()), null);
     }
 
     private static JsonNode verification(StatusClient client) throws Exception {

@@ -9,6 +9,7 @@ import io.understudy.feed.kafka.KafkaFeedOptions;
 import io.understudy.kafka.KafkaSettings;
 import io.understudy.mirror.etcd.ForeignKeys;
 import io.understudy.mirror.scope.MirrorScope;
+import io.understudy.tls.TlsFiles;
 import java.io.IOException;
 import java.net.URI;
 import java.nio.file.Files;
@@ -72,6 +73,25 @@ final class MirrorConfigurationTest {
                     target: {etcd: {endpoints: http://127.0.0.1:2}}
                 """);
         assertThat(settings.status().toString()).endsWith("127.0.0.1:8081");
+    }
+
+    @Test
+    void theStatusIsServedToOtherMachinesByTlsOrWherePlainTextIsWrittenDown() throws IOException {
+        String mirrors = """
+                status: {listen: '0.0.0.0:8081'}
+                mirrors:
+                  dr:
+                    source: {endpoints: 'http://127.0.0.1:1'}
+                    target: {etcd: {endpoints: 'http://127.0.0.1:2'}}
+                """;
+        assertThatThrownBy(() -> load(mirrors))
+                .hasMessageContaining("status.listen is 0.0.0.0:8081")
+                .hasMessageContaining("insecure: true");
+        assertThat(load(mirrors + "insecure: true").security().insecure()).isTrue();
+        assertThat(load(mirrors + "tls: {certificate: /m.crt, key: /m.key}")
+                        .security()
+                        .files())
+                .isEqualTo(new TlsFiles(null, Path.of("/m.crt"), Path.of("/m.key")));
     }
 
     @Test

@@ -3,6 +3,8 @@ package io.understudy.mirror.status;
 import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.json.JsonMapper;
+import io.understudy.tls.TlsContext;
+import io.understudy.tls.TlsFiles;
 import io.understudy.vocabulary.Revision;
 import java.io.IOException;
 import java.net.URI;
@@ -25,12 +27,22 @@ public final class StatusClient {
     private static final JsonMapper JSON = new JsonMapper();
 
     private final URI url;
-    private final HttpClient http =
-            HttpClient.newBuilder().connectTimeout(CONNECT_DEADLINE).build();
+    private final HttpClient http;
 
-    /** @param url the process' {@code status.listen}, such as {@code http://127.0.0.1:8081} */
-    public StatusClient(URI url) {
+    /**
+     * Connects to nobody yet.
+     *
+     * @param url the process' {@code status.listen}, such as {@code http://127.0.0.1:8081}
+     * @param tls for {@code https}: null for the platform's trust and no certificate of our own
+     * @throws io.understudy.tls.TlsFileException if certificates or keys can't be read
+     */
+    public StatusClient(URI url, @Nullable TlsFiles tls) {
         this.url = url;
+        // Closed, it looks for new files no more; those of now are good for as long as this is used.
+        try (TlsContext context = TlsContext.of(tls)) {
+            this.http = context.applyTo(HttpClient.newBuilder().connectTimeout(CONNECT_DEADLINE))
+                    .build();
+        }
     }
 
     /**

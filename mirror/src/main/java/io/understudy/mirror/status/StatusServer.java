@@ -2,9 +2,13 @@ package io.understudy.mirror.status;
 
 import com.sun.net.httpserver.HttpExchange;
 import com.sun.net.httpserver.HttpServer;
+import com.sun.net.httpserver.HttpsConfigurator;
+import com.sun.net.httpserver.HttpsParameters;
+import com.sun.net.httpserver.HttpsServer;
 import io.understudy.mirror.pipeline.MirrorReport;
 import io.understudy.mirror.revisions.RevisionMap;
 import io.understudy.mirror.revisions.TargetUnreadableException;
+import io.understudy.tls.TlsServer;
 import io.understudy.vocabulary.Revision;
 import java.io.IOException;
 import java.net.InetSocketAddress;
@@ -15,6 +19,8 @@ import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
+import javax.net.ssl.SSLParameters;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -41,8 +47,11 @@ public final class StatusServer implements AutoCloseable {
     private final HttpServer server;
     private final ExecutorService workers;
 
-    private StatusServer(Shown shown, HttpServer server) {
+    private final @Nullable TlsServer tls;
+
+    private StatusServer(Shown shown, @Nullable TlsServer tls, HttpServer server) {
         this.shown = shown;
+        this.tls = tls;
         this.server = server;
         this.workers = Executors.newFixedThreadPool(2, work -> {
             Thread thread = new Thread(work, "status");
@@ -57,28 +66,38 @@ public final class StatusServer implements AutoCloseable {
     /**
      * Listens at once.
      *
+     * @param tls null for plain text; closed with this object, or if it can't be made
      * @param shown asked for each request
      * @throws IOException the address can't be listened at; the message names it
      */
-    public static StatusServer start(InetSocketAddress address, Shown shown) throws IOException {
+    public static StatusServer start(InetSocketAddress address, @Nullable TlsServer tls, Shown shown)
+            throws IOException {
         // Read once, when the JDK's server is first used; by default a client that falls silent holds its thread for
         // ever.
         System.setProperty("sun.net.httpserver.maxReqTime", MAX_EXCHANGE_SECONDS);
         System.setProperty("sun.net.httpserver.maxRspTime", MAX_EXCHANGE_SECONDS);
         HttpServer server;
         try {
-            server = HttpServer.create(address, 0);
+            server = tls == null ? HttpServer.create(address, 0) : secured(HttpsServer.create(address, 0), tls);
         } catch (IOException e) {
+            if (tls != null) {
+                tls.close();
+            }
             throw new IOException(
                     "status.listen: " + address.getHostString() + ":" + address.getPort() + " can't be listened at: "
                             + e.getMessage(),
                     e);
         }
-        StatusServer status = new StatusServer(shown, server);
+        StatusServer status = new StatusServer(shown, tls, server);
         server.createContext("/", status::handle);
         server.setExecutor(status.workers);
         server.start();
         return status;
+    }
+
+    private static HttpsServer secured(HttpsServer server, TlsServer tls) {
+        server.setHttpsConfigurator(new Secured(tls));
+        return server;
     }
 
     /** The port listened at. */
@@ -90,6 +109,9 @@ public final class StatusServer implements AutoCloseable {
     public void close() {
         server.stop(0);
         workers.shutdownNow();
+        if (tls != null) {
+            tls.close();
+        }
     }
 
     private void handle(HttpExchange exchange) throws IOException {
@@ -169,5 +191,20 @@ public final class StatusServer implements AutoCloseable {
         return problems.isEmpty()
                 ? new Answer(OK, TEXT, "ok\n")
                 : new Answer(UNAVAILABLE, TEXT, String.join("\n", problems) + "\n");
+    }
+
+    /** What connections are accepted with. */
+    private static final class Secured extends HttpsConfigurator {
+        private final SSLParameters accepted;
+
+        Secured(TlsServer tls) {
+            super(tls.platform());
+            this.accepted = tls.parameters();
+        }
+
+        @Override
+        public void configure(HttpsParameters connection) {
+            connection.setSSLParameters(accepted);
+        }
     }
 }

@@ -1,0 +1,118 @@
+package io.understudy.mirror.status;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
+
+import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
+import io.understudy.local.certificate.Certificates;
+import io.understudy.mirror.revisions.RevisionMap;
+import io.understudy.tls.ClientCertificates;
+import io.understudy.tls.TlsFiles;
+import io.understudy.tls.TlsServer;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.URI;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/** The status page where clients need certificates. */
+@Timeout(60)
+final class StatusTlsTest {
+
+    @TempDir
+    static Path folder;
+
+    private static Certificates.Pair mirror;
+    private static Certificates.Pair operator;
+    private static Certificates.Pair successor;
+    private final Path operators = folder.resolve("operators.crt");
+    private StatusServer server;
+
+    @BeforeAll
+    static void make() throws Exception {
+        Certificates certificates = new Certificates(folder);
+        mirror = certificates.make("mirror", "EC");
+        operator = certificates.make("operator", "EC");
+        successor = certificates.make("successor", "EC");
+    }
+
+    @BeforeEach
+    void start() throws IOException {
+        trust(operator);
+        TlsServer tls = TlsServer.of(
+                new TlsFiles(operators, mirror.certificate(), mirror.key(), Duration.ofMillis(20)),
+                ClientCertificates.REQUIRED,
+                new SimpleMeterRegistry());
+        server = StatusServer.start(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), tls, new Shown() {
+            @Override
+            public List<MirrorShown> mirrors() {
+                return List.of();
+            }
+
+            @Override
+            public String metrics() {
+                return "";
+            }
+
+            @Override
+            public Optional<RevisionMap> revisions(String of) {
+                return Optional.empty();
+            }
+        });
+    }
+
+    @AfterEach
+    void stop() {
+        server.close();
+    }
+
+    @Test
+    void isShownToThoseWithACertificateOnly() throws Exception {
+        assertThat(client("https", operator).status()).contains("mirrors");
+
+        assertThatThrownBy(() -> client("https", successor).status()).isInstanceOf(IOException.class);
+        assertThatThrownBy(() -> client("https", null).status()).isInstanceOf(IOException.class);
+        assertThatThrownBy(() -> client("http", null).status()).isInstanceOf(IOException.class);
+    }
+
+    @Test
+    void whoIsNoLongerTrustedIsShutOutAndWhoIsTrustedNowIsLetIn() throws Exception {
+        StatusClient before = client("https", operator);
+        assertThat(before.status()).contains("mirrors");
+
+        trust(successor);
+
+        await().ignoreExceptions()
+                .untilAsserted(
+                        () -> assertThat(client("https", successor).status()).contains("mirrors"));
+        assertThatThrownBy(() -> client("https", operator).status()).isInstanceOf(IOException.class);
+    }
+
+    private void trust(Certificates.Pair who) throws IOException {
+        Path beside =
+                Files.copy(who.certificate(), folder.resolve("operators.new"), StandardCopyOption.REPLACE_EXISTING);
+        Files.move(beside, operators, StandardCopyOption.ATOMIC_MOVE);
+    }
+
+    private StatusClient client(String scheme, Certificates.Pair own) {
+        return new StatusClient(
+                URI.create(scheme + "://127.0.0.1:" + server.port()),
+                scheme.equals("http")
+                        ? null
+                        : own == null
+                                ? new TlsFiles(mirror.certificate(), null, null)
+                                : new TlsFiles(mirror.certificate(), own.certificate(), own.key()));
+    }
+}
