@@ -5,12 +5,16 @@ import io.etcd.jetcd.api.ClusterGrpc;
 import io.etcd.jetcd.api.KVGrpc;
 import io.etcd.jetcd.api.MaintenanceGrpc;
 import io.etcd.jetcd.api.MemberListRequest;
+import io.etcd.jetcd.api.MemberListResponse;
 import io.etcd.jetcd.api.StatusRequest;
+import io.etcd.jetcd.api.StatusResponse;
 import io.etcd.jetcd.api.WatchGrpc;
 import io.understudy.gateway.api.ApiException;
+import io.understudy.gateway.api.Permission;
 import io.understudy.gateway.api.SentRequests;
 import io.understudy.gateway.api.WireForm;
 import io.understudy.gateway.caller.Caller;
+import io.understudy.gateway.caller.ReadPermissions;
 import io.understudy.gateway.caller.StreamTaker;
 import io.understudy.gateway.caller.StreamedCall;
 import io.understudy.gateway.forward.EtcdMethod;
@@ -41,13 +45,21 @@ final class ApiMethods {
     private static final String STATUS = MaintenanceGrpc.getStatusMethod().getFullMethodName();
     private static final String MEMBERS = ClusterGrpc.getMemberListMethod().getFullMethodName();
 
+    private final ReadPermissions permissions;
     private final Reads reads;
     private final Watches watches;
     private final Forwarding forwarding;
     private final MemberAnswers self;
     private final MembersShown shown;
 
-    ApiMethods(Reads reads, Watches watches, Forwarding forwarding, MemberAnswers self, MembersShown shown) {
+    ApiMethods(
+            ReadPermissions permissions,
+            Reads reads,
+            Watches watches,
+            Forwarding forwarding,
+            MemberAnswers self,
+            MembersShown shown) {
+        this.permissions = permissions;
         this.reads = reads;
         this.watches = watches;
         this.forwarding = forwarding;
@@ -74,10 +86,10 @@ final class ApiMethods {
             throw new IllegalArgumentException("not a unary method of etcd: " + fullName);
         }
         if (fullName.equals(STATUS)) {
-            return answered(self::status).map(MessageLite::toByteArray);
+            return status(caller).map(MessageLite::toByteArray);
         }
         if (fullName.equals(MEMBERS) && shown == MembersShown.GATEWAYS) {
-            return answered(self::gateways).map(MessageLite::toByteArray);
+            return gateways(caller).map(MessageLite::toByteArray);
         }
         Context loop = Vertx.currentContext();
         return forwarding.call(method, caller, task -> loop.runOnContext(run -> task.run()), request, whenGone);
@@ -109,15 +121,14 @@ final class ApiMethods {
         }
         if (name.equals(STATUS)) {
             return UnaryMethod.of(
-                    MaintenanceGrpc.getStatusMethod(),
-                    StatusRequest::parseFrom,
-                    (caller, request) -> answered(self::status).map(Reply::of));
+                    MaintenanceGrpc.getStatusMethod(), StatusRequest::parseFrom, (caller, request) -> status(caller)
+                            .map(Reply::of));
         }
         if (name.equals(MEMBERS) && shown == MembersShown.GATEWAYS) {
             return UnaryMethod.of(
                     ClusterGrpc.getMemberListMethod(),
                     MemberListRequest::parseFrom,
-                    (caller, request) -> answered(self::gateways).map(Reply::of));
+                    (caller, request) -> gateways(caller).map(Reply::of));
         }
         if (name.equals(WATCH)) {
             return new CallMethod(
@@ -128,6 +139,20 @@ final class ApiMethods {
                 name.equals(TXN)
                         ? new Transactions(method, reads, forwarding)
                         : (call, metadata, caller, loop) -> forwarding.start(method, call, metadata, caller, loop));
+    }
+
+    /** As etcd 3.5.30 does, to root only ({@code v3rpc/maintenance.go}). */
+    private Future<StatusResponse> status(Caller caller) {
+        return permissions
+                .check(caller.principal(), Permission.Standing.ROOT)
+                .compose(allowed -> answered(self::status));
+    }
+
+    /** As etcd does, to any user. */
+    private Future<MemberListResponse> gateways(Caller caller) {
+        return permissions
+                .check(caller.principal(), Permission.Standing.USER)
+                .compose(allowed -> answered(self::gateways));
     }
 
     private static <A extends MessageLite> Future<A> answered(Answer<A> answer) {

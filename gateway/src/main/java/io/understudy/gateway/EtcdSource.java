@@ -7,6 +7,7 @@ import io.understudy.etcd.Health;
 import io.understudy.etcd.Role;
 import io.understudy.feed.FeedSource;
 import io.understudy.feed.etcd.EtcdFeedSource;
+import io.understudy.gateway.caller.ReadPermissions;
 import io.understudy.gateway.forward.ForwardMetrics;
 import io.understudy.gateway.forward.Forwarding;
 import io.understudy.gateway.forward.SourceForwarding;
@@ -19,12 +20,14 @@ import io.understudy.gateway.json.JsonForm;
 import io.understudy.gateway.json.SourceForm;
 import io.understudy.gateway.member.MembersShown;
 import io.understudy.gateway.metrics.GatewayMetrics;
+import io.understudy.gateway.permission.EnforcedPermissions;
 import io.understudy.gateway.read.ReadPath;
 import io.understudy.gateway.read.ReadSource;
 import io.understudy.gateway.replica.Replica;
 import io.understudy.gateway.verify.Verifier;
 import io.understudy.vocabulary.ClusterId;
 import io.understudy.vocabulary.MemberId;
+import io.vertx.core.Vertx;
 import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
@@ -46,6 +49,8 @@ final class EtcdSource implements GatewaySource {
     private final SourceForm jsonForm;
     private final SourceEntries previousEntries;
     private final Forwarding forwarding;
+    private final MeterRegistry registry;
+    private @Nullable EnforcedPermissions permissions;
 
     /**
      * Connects, without waiting for it.
@@ -61,6 +66,7 @@ final class EtcdSource implements GatewaySource {
             MeterRegistry registry) {
         this.settings = settings;
         this.replica = replica;
+        this.registry = registry;
         // First, since it reads files that may not be there.
         this.cluster = EtcdCluster.connect(source, settings.range(), registry);
         this.facts = new SourceFacts(cluster);
@@ -103,6 +109,13 @@ final class EtcdSource implements GatewaySource {
     }
 
     @Override
+    public ReadPermissions permissions(Vertx vertx) {
+        EnforcedPermissions enforced = EnforcedPermissions.of(vertx, cluster, settings.permissions(), registry);
+        permissions = enforced;
+        return enforced;
+    }
+
+    @Override
     public Forwarding forwarding() {
         return forwarding;
     }
@@ -142,12 +155,16 @@ final class EtcdSource implements GatewaySource {
         return List.of(
                 new HealthCheck("verification", verifier::problem, verifier::remark),
                 new HealthCheck("read_index", reads::confirmationProblem),
+                new HealthCheck("permissions", () -> permissions == null ? Optional.empty() : permissions.problem()),
                 new HealthCheck("source", Optional::empty, this::standIns));
     }
 
     @Override
     public void start() {
         verifier.start();
+        if (permissions != null) {
+            permissions.start();
+        }
     }
 
     @Override
@@ -157,6 +174,9 @@ final class EtcdSource implements GatewaySource {
 
     @Override
     public void close(Closing steps) {
+        if (permissions != null) {
+            steps.run("permissions", permissions::close);
+        }
         steps.run("previous entries", previousEntries::close);
         steps.run("verifier", () -> verifier.close(settings.closeTimeout()));
         steps.run("JSON form", jsonForm::close);

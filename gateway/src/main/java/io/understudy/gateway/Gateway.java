@@ -96,13 +96,14 @@ public final class Gateway implements AutoCloseable {
                 new ReplicaWriter(replica, feeds.apply(source.feeds()), metrics::applied, metrics::resynchronised);
         this.vertx =
                 Vertx.vertx(new VertxOptions().setPreferNativeTransport(true).setEventLoopPoolSize(loops));
+        ReadPermissions permissions = source.permissions(vertx);
         ResponseHeaders headers = new ResponseHeaders(id, source::raftTerm);
         this.reads = new ReadPath(
                 vertx,
                 settings.reads(),
                 replica,
                 headers,
-                ReadPermissions.EVERYTHING,
+                permissions,
                 reading.apply(source.reads()),
                 writer::requestProgress,
                 registry);
@@ -112,7 +113,7 @@ public final class Gateway implements AutoCloseable {
                 hub,
                 settings.range(),
                 headers,
-                ReadPermissions.EVERYTHING,
+                permissions,
                 new Watches.Source(source::cluster, reads::unconfirmed, writer::requestProgress),
                 settings.limits().maxRequestBytes(),
                 registry);
@@ -125,6 +126,7 @@ public final class Gateway implements AutoCloseable {
                 source.checks(reads),
                 settings.maxSilence());
         ApiMethods methods = new ApiMethods(
+                permissions,
                 reads,
                 watches,
                 source.forwarding(),
@@ -161,10 +163,7 @@ public final class Gateway implements AutoCloseable {
                 tls,
                 reads,
                 new StreamSource(
-                        hub,
-                        settings.range(),
-                        ReadPermissions.EVERYTHING,
-                        settings.rest().heartbeatInterval()),
+                        hub, settings.range(), permissions, settings.rest().heartbeatInterval()),
                 new StatusReport(settings.name(), VERSION, id.toString(), checks.ready(), this::held),
                 metrics::answeredRest);
         metrics.observe(new GatewayMetrics.Gauges(

@@ -11,6 +11,7 @@ import io.understudy.gateway.forward.ForwardSettings;
 import io.understudy.gateway.forward.Writes;
 import io.understudy.gateway.hub.HubSettings;
 import io.understudy.gateway.member.MemberSettings;
+import io.understudy.gateway.permission.PermissionSettings;
 import io.understudy.gateway.read.ReadSettings;
 import io.understudy.gateway.replica.ReplicaSettings;
 import io.understudy.gateway.rest.RestSettings;
@@ -42,6 +43,7 @@ import java.util.stream.Stream;
  * @param verify how often and how fast the replica is compared with the source
  * @param forward what becomes of requests that the replica can't answer
  * @param members whom clients see as members
+ * @param permissions how the source's permissions are enforced
  * @param maxSilence how long the feed may tell nothing before {@code /readyz} is red
  * @param closeTimeout how long closing waits for requests under way
  */
@@ -60,6 +62,7 @@ public record GatewaySettings(
         VerifySettings verify,
         ForwardSettings forward,
         MemberSettings members,
+        PermissionSettings permissions,
         Duration maxSilence,
         Duration closeTimeout) {
 
@@ -101,7 +104,8 @@ public record GatewaySettings(
                     HubSettings.ROWS,
                     VerifySettings.ROWS,
                     ForwardSettings.ROWS,
-                    MemberSettings.ROWS)
+                    MemberSettings.ROWS,
+                    PermissionSettings.ROWS)
             .<Setting<?>>flatMap(List::stream)
             .toList();
 
@@ -154,6 +158,7 @@ public record GatewaySettings(
                 VerifySettings.from(configuration),
                 ForwardSettings.from(configuration),
                 MemberSettings.from(configuration),
+                PermissionSettings.from(configuration),
                 configuration.get(MAX_SILENCE),
                 configuration.get(CLOSE_TIMEOUT));
     }
@@ -183,6 +188,7 @@ public record GatewaySettings(
                 VerifySettings.DEFAULTS,
                 ForwardSettings.DEFAULTS,
                 MemberSettings.DEFAULTS,
+                PermissionSettings.DEFAULTS,
                 Duration.ofSeconds(15),
                 Duration.ofSeconds(5));
     }
@@ -203,6 +209,7 @@ public record GatewaySettings(
                 verify,
                 forward,
                 members,
+                permissions,
                 maxSilence,
                 closeTimeout);
     }
@@ -223,6 +230,7 @@ public record GatewaySettings(
                 verify,
                 forward,
                 members,
+                permissions,
                 maxSilence,
                 closeTimeout);
     }
@@ -243,6 +251,7 @@ public record GatewaySettings(
                 verify,
                 forward,
                 members,
+                permissions,
                 maxSilence,
                 closeTimeout);
     }
@@ -263,6 +272,7 @@ public record GatewaySettings(
                 verify,
                 forward,
                 members,
+                permissions,
                 maxSilence,
                 closeTimeout);
     }
@@ -283,6 +293,7 @@ public record GatewaySettings(
                 verify,
                 forward,
                 members,
+                permissions,
                 maxSilence,
                 closeTimeout);
     }
@@ -303,6 +314,7 @@ public record GatewaySettings(
                 verify,
                 forward,
                 members,
+                permissions,
                 maxSilence,
                 closeTimeout);
     }
@@ -323,6 +335,7 @@ public record GatewaySettings(
                 newVerify,
                 forward,
                 members,
+                permissions,
                 maxSilence,
                 closeTimeout);
     }
@@ -343,6 +356,7 @@ public record GatewaySettings(
                 verify,
                 newForward,
                 members,
+                permissions,
                 maxSilence,
                 closeTimeout);
     }
@@ -363,6 +377,28 @@ public record GatewaySettings(
                 verify,
                 forward,
                 newMembers,
+                permissions,
+                maxSilence,
+                closeTimeout);
+    }
+
+    public GatewaySettings withPermissions(PermissionSettings newPermissions) {
+        return new GatewaySettings(
+                name,
+                listen,
+                rest,
+                security,
+                source,
+                range,
+                feed,
+                limits,
+                reads,
+                replica,
+                watches,
+                verify,
+                forward,
+                members,
+                newPermissions,
                 maxSilence,
                 closeTimeout);
     }

@@ -1,6 +1,7 @@
 package io.understudy.gateway;
 
 import io.understudy.feed.FeedSource;
+import io.understudy.gateway.caller.ReadPermissions;
 import io.understudy.gateway.forward.Forwarding;
 import io.understudy.gateway.health.HealthCheck;
 import io.understudy.gateway.hub.CommitHistory;
@@ -11,6 +12,7 @@ import io.understudy.gateway.read.ReadPath;
 import io.understudy.gateway.read.ReadSource;
 import io.understudy.vocabulary.ClusterId;
 import io.understudy.vocabulary.MemberId;
+import io.vertx.core.Vertx;
 import java.util.List;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
@@ -32,6 +34,9 @@ sealed interface GatewaySource permits EtcdSource, KafkaSource {
 
     /** How keys stood before a commit, where the replica doesn't tell. */
     PreviousEntries previousEntries();
+
+    /** Who may read what of it; begins to find out with {@link #start}. Called once. */
+    ReadPermissions permissions(Vertx vertx);
 
     /** What becomes of calls that the gateway doesn't answer. */
     Forwarding forwarding();

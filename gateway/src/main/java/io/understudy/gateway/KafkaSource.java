@@ -4,6 +4,7 @@ import io.micrometer.core.instrument.MeterRegistry;
 import io.understudy.feed.FeedSource;
 import io.understudy.feed.kafka.KafkaFeedSource;
 import io.understudy.gateway.api.ApiException;
+import io.understudy.gateway.caller.ReadPermissions;
 import io.understudy.gateway.forward.Forwarding;
 import io.understudy.gateway.forward.RefusedCalls;
 import io.understudy.gateway.health.HealthCheck;
@@ -17,6 +18,7 @@ import io.understudy.gateway.read.ReadSource;
 import io.understudy.gateway.replica.Replica;
 import io.understudy.vocabulary.ClusterId;
 import io.understudy.vocabulary.MemberId;
+import io.vertx.core.Vertx;
 import java.time.InstantSource;
 import java.util.List;
 import java.util.Map;
@@ -72,6 +74,12 @@ final class KafkaSource implements GatewaySource {
             commit.learnPrevious(Map.of());
             return CompletableFuture.completedFuture(null);
         };
+    }
+
+    /** Nobody tells what the source's permissions are: who may connect may read. */
+    @Override
+    public ReadPermissions permissions(Vertx vertx) {
+        return ReadPermissions.EVERYTHING;
     }
 
     @Override

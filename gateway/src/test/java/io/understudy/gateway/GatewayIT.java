@@ -62,6 +62,7 @@ final class GatewayIT {
                 defaults.verify(),
                 defaults.forward(),
                 defaults.members(),
+                defaults.permissions(),
                 Duration.ofSeconds(4),
                 defaults.closeTimeout());
         member.pause();

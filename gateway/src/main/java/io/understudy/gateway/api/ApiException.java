@@ -111,6 +111,20 @@ public final class ApiException extends Exception {
                 "understudy: the replica was dropped for its size, and this gateway is fed by Kafka and has nobody to ask");
     }
 
+    /** Who comes without a name, where authentication is enabled. */
+    public static ApiException userNameEmpty() {
+        return new ApiException(Status.Code.INVALID_ARGUMENT, "etcdserver: user name is empty");
+    }
+
+    /** Who comes with a token that nobody has issued, or not lately. */
+    public static ApiException invalidToken() {
+        return new ApiException(Status.Code.UNAUTHENTICATED, "etcdserver: invalid auth token");
+    }
+
+    public static ApiException permissionDenied() {
+        return new ApiException(Status.Code.PERMISSION_DENIED, "etcdserver: permission denied");
+    }
+
     /** What this gateway doesn't do, or doesn't do yet. */
     public static ApiException unimplemented(String what) {
         return new ApiException(Status.Code.UNIMPLEMENTED, "understudy: " + what);

@@ -37,6 +37,11 @@ public final class RangeRequests {
         }
     }
 
+    /** What it takes to be answered. */
+    public static Permission permission(RangeRequest request) {
+        return new Permission.Read(request.getKey(), request.getRangeEnd());
+    }
+
     /** The keys that are meant; null if the end isn't after the key, where etcd answers with nothing. */
     public static @Nullable KeyRange keys(RangeRequest request) {
         return keys(request.getKey(), request.getRangeEnd());

@@ -117,9 +117,35 @@ public final class TxnRequests {
     }
 
     /**
-     * All ranges that permission is needed for, taken or not: etcd asks for compares, then for the success branch, then
-     * for the other ({@code etcdserver/apply_auth.go}).
+     * What it takes to be answered, whichever branch is taken: etcd asks for compares, then for the success branch, then for
+     * the other ({@code etcdserver/apply_auth.go}). For transactions without writes.
      */
+    public static List<Permission> permissions(TxnRequest request) {
+        List<Permission> permissions = new ArrayList<>();
+        addPermissions(request, permissions);
+        // Anybody may ask for nothing.
+        return permissions.isEmpty() ? List.of(Permission.Standing.ANYBODY) : permissions;
+    }
+
+    private static void addPermissions(TxnRequest request, List<Permission> permissions) {
+        for (Compare compare : request.getCompareList()) {
+            permissions.add(new Permission.Read(compare.getKey(), compare.getRangeEnd()));
+        }
+        addPermissions(request.getSuccessList(), permissions);
+        addPermissions(request.getFailureList(), permissions);
+    }
+
+    private static void addPermissions(List<RequestOp> ops, List<Permission> permissions) {
+        for (RequestOp op : ops) {
+            if (op.hasRequestRange()) {
+                permissions.add(RangeRequests.permission(op.getRequestRange()));
+            } else if (op.hasRequestTxn()) {
+                addPermissions(op.getRequestTxn(), permissions);
+            }
+        }
+    }
+
+    /** All ranges that it names, taken or not, but for those that are empty. */
     public static List<KeyRange> ranges(TxnRequest request) {
         List<KeyRange> ranges = new ArrayList<>();
         addRanges(request, ranges);

@@ -1,18 +1,18 @@
 package io.understudy.gateway.caller;
 
-import io.understudy.vocabulary.KeyRange;
+import io.understudy.gateway.api.Permission;
 import io.vertx.core.Future;
 
 /** The one place that decides who may read what. Asked for every range of every read, before it is evaluated. */
 @FunctionalInterface
 public interface ReadPermissions {
 
-    /** Everybody may read everything: the source's permissions are not enforced. */
-    ReadPermissions EVERYTHING = (principal, range) -> Future.succeededFuture();
+    /** Everybody may do everything: the source has no permissions that could be enforced. */
+    ReadPermissions EVERYTHING = (principal, wanted) -> Future.succeededFuture();
 
     /**
-     * Succeeds if {@code principal} may read all of {@code range}; fails with the error to answer otherwise. Asked, and
-     * answered, on the caller's event loop.
+     * Succeeds if {@code principal} has what is wanted; fails with the {@link io.understudy.gateway.api.ApiException} to
+     * answer otherwise, which is {@code UNAVAILABLE} if nobody could tell. Asked, and answered, on the caller's event loop.
      */
-    Future<Void> check(Principal principal, KeyRange range);
+    Future<Void> check(Principal principal, Permission wanted);
 }

@@ -6,6 +6,7 @@ import io.grpc.Status;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.understudy.gateway.api.ApiException;
 import io.understudy.gateway.api.OpResult;
+import io.understudy.gateway.api.Permission;
 import io.understudy.gateway.api.RangeRequests;
 import io.understudy.gateway.api.RangeResult;
 import io.understudy.gateway.api.ResponseHeaders;
@@ -148,7 +149,7 @@ public final class ReadPath implements Reads {
             return Future.failedFuture(e);
         }
         KeyRange keys = RangeRequests.keys(request);
-        Future<Void> allowed = keys == null ? Future.succeededFuture() : permissions.check(caller.principal(), keys);
+        Future<Void> allowed = permissions.check(caller.principal(), RangeRequests.permission(request));
         RangeOperation operation = new RangeOperation(request, keys, headers);
         boolean linearizable = !request.getSerializable();
         return allowed.succeeded()
@@ -166,13 +167,16 @@ public final class ReadPath implements Reads {
         List<KeyRange> keys = TxnRequests.ranges(request);
         TxnOperation operation = new TxnOperation(request, keys, headers);
         boolean linearizable = !TxnRequests.isSerializable(request);
-        return allowed(caller.principal(), keys).compose(yes -> read(caller, operation, linearizable));
+        return allowed(caller.principal(), TxnRequests.permissions(request))
+                .compose(yes -> read(caller, operation, linearizable));
     }
 
-    private Future<Void> allowed(Principal principal, List<KeyRange> keys) {
+    /** All are asked for at once; the first refusal counts. */
+    private Future<Void> allowed(Principal principal, List<Permission> wanted) {
         Future<Void> allowed = Future.succeededFuture();
-        for (KeyRange each : keys) {
-            allowed = allowed.compose(before -> permissions.check(principal, each));
+        for (Permission each : wanted) {
+            Future<Void> next = permissions.check(principal, each);
+            allowed = allowed.succeeded() ? next : allowed.compose(before -> next);
         }
         return allowed;
     }

@@ -3,6 +3,7 @@ package io.understudy.gateway.rest;
 import io.grpc.Status;
 import io.netty.util.concurrent.EventExecutor;
 import io.netty.util.concurrent.ScheduledFuture;
+import io.understudy.gateway.api.Permission;
 import io.understudy.gateway.caller.Caller;
 import io.understudy.gateway.hub.EventBatch;
 import io.understudy.gateway.hub.LoopHub;
@@ -47,7 +48,11 @@ final class CommitStreams {
                     "understudy: the watch reaches beyond the keys that this gateway holds, see range.prefix");
         }
         source.permissions()
-                .check(caller.principal(), query.spec().range())
+                .check(
+                        caller.principal(),
+                        new Permission.Read(
+                                query.spec().range().etcdKey(),
+                                query.spec().range().etcdRangeEnd()))
                 .onSuccess(allowed -> hub.whenAt(
                         caller.session().lastRevision(),
                         query.spec().previous(),

@@ -131,7 +131,7 @@ final class WebCall implements RequestReader, WebRequest {
 
     @Override
     public Principal principal() {
-        return Callers.ofWeb(exchange.request(), exchange.connection());
+        return Callers.ofWeb(exchange.request());
     }
 
     @Override

@@ -7,6 +7,7 @@ import io.etcd.jetcd.api.WatchRequest;
 import io.grpc.Status;
 import io.netty.util.concurrent.ScheduledFuture;
 import io.understudy.gateway.api.ApiException;
+import io.understudy.gateway.api.Permission;
 import io.understudy.gateway.caller.Caller;
 import io.understudy.gateway.hub.EventBatch;
 import io.understudy.gateway.hub.EventBatch.EncodedEvents;
@@ -141,10 +142,15 @@ public final class WatchStream {
         KeyRange range = end.isEmpty() || end.equals(ZERO) || KeyRange.KEY_ORDER.compare(key, end) < 0
                 ? KeyRange.ofEtcd(key, end)
                 : null;
-        Future<Void> allowed = range == null
+        Future<Void> allowed = request.getStartRevision() < 0
                 ? Future.succeededFuture()
-                : loop.watches().permissions().check(caller.principal(), range);
+                : loop.watches().permissions().check(caller.principal(), new Permission.Read(key, end));
         allowed.onComplete(checked -> {
+            if (checked.cause() instanceof ApiException why && why.code() == Status.Code.UNAVAILABLE) {
+                // Nobody could tell: the client goes on elsewhere, or tries again.
+                end(why);
+                return;
+            }
             String refusal = checked.failed() ? longForm(checked.cause()) : null;
             whenCurrent(request.getPrevKv(), () -> {
                 create(request, range, refusal);

@@ -1,0 +1,250 @@
+package io.understudy.gateway.permission;
+
+import io.micrometer.core.instrument.MeterRegistry;
+import io.understudy.etcd.EtcdCluster;
+import io.understudy.gateway.api.ApiException;
+import io.understudy.gateway.api.Permission;
+import io.understudy.gateway.caller.Principal;
+import io.understudy.gateway.caller.ReadPermissions;
+import io.understudy.gateway.permission.Grants.Grant;
+import io.vertx.core.Context;
+import io.vertx.core.Future;
+import io.vertx.core.Promise;
+import io.vertx.core.Vertx;
+import java.time.Duration;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentMap;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.BiConsumer;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The source's permissions, as it tells them itself, for what the gateway answers in its place. What was granted holds for a
+ * short while; each question is asked once however many wait for it. Where nobody can tell, nothing is permitted.
+ */
+public final class EnforcedPermissions implements ReadPermissions, AutoCloseable {
+
+    /** Questions under way at a time; each takes a second at most, for each member that says nothing. */
+    private static final int MOST_UNDER_WAY = 10_000;
+
+    /** In a row, of what somebody may read beside what it asked for. */
+    private static final int MOST_GUESSES = 6;
+
+    private static final Future<Void> PERMITTED = Future.succeededFuture();
+
+    private final Vertx vertx;
+    private final ScheduledExecutorService thread;
+    private final Authentication authentication;
+    private final Oracle<Principal.Token> tokens;
+    private final Oracle<Principal.Certificate> names;
+    private final Grants grants;
+    private final PermissionMetrics metrics;
+    private final ConcurrentMap<Asked, Question> underWay = new ConcurrentHashMap<>();
+    private final AtomicInteger asking = new AtomicInteger();
+
+    /**
+     * Asks nobody until {@link #start}.
+     *
+     * @param thread for what is done now and then; must not be held up
+     * @param authentication whether the source has it enabled; fails if nobody can tell
+     */
+    EnforcedPermissions(
+            Vertx vertx,
+            ScheduledExecutorService thread,
+            Supplier<CompletableFuture<Boolean>> authentication,
+            Oracle<Principal.Token> tokens,
+            Oracle<Principal.Certificate> names,
+            PermissionSettings settings,
+            MeterRegistry registry) {
+        this.vertx = vertx;
+        this.thread = thread;
+        this.authentication = new Authentication(authentication);
+        this.tokens = tokens;
+        this.names = names;
+        this.grants = new Grants(settings.maxAge());
+        this.metrics = new PermissionMetrics(registry, this.authentication::state, grants::size);
+    }
+
+    /** Those of {@code source}; asks nobody until {@link #start}. */
+    public static EnforcedPermissions of(
+            Vertx vertx, EtcdCluster source, PermissionSettings settings, MeterRegistry registry) {
+        SourceOracle oracle = new SourceOracle(source, source::channel);
+        return new EnforcedPermissions(
+                vertx, source.thread(), oracle::isEnforced, oracle, new UnknownNames(), settings, registry);
+    }
+
+    /** Begins to ask whether there is anything to be enforced. */
+    public void start() {
+        authentication.start(thread);
+    }
+
+    /** Why nothing is permitted, though it might be. */
+    public Optional<String> problem() {
+        return authentication.state() == Authentication.State.UNKNOWN
+                ? Optional.of("nobody has told yet whether the source asks who asks")
+                : Optional.empty();
+    }
+
+    @Override
+    public Future<Void> check(Principal principal, Permission wanted) {
+        return switch (authentication.state()) {
+            case OFF -> PERMITTED;
+            case ON -> enforce(principal, wanted);
+            case UNKNOWN ->
+                later(authentication.ask()).compose(known -> switch (authentication.state()) {
+                    case OFF -> PERMITTED;
+                    case ON -> enforce(principal, wanted);
+                    case UNKNOWN -> Future.failedFuture(ApiException.timedOut());
+                });
+        };
+    }
+
+    private Future<Void> enforce(Principal principal, Permission wanted) {
+        if (principal instanceof Principal.Anonymous) {
+            return wanted == Permission.Standing.ANYBODY
+                    ? PERMITTED
+                    : Future.failedFuture(ApiException.userNameEmpty());
+        }
+        Asked asked = new Asked(principal, wanted);
+        long now = System.nanoTime();
+        Grant grant = grants.covering(asked, now);
+        if (grant == null) {
+            return later(ask(asked).answer).compose(verdict -> {
+                if (verdict instanceof Verdict.Refused refused) {
+                    return Future.failedFuture(refused.why());
+                }
+                widen(asked, MOST_GUESSES);
+                return PERMITTED;
+            });
+        }
+        if (grants.ageing(grant, now)) {
+            renew(new Asked(principal, grant.permission()));
+        }
+        return PERMITTED;
+    }
+
+    /** Beside the request, which is not held up by it. */
+    private void renew(Asked asked) {
+        if (!underWay.containsKey(asked)) {
+            Question question = ask(asked);
+            whenTold(question.answer, (verdict, failure) -> {
+                if (verdict instanceof Verdict.Granted && asked.wanted() instanceof Permission.Read read) {
+                    grants.wide(asked.principal()).renewed(read, question.sentNanos);
+                }
+            });
+        }
+    }
+
+    /** Finds out, beside the request, whether more is permitted than was asked for. */
+    private void widen(Asked asked, int guessesLeft) {
+        if (!(asked.wanted() instanceof Permission.Read read) || guessesLeft == 0) {
+            return;
+        }
+        WideGrants wide = grants.wide(asked.principal());
+        Permission.Read guess = wide.guess(read, System.nanoTime());
+        if (guess == null) {
+            return;
+        }
+        Asked wider = new Asked(asked.principal(), guess);
+        Question question = ask(wider);
+        whenTold(question.answer, (verdict, failure) -> {
+            if (verdict == null) {
+                wide.unknown();
+            } else if (verdict instanceof Verdict.Granted) {
+                wide.granted(guess, question.sentNanos);
+                widen(wider, guessesLeft - 1);
+            } else {
+                wide.refused(guess, System.nanoTime());
+                widen(asked, guessesLeft - 1);
+            }
+        });
+    }
+
+    /** What is asked for all who wait for it. */
+    private static final class Question {
+        private final CompletableFuture<Verdict> answer = new CompletableFuture<>();
+        private final long sentNanos = System.nanoTime();
+    }
+
+    private Question ask(Asked asked) {
+        Question question = new Question();
+        Question same = underWay.putIfAbsent(asked, question);
+        if (same != null) {
+            return same;
+        }
+        if (asking.incrementAndGet() > MOST_UNDER_WAY) {
+            over(asked);
+            question.answer.completeExceptionally(ApiException.tooManyRequests());
+            return question;
+        }
+        whenTold(askOracle(asked), (verdict, failure) -> {
+            note(asked, question, verdict);
+            over(asked);
+            if (verdict == null) {
+                question.answer.completeExceptionally(failure == null ? ApiException.timedOut() : failure);
+            } else {
+                question.answer.complete(verdict);
+            }
+        });
+        return question;
+    }
+
+    private void note(Asked asked, Question question, @Nullable Verdict verdict) {
+        Duration took = Duration.ofNanos(System.nanoTime() - question.sentNanos);
+        if (verdict == null) {
+            metrics.unknown(took);
+        } else if (verdict instanceof Verdict.Granted) {
+            metrics.granted(took);
+            grants.granted(asked, question.sentNanos);
+        } else {
+            metrics.refused(took);
+            grants.refused(asked);
+        }
+    }
+
+    private CompletableFuture<Verdict> askOracle(Asked asked) {
+        try {
+            return asked.principal() instanceof Principal.Token token
+                    ? tokens.ask(token, asked.wanted())
+                    : names.ask((Principal.Certificate) asked.principal(), asked.wanted());
+        } catch (RuntimeException e) {
+            return CompletableFuture.failedFuture(e);
+        }
+    }
+
+    private void over(Asked asked) {
+        underWay.remove(asked);
+        asking.decrementAndGet();
+    }
+
+    /** On the event loop that this is called on. */
+    private <T> Future<T> later(CompletableFuture<T> told) {
+        Context loop = vertx.getOrCreateContext();
+        Promise<T> promise = Promise.promise();
+        whenTold(
+                told,
+                (result, failure) -> loop.runOnContext(now -> {
+                    if (failure == null) {
+                        promise.complete(result);
+                    } else {
+                        promise.fail(failure instanceof ApiException ? failure : ApiException.timedOut());
+                    }
+                }));
+        return promise.future();
+    }
+
+    private static <T> void whenTold(
+            CompletableFuture<T> told, BiConsumer<? super @Nullable T, @Nullable Throwable> then) {
+        var unused = told.whenComplete(then);
+    }
+
+    /** Asks no more. */
+    @Override
+    public void close() {
+        authentication.close();
+    }
+}

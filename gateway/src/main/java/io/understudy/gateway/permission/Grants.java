@@ -1,0 +1,86 @@
+package io.understudy.gateway.permission;
+
+import com.github.benmanes.caffeine.cache.Cache;
+import com.github.benmanes.caffeine.cache.Caffeine;
+import io.understudy.gateway.api.Permission;
+import io.understudy.gateway.caller.Principal;
+import java.time.Duration;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What was granted lately, each until so long after it was asked for. Refusals are not kept: who has just been permitted
+ * something is served at once. Bounded by memory. For any thread, without locks.
+ */
+final class Grants {
+
+    private static final long MOST_BYTES = 64L << 20;
+    private static final long MOST_WIDE = 10_000;
+
+    private final long maxAgeNanos;
+    private final Cache<Asked, Long> exact;
+    private final Cache<Principal, WideGrants> wide;
+
+    Grants(Duration maxAge) {
+        this.maxAgeNanos = maxAge.toNanos();
+        this.exact = Caffeine.newBuilder()
+                .maximumWeight(MOST_BYTES)
+                .weigher((Asked asked, Long sentNanos) -> asked.bytes())
+                .expireAfterWrite(maxAge)
+                .build();
+        // Kept for longer than what is granted: it also knows what was refused, and need not be asked again for a
+        // while.
+        this.wide = Caffeine.newBuilder()
+                .maximumSize(MOST_WIDE)
+                .expireAfterAccess(WideGrants.REFUSED_FOR)
+                .build();
+    }
+
+    /**
+     * What covers it, or null: itself, or more than that. That may have been {@linkplain #ageing granted some time ago}.
+     */
+    @Nullable Grant covering(Asked asked, long nowNanos) {
+        if (asked.wanted() instanceof Permission.Read read) {
+            WideGrants more = wide.getIfPresent(asked.principal());
+            Grant covering = more == null ? null : more.covering(read, nowNanos - maxAgeNanos);
+            if (covering != null) {
+                return covering;
+            }
+        }
+        Long sentNanos = exact.getIfPresent(asked);
+        return sentNanos == null || nowNanos - sentNanos >= maxAgeNanos ? null : new Grant(asked.wanted(), sentNanos);
+    }
+
+    /** Whether it is time to ask once more, so that it never ends for who goes on to use it. */
+    boolean ageing(Grant grant, long nowNanos) {
+        return nowNanos - grant.sentNanos() >= maxAgeNanos / 2;
+    }
+
+    void granted(Asked asked, long sentNanos) {
+        exact.put(asked, sentNanos);
+    }
+
+    void refused(Asked asked) {
+        exact.invalidate(asked);
+        WideGrants more = wide.getIfPresent(asked.principal());
+        if (more != null && asked.wanted() instanceof Permission.Read read) {
+            more.revoked(read);
+        }
+    }
+
+    /** What the principal may read beyond what it asked for. */
+    WideGrants wide(Principal principal) {
+        return wide.get(principal, unknown -> new WideGrants());
+    }
+
+    /** About so many. */
+    long size() {
+        return exact.estimatedSize();
+    }
+
+    /**
+     * A permission that somebody has.
+     *
+     * @param sentNanos by {@link System#nanoTime}, when it was asked for
+     */
+    record Grant(Permission permission, long sentNanos) {}
+}

@@ -1,0 +1,41 @@
+package io.understudy.gateway.permission;
+
+import io.understudy.config.Configuration;
+import io.understudy.config.Setting;
+import java.time.Duration;
+import java.util.List;
+
+/**
+ * How the source's permissions are enforced.
+ *
+ * @param maxAge of what was granted, from when it was asked for; 10 ms to 1 s
+ */
+public record PermissionSettings(Duration maxAge) {
+
+    private static final Duration LEAST_AGE = Duration.ofMillis(10);
+    private static final Duration MOST_AGE = Duration.ofSeconds(1);
+
+    public static final PermissionSettings DEFAULTS = new PermissionSettings(MOST_AGE);
+
+    private static final Setting<Duration> MAX_AGE = Setting.duration(
+                    "permissions.maxAge",
+                    "How long what the source has permitted counts as permitted, from when it was asked for; shorter asks"
+                            + " the learner more often.")
+            .defaultsTo(MOST_AGE)
+            .between(LEAST_AGE, MOST_AGE);
+
+    /** The settings as rows. */
+    public static final List<Setting<?>> ROWS = List.of(MAX_AGE);
+
+    public PermissionSettings {
+        if (maxAge.compareTo(LEAST_AGE) < 0 || maxAge.compareTo(MOST_AGE) > 0) {
+            throw new IllegalArgumentException(
+                    "permissions.maxAge is " + maxAge + "; allowed is " + LEAST_AGE + " to " + MOST_AGE);
+        }
+    }
+
+    /** What {@link #ROWS} say. */
+    public static PermissionSettings from(Configuration configuration) {
+        return new PermissionSettings(configuration.get(MAX_AGE));
+    }
+}

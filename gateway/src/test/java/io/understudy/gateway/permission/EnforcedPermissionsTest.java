@@ -1,0 +1,202 @@
+package io.understudy.gateway.permission;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.awaitility.Awaitility.await;
+
+import com.google.protobuf.ByteString;
+import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
+import io.understudy.gateway.api.ApiException;
+import io.understudy.gateway.api.Permission;
+import io.understudy.gateway.caller.Principal;
+import io.understudy.vocabulary.KeyRange;
+import io.vertx.core.Context;
+import io.vertx.core.Vertx;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.Executors;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** What is asked of the source, how often, and what becomes of its answers. */
+@Timeout(30)
+final class EnforcedPermissionsTest {
+
+    private static final Principal.Token GUEST = new Principal.Token("guest.7");
+    private static final Duration MAX_AGE = Duration.ofMillis(200);
+
+    private final Vertx vertx = Vertx.vertx();
+    private final Context loop = vertx.getOrCreateContext();
+    private final ScheduledExecutorService thread = Executors.newSingleThreadScheduledExecutor();
+    private final SimpleMeterRegistry registry = new SimpleMeterRegistry();
+    private volatile CompletableFuture<Boolean> enabled = CompletableFuture.completedFuture(true);
+
+    /** What anybody may read, how often that was asked, and what holds the answers up. */
+    private volatile KeyRange readable = KeyRange.single(key("script"));
+
+    private volatile CompletableFuture<Void> held = CompletableFuture.completedFuture(null);
+    private final Map<Permission, AtomicInteger> asked = new ConcurrentHashMap<>();
+
+    private final EnforcedPermissions permissions = new EnforcedPermissions(
+            vertx,
+            thread,
+            () -> enabled,
+            (token, wanted) -> held.thenApply(yes -> verdict(wanted)),
+            new UnknownNames(),
+            new PermissionSettings(MAX_AGE),
+            registry);
+
+    @AfterEach
+    void close() throws Exception {
+        permissions.close();
+        thread.shutdownNow();
+        vertx.close().toCompletionStage().toCompletableFuture().get();
+    }
+
+    private Verdict verdict(Permission wanted) {
+        asked.computeIfAbsent(wanted, each -> new AtomicInteger()).incrementAndGet();
+        Permission.Read read = (Permission.Read) wanted;
+        return readable.covers(KeyRange.ofEtcd(read.key(), read.end()))
+                ? Verdict.GRANTED
+                : new Verdict.Refused(ApiException.permissionDenied());
+    }
+
+    @Test
+    void withoutAuthenticationEverythingIsPermittedAndNobodyIsAsked() throws Exception {
+        enabled = CompletableFuture.completedFuture(false);
+        permissions.start();
+        check(Principal.ANONYMOUS, read("stage"));
+        check(GUEST, read("stage"));
+        check(new Principal.Certificate("guest"), Permission.Standing.ROOT);
+        assertThat(asked).isEmpty();
+    }
+
+    @Test
+    void whatIsPermittedIsNotAskedForAgainUntilItIsOld() throws Exception {
+        permissions.start();
+        for (int i = 0; i < 100; i++) {
+            check(GUEST, read("script"));
+        }
+        assertThat(asked.get(read("script"))).hasValueLessThanOrEqualTo(2);
+        readable = KeyRange.single(key("other"));
+        await().atMost(MAX_AGE.multipliedBy(2)).untilAsserted(() -> refused(GUEST, read("script")));
+    }
+
+    @Test
+    void whatIsRefusedIsPermittedAtOnceWhenTheSourcePermitsIt() throws Exception {
+        permissions.start();
+        refused(GUEST, read("stage"));
+        readable = KeyRange.single(key("stage"));
+        check(GUEST, read("stage"));
+    }
+
+    @Test
+    void manyWhoWaitForTheSameShareOneQuestion() throws Exception {
+        permissions.start();
+        check(Principal.ANONYMOUS, Permission.Standing.ANYBODY);
+        held = new CompletableFuture<>();
+        List<CompletableFuture<Void>> waiting = new ArrayList<>();
+        for (int i = 0; i < 50; i++) {
+            waiting.add(later(GUEST, read("script")));
+        }
+        held.complete(null);
+        for (CompletableFuture<Void> each : waiting) {
+            each.get(5, TimeUnit.SECONDS);
+        }
+        assertThat(asked.get(read("script"))).hasValue(1);
+    }
+
+    @Test
+    void whoMayReadARangeIsNotAskedForEachKeyInIt() throws Exception {
+        readable = KeyRange.prefix(key("/plays/"));
+        permissions.start();
+        check(GUEST, read("/plays/hamlet/1"));
+        await().until(() -> {
+            int before = asked.size();
+            for (int i = 0; i < 10; i++) {
+                check(GUEST, read("/plays/macbeth/" + i + "/" + before));
+            }
+            return asked.size() == before;
+        });
+        refused(GUEST, read("/stage/1"));
+        readable = KeyRange.single(key("other"));
+        await().atMost(MAX_AGE.multipliedBy(2)).untilAsserted(() -> refused(GUEST, read("/plays/hamlet/1")));
+    }
+
+    @Test
+    void whileNobodyKnowsNothingIsPermitted() throws Exception {
+        enabled = CompletableFuture.failedFuture(new IllegalStateException("away"));
+        permissions.start();
+        assertThat(failure(GUEST, read("script")).code()).isEqualTo(io.grpc.Status.Code.UNAVAILABLE);
+        assertThat(permissions.problem()).isPresent();
+        enabled = CompletableFuture.completedFuture(true);
+        await().untilAsserted(() -> check(GUEST, read("script")));
+        assertThat(permissions.problem()).isEmpty();
+        held = CompletableFuture.failedFuture(new IllegalStateException("away"));
+        await().atMost(MAX_AGE.multipliedBy(2))
+                .untilAsserted(() ->
+                        assertThat(failure(GUEST, read("script")).code()).isEqualTo(io.grpc.Status.Code.UNAVAILABLE));
+    }
+
+    @Test
+    void whatWasKnownOfAuthenticationHoldsWhileTheSourceIsAway() throws Exception {
+        enabled = CompletableFuture.completedFuture(false);
+        permissions.start();
+        check(Principal.ANONYMOUS, read("script"));
+        enabled = CompletableFuture.failedFuture(new IllegalStateException("away"));
+        await().during(Duration.ofMillis(1_200))
+                .atMost(Duration.ofSeconds(3))
+                .untilAsserted(() -> check(Principal.ANONYMOUS, read("script")));
+    }
+
+    @Test
+    void whoHasNoNameOrNoneThatIsKnownIsRefusedAsByEtcd() throws Exception {
+        permissions.start();
+        assertThat(failure(Principal.ANONYMOUS, read("script")).text()).isEqualTo("etcdserver: user name is empty");
+        assertThat(failure(new Principal.Certificate("guest"), read("script")).text())
+                .isEqualTo("etcdserver: permission denied");
+        check(Principal.ANONYMOUS, Permission.Standing.ANYBODY);
+        check(new Principal.Certificate("guest"), Permission.Standing.USER);
+        assertThat(asked).isEmpty();
+    }
+
+    private void refused(Principal principal, Permission wanted) {
+        assertThat(failure(principal, wanted).text()).isEqualTo("etcdserver: permission denied");
+    }
+
+    private ApiException failure(Principal principal, Permission wanted) {
+        return assertThatExceptionOfType(ExecutionException.class)
+                .isThrownBy(() -> check(principal, wanted))
+                .withCauseInstanceOf(ApiException.class)
+                .extracting(thrown -> (ApiException) thrown.getCause())
+                .actual();
+    }
+
+    private void check(Principal principal, Permission wanted) throws Exception {
+        later(principal, wanted).get(5, TimeUnit.SECONDS);
+    }
+
+    private CompletableFuture<Void> later(Principal principal, Permission wanted) {
+        CompletableFuture<Void> result = new CompletableFuture<>();
+        loop.runOnContext(now ->
+                permissions.check(principal, wanted).onComplete(result::complete, result::completeExceptionally));
+        return result;
+    }
+
+    private static Permission read(String key) {
+        return new Permission.Read(key(key), ByteString.EMPTY);
+    }
+
+    private static ByteString key(String text) {
+        return ByteString.copyFromUtf8(text);
+    }
+}
