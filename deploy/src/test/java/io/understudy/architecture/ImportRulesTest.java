@@ -64,12 +64,13 @@ final class ImportRulesTest {
             .gateway.json       io.netty.handler.codec.http org.slf4j
             .gateway.rest       .gateway.api .gateway.caller .gateway.health .gateway.json .gateway.read .gateway.replica
             .gateway.rest       .config .vocabulary com.google.protobuf io.etcd.jetcd.api io.grpc io.netty io.vertx
-            .gateway.rest       .gateway.hub .tls org.slf4j
+            .gateway.rest       .gateway.hub .gateway.permission .tls io.micrometer org.slf4j
             .gateway.api        .gateway.replica .vocabulary com.google.protobuf io.etcd.jetcd.api io.grpc io.netty.buffer
             .gateway.caller     .vocabulary .gateway.api io.grpc io.vertx.core javax.naming javax.net javax.security
             .gateway.caller     org.slf4j
             .gateway.permission .gateway.api .gateway.caller .vocabulary .etcd .config com.github.benmanes.caffeine
-            .gateway.permission com.google.protobuf io.etcd.jetcd.api io.grpc io.micrometer io.vertx.core org.slf4j
+            .gateway.permission com.google.protobuf io.etcd.jetcd.api io.grpc io.micrometer io.netty.util io.vertx.core
+            .gateway.permission org.slf4j
             .gateway.forward    .gateway.api .gateway.caller .etcd .config com.google.protobuf io.etcd.jetcd.api
             .gateway.forward    io.grpc io.micrometer io.vertx.core
             .gateway.member     .gateway.api .gateway.replica .etcd .vocabulary .config io.etcd.jetcd.api
@@ -80,7 +81,7 @@ final class ImportRulesTest {
             .gateway.hub        io.netty.util org.slf4j
             .gateway.watch      .gateway.api .gateway.caller .gateway.hub .gateway.server .vocabulary com.google.protobuf
             .gateway.watch      io.etcd.jetcd.api io.grpc io.micrometer io.netty.buffer io.netty.util io.vertx.core
-            .gateway.watch      org.slf4j
+            .gateway.watch      .gateway.permission org.slf4j
             .gateway.history    .gateway.hub .gateway.replica .feed .etcd .vocabulary com.google.protobuf org.slf4j
             .gateway.metrics    .metrics io.micrometer
             .gateway.health

@@ -9,6 +9,7 @@ import io.understudy.gateway.hub.WatchHub;
 import io.understudy.gateway.json.JsonApi;
 import io.understudy.gateway.member.MemberAnswers;
 import io.understudy.gateway.metrics.GatewayMetrics;
+import io.understudy.gateway.permission.Rechecks;
 import io.understudy.gateway.read.ReadPath;
 import io.understudy.gateway.read.ReadSource;
 import io.understudy.gateway.replica.Condition;
@@ -163,7 +164,11 @@ public final class Gateway implements AutoCloseable {
                 tls,
                 reads,
                 new StreamSource(
-                        hub, settings.range(), permissions, settings.rest().heartbeatInterval()),
+                        hub,
+                        settings.range(),
+                        permissions,
+                        settings.rest().heartbeatInterval(),
+                        Rechecks.revocations(registry)),
                 new StatusReport(settings.name(), VERSION, id.toString(), checks.ready(), this::held),
                 metrics::answeredRest);
         metrics.observe(new GatewayMetrics.Gauges(

@@ -15,4 +15,9 @@ public interface ReadPermissions {
      * answer otherwise, which is {@code UNAVAILABLE} if nobody could tell. Asked, and answered, on the caller's event loop.
      */
     Future<Void> check(Principal principal, Permission wanted);
+
+    /** Whether who is being told what he was permitted to read has to be asked about again and again. From any thread. */
+    default boolean areRechecked() {
+        return false;
+    }
 }

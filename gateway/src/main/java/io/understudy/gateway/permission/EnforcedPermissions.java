@@ -41,6 +41,7 @@ public final class EnforcedPermissions implements ReadPermissions, AutoCloseable
     private final Authentication authentication;
     private final Oracle<Principal.Token> tokens;
     private final Oracle<Principal.Certificate> names;
+    private final boolean watchRecheck;
     private final Grants grants;
     private final PermissionMetrics metrics;
     private final ConcurrentMap<Asked, Question> underWay = new ConcurrentHashMap<>();
@@ -65,6 +66,7 @@ public final class EnforcedPermissions implements ReadPermissions, AutoCloseable
         this.authentication = new Authentication(authentication);
         this.tokens = tokens;
         this.names = names;
+        this.watchRecheck = settings.watchRecheck();
         this.grants = new Grants(settings.maxAge());
         this.metrics = new PermissionMetrics(registry, this.authentication::state, grants::size);
     }
@@ -80,6 +82,16 @@ public final class EnforcedPermissions implements ReadPermissions, AutoCloseable
     /** Begins to ask whether there is anything to be enforced. */
     public void start() {
         authentication.start(thread);
+    }
+
+    @Override
+    public boolean areRechecked() {
+        return watchRecheck && isEnforced();
+    }
+
+    /** Whether authentication is known to be enabled. */
+    public boolean isEnforced() {
+        return authentication.state() == Authentication.State.ON;
     }
 
     /** Why nothing is permitted, though it might be. */

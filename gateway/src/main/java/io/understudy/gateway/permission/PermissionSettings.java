@@ -9,13 +9,14 @@ import java.util.List;
  * How the source's permissions are enforced.
  *
  * @param maxAge of what was granted, from when it was asked for; 10 ms to 1 s
+ * @param watchRecheck whether watches are ended when what they tell may not be read any more
  */
-public record PermissionSettings(Duration maxAge) {
+public record PermissionSettings(Duration maxAge, boolean watchRecheck) {
 
     private static final Duration LEAST_AGE = Duration.ofMillis(10);
     private static final Duration MOST_AGE = Duration.ofSeconds(1);
 
-    public static final PermissionSettings DEFAULTS = new PermissionSettings(MOST_AGE);
+    public static final PermissionSettings DEFAULTS = new PermissionSettings(MOST_AGE, true);
 
     private static final Setting<Duration> MAX_AGE = Setting.duration(
                     "permissions.maxAge",
@@ -24,8 +25,14 @@ public record PermissionSettings(Duration maxAge) {
             .defaultsTo(MOST_AGE)
             .between(LEAST_AGE, MOST_AGE);
 
+    private static final Setting<Boolean> WATCH_RECHECK = Setting.flag(
+                    "permissions.watchRecheck",
+                    "Whether watches are ended when what they tell may not be read any more; false is as etcd does, which"
+                            + " checks them when they begin.")
+            .defaultsTo(true);
+
     /** The settings as rows. */
-    public static final List<Setting<?>> ROWS = List.of(MAX_AGE);
+    public static final List<Setting<?>> ROWS = List.of(MAX_AGE, WATCH_RECHECK);
 
     public PermissionSettings {
         if (maxAge.compareTo(LEAST_AGE) < 0 || maxAge.compareTo(MOST_AGE) > 0) {
@@ -36,6 +43,6 @@ public record PermissionSettings(Duration maxAge) {
 
     /** What {@link #ROWS} say. */
     public static PermissionSettings from(Configuration configuration) {
-        return new PermissionSettings(configuration.get(MAX_AGE));
+        return new PermissionSettings(configuration.get(MAX_AGE), configuration.get(WATCH_RECHECK));
     }
 }

@@ -1,12 +1,14 @@
 package io.understudy.gateway.rest;
 
 import io.grpc.Status;
-import io.understudy.gateway.caller.Session;
+import io.understudy.gateway.api.ApiException;
+import io.understudy.gateway.caller.Caller;
 import io.understudy.gateway.hub.EventBatch;
 import io.understudy.gateway.hub.LoopHub;
 import io.understudy.gateway.hub.WatchEvent;
 import io.understudy.gateway.hub.Watcher;
 import io.understudy.gateway.hub.WatcherListener;
+import io.understudy.gateway.permission.Rechecks;
 import io.vertx.core.Future;
 import io.vertx.core.buffer.Buffer;
 import io.vertx.core.http.HttpServerResponse;
@@ -20,26 +22,27 @@ import org.jspecify.annotations.Nullable;
  * <p>As events it begins at once. As lines, from a revision in the past, it begins when it is known whether that can be had,
  * since such clients are told by the status that it can't.
  */
-final class CommitStream implements WatcherListener {
+final class CommitStream implements WatcherListener, Rechecks.Told {
 
     private final CommitStreams streams;
     private final RestExchange exchange;
     private final StreamQuery query;
-    private final Session session;
+    private final Caller caller;
     private @Nullable HttpServerResponse response;
     private @Nullable Watcher watcher;
     /** It was told of all up to this revision. */
     private long told;
 
+    private Rechecks.@Nullable Permit permit;
     private boolean quiet;
     private boolean parked;
     private boolean over;
 
-    CommitStream(CommitStreams streams, RestExchange exchange, StreamQuery query, Session session) {
+    CommitStream(CommitStreams streams, RestExchange exchange, StreamQuery query, Caller caller) {
         this.streams = streams;
         this.exchange = exchange;
         this.query = query;
-        this.session = session;
+        this.caller = caller;
     }
 
     /** Once a revision is known. */
@@ -49,6 +52,7 @@ final class CommitStream implements WatcherListener {
         long now = hub.revision(query.spec().previous());
         told = start == 0 ? now : start - 1;
         watcher = hub.add(query.spec(), this);
+        recheck();
         exchange.request().response().closeHandler(closed -> close());
         if (query.form() == StreamForm.EVENTS || told >= now) {
             head();
@@ -69,8 +73,31 @@ final class CommitStream implements WatcherListener {
 
     @Override
     public boolean ready() {
-        parked = response != null && response.writeQueueFull();
+        parked = (permit != null && permit.isInDoubt()) || (response != null && response.writeQueueFull());
         return !parked;
+    }
+
+    /** Permissions are, or have come to be, enforced. */
+    void recheck() {
+        if (permit == null) {
+            permit = streams.recheck(caller.principal(), query.spec().range(), this);
+        }
+    }
+
+    @Override
+    public void settled() {
+        resume();
+    }
+
+    /** Who connects again is told why. */
+    @Override
+    public void revoked(ApiException why) {
+        if (response == null) {
+            close();
+            exchange.fail(why);
+        } else {
+            end();
+        }
     }
 
     @Override
@@ -80,7 +107,7 @@ final class CommitStream implements WatcherListener {
         }
         List<WatchEvent> events = batch.events();
         told = events.get(events.size() - 1).entry().modRevision();
-        session.answered(told);
+        caller.session().answered(told);
         say(streams.textOf(batch, query.form()));
     }
 
@@ -127,6 +154,9 @@ final class CommitStream implements WatcherListener {
         if (!over) {
             over = true;
             watcher().cancel();
+            if (permit != null) {
+                permit.end();
+            }
             streams.closed(this);
         }
     }
@@ -153,7 +183,7 @@ final class CommitStream implements WatcherListener {
         if (watcher().isSynced()) {
             told = Math.max(told, streams.hub().revision(query.spec().previous()));
         }
-        session.answered(told);
+        caller.session().answered(told);
         say(streams.text(query.form()).progress(told));
     }
 

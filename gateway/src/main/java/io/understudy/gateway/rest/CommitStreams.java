@@ -5,8 +5,11 @@ import io.netty.util.concurrent.EventExecutor;
 import io.netty.util.concurrent.ScheduledFuture;
 import io.understudy.gateway.api.Permission;
 import io.understudy.gateway.caller.Caller;
+import io.understudy.gateway.caller.Principal;
 import io.understudy.gateway.hub.EventBatch;
 import io.understudy.gateway.hub.LoopHub;
+import io.understudy.gateway.permission.Rechecks;
+import io.understudy.vocabulary.KeyRange;
 import io.vertx.core.buffer.Buffer;
 import java.util.EnumMap;
 import java.util.HashSet;
@@ -20,6 +23,7 @@ import org.jspecify.annotations.Nullable;
 final class CommitStreams {
 
     private static final long DECISION_MILLIS = 20;
+    private static final long PERMISSION_CHECK_MILLIS = 500;
 
     private final EventExecutor loop;
     private final StreamSource source;
@@ -29,6 +33,9 @@ final class CommitStreams {
     private final Map<StreamForm, Buffer> shared = new EnumMap<>(StreamForm.class);
     private @Nullable EventBatch sharedBatch;
     private @Nullable ScheduledFuture<?> heartbeat;
+    private @Nullable ScheduledFuture<?> permissionCheck;
+    private @Nullable Rechecks rechecks;
+    private boolean rechecking;
     private boolean closed;
     /** Of {@link #open}, for other threads. */
     private volatile int size;
@@ -56,7 +63,7 @@ final class CommitStreams {
                 .onSuccess(allowed -> hub.whenAt(
                         caller.session().lastRevision(),
                         query.spec().previous(),
-                        () -> begin(exchange, new CommitStream(this, exchange, query, caller.session()))))
+                        () -> begin(exchange, new CommitStream(this, exchange, query, caller))))
                 .onFailure(exchange::fail);
     }
 
@@ -78,6 +85,11 @@ final class CommitStreams {
             if (heartbeat == null) {
                 long nanos = source.heartbeatInterval().toNanos();
                 heartbeat = loop.scheduleAtFixedRate(this::tick, nanos, nanos, TimeUnit.NANOSECONDS);
+                permissionCheck = loop.scheduleAtFixedRate(
+                        this::checkPermissions,
+                        PERMISSION_CHECK_MILLIS,
+                        PERMISSION_CHECK_MILLIS,
+                        TimeUnit.MILLISECONDS);
             }
             stream.begin();
             decideSoon(stream);
@@ -94,6 +106,25 @@ final class CommitStreams {
                     DECISION_MILLIS,
                     TimeUnit.MILLISECONDS);
         }
+    }
+
+    /** Has it asked again and again whether it may still be read what it tells; null while that need not be. */
+    Rechecks.@Nullable Permit recheck(Principal principal, KeyRange range, Rechecks.Told told) {
+        if (!source.permissions().areRechecked()) {
+            return null;
+        }
+        if (rechecks == null) {
+            rechecks = new Rechecks(source.permissions(), source.revocations());
+        }
+        return rechecks.begin(principal, new Permission.Read(range.etcdKey(), range.etcdRangeEnd()), told);
+    }
+
+    private void checkPermissions() {
+        boolean now = source.permissions().areRechecked();
+        if (now && !rechecking) {
+            List.copyOf(open).forEach(CommitStream::recheck);
+        }
+        rechecking = now;
     }
 
     private void tick() {
@@ -127,10 +158,17 @@ final class CommitStreams {
     void closed(CommitStream stream) {
         open.remove(stream);
         size = open.size();
-        if (open.isEmpty() && heartbeat != null) {
-            heartbeat.cancel(false);
-            heartbeat = null;
+        if (open.isEmpty()) {
+            heartbeat = cancelled(heartbeat);
+            permissionCheck = cancelled(permissionCheck);
         }
+    }
+
+    private static @Nullable ScheduledFuture<?> cancelled(@Nullable ScheduledFuture<?> timer) {
+        if (timer != null) {
+            timer.cancel(false);
+        }
+        return null;
     }
 
     /** Streams that are open. For any thread. */

@@ -1,5 +1,6 @@
 package io.understudy.gateway.rest;
 
+import io.micrometer.core.instrument.Counter;
 import io.understudy.gateway.caller.ReadPermissions;
 import io.understudy.gateway.hub.WatchHub;
 import io.understudy.vocabulary.KeyRange;
@@ -11,4 +12,5 @@ import java.time.Duration;
  * @param range what can be watched
  * @param heartbeatInterval after which a quiet client is told how far it is
  */
-public record StreamSource(WatchHub hub, KeyRange range, ReadPermissions permissions, Duration heartbeatInterval) {}
+public record StreamSource(
+        WatchHub hub, KeyRange range, ReadPermissions permissions, Duration heartbeatInterval, Counter revocations) {}

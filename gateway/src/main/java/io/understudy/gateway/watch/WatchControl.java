@@ -24,6 +24,11 @@ public record WatchControl(
         return new WatchControl(revision, NOBODY, true, true, 0, reason);
     }
 
+    /** One that was there is ended, since what it tells may not be read any more; etcd never does that. */
+    static WatchControl revoked(long revision, long watchId, String reason) {
+        return new WatchControl(revision, watchId, false, true, 0, reason);
+    }
+
     static WatchControl canceled(long revision, long watchId) {
         return new WatchControl(revision, watchId, false, true, 0, "");
     }

@@ -5,8 +5,12 @@ import io.netty.buffer.ByteBufAllocator;
 import io.netty.util.concurrent.EventExecutor;
 import io.netty.util.concurrent.ScheduledFuture;
 import io.understudy.gateway.api.ApiException;
+import io.understudy.gateway.api.Permission;
+import io.understudy.gateway.caller.Caller;
 import io.understudy.gateway.hub.EventBatch;
 import io.understudy.gateway.hub.LoopHub;
+import io.understudy.gateway.permission.Rechecks;
+import io.understudy.vocabulary.KeyRange;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
@@ -18,6 +22,7 @@ import org.jspecify.annotations.Nullable;
 final class WatchLoop {
 
     private static final long LEADER_CHECK_MILLIS = 1000;
+    private static final long PERMISSION_CHECK_MILLIS = 500;
 
     private final EventExecutor loop;
     private final Watches watches;
@@ -28,6 +33,9 @@ final class WatchLoop {
     private final List<WatchStream> told = new ArrayList<>();
     private final SharedEvents shared = new SharedEvents();
     private @Nullable ScheduledFuture<?> leaderCheck;
+    private @Nullable ScheduledFuture<?> permissionCheck;
+    private @Nullable Rechecks rechecks;
+    private boolean rechecking;
 
     WatchLoop(EventExecutor loop, Watches watches, LoopHub hub, WatchHeaders headers) {
         this.loop = loop;
@@ -54,6 +62,10 @@ final class WatchLoop {
 
     void opened(WatchStream stream, boolean requiresLeader) {
         streams.add(stream);
+        if (permissionCheck == null) {
+            permissionCheck = loop.scheduleAtFixedRate(
+                    this::checkPermissions, PERMISSION_CHECK_MILLIS, PERMISSION_CHECK_MILLIS, TimeUnit.MILLISECONDS);
+        }
         if (requiresLeader) {
             requiringLeader.add(stream);
             if (leaderCheck == null) {
@@ -65,6 +77,10 @@ final class WatchLoop {
 
     void closed(WatchStream stream) {
         streams.remove(stream);
+        if (streams.isEmpty() && permissionCheck != null) {
+            permissionCheck.cancel(false);
+            permissionCheck = null;
+        }
         requiringLeader.remove(stream);
         if (requiringLeader.isEmpty() && leaderCheck != null) {
             leaderCheck.cancel(false);
@@ -101,6 +117,26 @@ final class WatchLoop {
     /** Ends all streams. */
     void end(ApiException why) {
         List.copyOf(streams).forEach(stream -> stream.end(why));
+    }
+
+    /** Has it asked again and again whether the range may still be read; null while that need not be. */
+    Rechecks.@Nullable Permit recheck(Caller caller, KeyRange range, Rechecks.Told told) {
+        if (!watches.permissions().areRechecked()) {
+            return null;
+        }
+        if (rechecks == null) {
+            rechecks = new Rechecks(watches.permissions(), watches.revocations());
+        }
+        return rechecks.begin(caller.principal(), new Permission.Read(range.etcdKey(), range.etcdRangeEnd()), told);
+    }
+
+    /** Those who began before there were permissions are asked about too. */
+    private void checkPermissions() {
+        boolean now = watches.permissions().areRechecked();
+        if (now && !rechecking) {
+            List.copyOf(streams).forEach(WatchStream::recheck);
+        }
+        rechecking = now;
     }
 
     private void checkLeader() {

@@ -14,6 +14,7 @@ import io.understudy.gateway.hub.EventBatch.EncodedEvents;
 import io.understudy.gateway.hub.WatchSpec;
 import io.understudy.gateway.hub.Watcher;
 import io.understudy.gateway.hub.WatcherListener;
+import io.understudy.gateway.permission.Rechecks;
 import io.understudy.vocabulary.KeyRange;
 import io.vertx.core.Future;
 import java.util.HashMap;
@@ -123,6 +124,11 @@ public final class WatchStream {
         }
     }
 
+    /** Permissions have come to be enforced. */
+    void recheck() {
+        watchers.values().forEach(Served::recheck);
+    }
+
     /** Fails alone: others have something to flush too. */
     void flush() {
         told = false;
@@ -227,6 +233,7 @@ public final class WatchStream {
         Served served = new Served(id, WatchMessage.fragments(request), request.getProgressNotify());
         served.watcher = loop.hub().add(spec, served);
         watchers.put(id, served);
+        served.recheck();
         if (request.getProgressNotify() && ticker == null) {
             startTicker();
         }
@@ -310,11 +317,12 @@ public final class WatchStream {
     }
 
     /** One watcher. */
-    private final class Served implements WatcherListener {
+    private final class Served implements WatcherListener, Rechecks.Told {
         private final long id;
         private final boolean fragments;
         private final boolean notifies;
         private @Nullable Watcher watcher;
+        private Rechecks.@Nullable Permit permit;
         /** Whether nothing was told since the last tick. */
         private boolean quiet = true;
 
@@ -326,9 +334,41 @@ public final class WatchStream {
 
         @Override
         public boolean ready() {
+            if (permit != null && permit.isInDoubt()) {
+                return false;
+            }
             boolean ready = output.ready();
             parked |= !ready;
             return ready;
+        }
+
+        void recheck() {
+            if (permit == null) {
+                permit = loop.recheck(caller, watcher().spec().range(), this);
+            }
+        }
+
+        @Override
+        public void settled() {
+            if (!over) {
+                resume();
+            }
+        }
+
+        @Override
+        public void revoked(ApiException why) {
+            if (over) {
+                return;
+            }
+            if (why.code() == Status.Code.PERMISSION_DENIED
+                    || why.text().equals(ApiException.userNameEmpty().text())) {
+                watchers.remove(id);
+                stop();
+                tell(WatchControl.revoked(newestKnown(), id, longForm(why)));
+            } else {
+                // Nobody could tell, or not by this token: the client resumes, and authenticates again if it has to.
+                end(new ApiException(Status.Code.UNAVAILABLE, why.text()));
+            }
         }
 
         @Override
@@ -380,20 +420,27 @@ public final class WatchStream {
         }
 
         boolean isSynced() {
-            return Objects.requireNonNull(watcher).isSynced();
+            return watcher().isSynced();
         }
 
         /** Up to which it was told of all, if it is synced. */
         long revision() {
-            return Objects.requireNonNull(watcher).revision();
+            return watcher().revision();
         }
 
         void resume() {
-            Objects.requireNonNull(watcher).resume();
+            watcher().resume();
         }
 
         void stop() {
-            Objects.requireNonNull(watcher).cancel();
+            watcher().cancel();
+            if (permit != null) {
+                permit.end();
+            }
+        }
+
+        private Watcher watcher() {
+            return Objects.requireNonNull(watcher);
         }
 
         void tick() {

@@ -1,6 +1,7 @@
 package io.understudy.gateway.watch;
 
 import io.grpc.Status;
+import io.micrometer.core.instrument.Counter;
 import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.netty.util.concurrent.EventExecutor;
@@ -10,6 +11,7 @@ import io.understudy.gateway.caller.Caller;
 import io.understudy.gateway.caller.ReadPermissions;
 import io.understudy.gateway.hub.HubSettings;
 import io.understudy.gateway.hub.WatchHub;
+import io.understudy.gateway.permission.Rechecks;
 import io.understudy.vocabulary.ClusterId;
 import io.understudy.vocabulary.KeyRange;
 import java.time.Duration;
@@ -28,6 +30,7 @@ public final class Watches implements AutoCloseable {
     private final ReadPermissions permissions;
     private final Source source;
     private final long maxMessageBytes;
+    private final Counter revocations;
     private final Map<EventExecutor, WatchLoop> loops = new ConcurrentHashMap<>();
     private final AtomicInteger streams = new AtomicInteger();
     private volatile boolean closed;
@@ -60,6 +63,7 @@ public final class Watches implements AutoCloseable {
         this.permissions = permissions;
         this.source = source;
         this.maxMessageBytes = maxMessageBytes;
+        this.revocations = Rechecks.revocations(registry);
         Gauge.builder("understudy.gateway.watch.streams", streams::get)
                 .description("open streams of watchers")
                 .register(registry);
@@ -125,6 +129,10 @@ public final class Watches implements AutoCloseable {
 
     ReadPermissions permissions() {
         return permissions;
+    }
+
+    Counter revocations() {
+        return revocations;
     }
 
     long maxMessageBytes() {

@@ -1,0 +1,218 @@
+package io.understudy.gateway.permission;
+
+import io.micrometer.core.instrument.Counter;
+import io.micrometer.core.instrument.MeterRegistry;
+import io.netty.util.concurrent.ScheduledFuture;
+import io.understudy.gateway.api.ApiException;
+import io.understudy.gateway.api.Permission;
+import io.understudy.gateway.caller.Principal;
+import io.understudy.gateway.caller.ReadPermissions;
+import io.vertx.core.Future;
+import io.vertx.core.internal.ContextInternal;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Queue;
+import java.util.Set;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Asks again and again whether what somebody is being told may still be read by him: watches last, permissions don't. Who
+ * watches the same in the same name is asked about once. On one event loop, on which alone it is used.
+ */
+public final class Rechecks {
+
+    private static final long TICK_MILLIS = 250;
+    private static final long PAUSE_NANOS = TimeUnit.MILLISECONDS.toNanos(500);
+
+    /** Of questions that are not answered from what was granted lately; so 2,000 a second, and more wait for their turn. */
+    private static final int MOST_UNDER_WAY = 500;
+
+    /** How long nobody may have been able to tell. */
+    private static final long MOST_DOUBT_NANOS = TimeUnit.SECONDS.toNanos(10);
+
+    private final ContextInternal context;
+    private final ReadPermissions permissions;
+    private final Counter revocations;
+    private final Map<Asked, Group> groups = new HashMap<>();
+    /** All of them, those first that were asked about longest ago. */
+    private final Queue<Group> order = new ArrayDeque<>();
+
+    private int underWay;
+    private @Nullable ScheduledFuture<?> ticker;
+
+    /** Somebody who is told what he may read. Called on the loop. */
+    public interface Told {
+
+        /** It is known again that he may: what was {@linkplain Permit#isInDoubt held back} can be told. */
+        void settled();
+
+        /**
+         * He may not any more, or nobody could tell for too long, which is {@code UNAVAILABLE}. Told once; the permit is
+         * ended.
+         */
+        void revoked(ApiException why);
+    }
+
+    /**
+     * Of the event loop that this is called on.
+     *
+     * @param revocations counts who was told that he may not any more
+     */
+    public Rechecks(ReadPermissions permissions, Counter revocations) {
+        this.context = Objects.requireNonNull(ContextInternal.current(), "not on an event loop");
+        this.permissions = permissions;
+        this.revocations = revocations;
+    }
+
+    /** {@code understudy.gateway.permissions.revocations}: watchers that were ended, since they may not read any more. */
+    public static Counter revocations(MeterRegistry registry) {
+        return Counter.builder("understudy.gateway.permissions.revocations")
+                .description("Watchers ended for want of permission")
+                .register(registry);
+    }
+
+    /** Begins to ask, having just been told that it is permitted. */
+    public Permit begin(Principal principal, Permission.Read read, Told told) {
+        Group group = groups.computeIfAbsent(new Asked(principal, read), asked -> {
+            Group added = new Group(asked);
+            order.add(added);
+            return added;
+        });
+        Permit permit = new Permit(group, told);
+        group.permits.add(permit);
+        if (ticker == null) {
+            // Permissions answer on the context that they are asked on.
+            ticker = context.nettyEventLoop()
+                    .scheduleAtFixedRate(
+                            () -> context.runOnContext(now -> tick()), TICK_MILLIS, TICK_MILLIS, TimeUnit.MILLISECONDS);
+        }
+        return permit;
+    }
+
+    private void tick() {
+        long now = System.nanoTime();
+        for (int left = order.size(); left > 0; left--) {
+            Group next = order.element();
+            if (underWay >= MOST_UNDER_WAY || now - next.askedNanos < PAUSE_NANOS) {
+                return;
+            }
+            order.remove();
+            if (!next.permits.isEmpty()) {
+                order.add(next);
+                if (!next.asking) {
+                    ask(next, now);
+                }
+            }
+        }
+    }
+
+    private void ask(Group group, long nowNanos) {
+        group.askedNanos = nowNanos;
+        Future<Void> answer = permissions.check(group.asked.principal(), group.asked.wanted());
+        if (answer.succeeded()) {
+            settled(group, nowNanos);
+            return;
+        }
+        group.asking = true;
+        underWay++;
+        answer.onComplete(
+                permitted -> {
+                    answered(group);
+                    settled(group, nowNanos);
+                },
+                why -> {
+                    answered(group);
+                    refused(group, why);
+                });
+    }
+
+    private void answered(Group group) {
+        group.asking = false;
+        underWay--;
+    }
+
+    private static void settled(Group group, long nowNanos) {
+        group.knownNanos = nowNanos;
+        if (group.inDoubt) {
+            group.inDoubt = false;
+            List.copyOf(group.permits).forEach(permit -> permit.told.settled());
+        }
+    }
+
+    private void refused(Group group, Throwable why) {
+        ApiException refusal = why instanceof ApiException known ? known : ApiException.timedOut();
+        switch (refusal.code()) {
+            case UNAVAILABLE, RESOURCE_EXHAUSTED -> {
+                group.inDoubt = true;
+                if (System.nanoTime() - group.knownNanos >= MOST_DOUBT_NANOS) {
+                    revoke(group, ApiException.timedOut());
+                }
+            }
+            default -> revoke(group, refusal);
+        }
+    }
+
+    private void revoke(Group group, ApiException why) {
+        for (Permit permit : new ArrayList<>(group.permits)) {
+            if (group.permits.contains(permit)) {
+                permit.end();
+                revocations.increment();
+                permit.told.revoked(why);
+            }
+        }
+    }
+
+    private void ended(Group group) {
+        if (group.permits.isEmpty()) {
+            groups.remove(group.asked, group);
+            if (groups.isEmpty() && ticker != null) {
+                ticker.cancel(false);
+                ticker = null;
+                order.clear();
+            }
+        }
+    }
+
+    /** That somebody may be told of something. */
+    public final class Permit {
+        private final Group group;
+        private final Told told;
+
+        private Permit(Group group, Told told) {
+            this.group = group;
+            this.told = told;
+        }
+
+        /** Whether nobody could tell when it was last asked: nothing is to be told meanwhile. */
+        public boolean isInDoubt() {
+            return group.inDoubt;
+        }
+
+        /** Asks no more. Idempotent. */
+        public void end() {
+            if (group.permits.remove(this)) {
+                ended(group);
+            }
+        }
+    }
+
+    /** All who are told the same in the same name. */
+    private static final class Group {
+        private final Asked asked;
+        private final Set<Permit> permits = new LinkedHashSet<>(2);
+        private long askedNanos = System.nanoTime();
+        private long knownNanos = askedNanos;
+        private boolean asking;
+        private boolean inDoubt;
+
+        Group(Asked asked) {
+            this.asked = asked;
+        }
+    }
+}
