@@ -133,6 +133,14 @@ public final class EtcdCluster implements AutoCloseable {
         return login == null ? channel : ClientInterceptors.intercept(channel, login);
     }
 
+    /**
+     * As {@link #channel}, but calls are made in nobody's name: for those that are passed on for somebody else, and carry his
+     * token or none.
+     */
+    public Channel bareChannel(Endpoint endpoint) {
+        return channels.get(endpoint);
+    }
+
     /** The endpoint did what it was asked for: whatever it failed at before is forgiven. */
     public void reportSuccess(Endpoint endpoint, Duty duty) {
         update(before -> before.succeeded(endpoint, duty));

@@ -80,7 +80,11 @@ final class EtcdSource implements GatewaySource {
         this.verifier = new Verifier(replica, cluster, settings.feed(), settings.verify(), verified(metrics));
         this.jsonForm = new SourceForm(cluster);
         this.previousEntries = new SourceEntries(cluster, settings.feed());
-        this.forwarding = new SourceForwarding(cluster, settings.forward(), new ForwardMetrics(registry));
+        this.forwarding = new SourceForwarding(
+                cluster,
+                settings.forward(),
+                new ForwardMetrics(registry),
+                () -> permissions != null && permissions.isEnforced());
     }
 
     @Override

@@ -39,6 +39,7 @@ public record EtcdMethod(MethodDescriptor<byte[], byte[]> wire, Treatment treatm
     private static final String MAINTENANCE = "etcdserverpb.Maintenance/";
     static final String ALARM = MAINTENANCE + "Alarm";
     private static final String AUTH = "etcdserverpb.Auth/";
+    static final String AUTHENTICATE = AUTH + "Authenticate";
     private static final String LOCK = "v3lockpb.Lock/";
     private static final String ELECTION = "v3electionpb.Election/";
 
@@ -71,7 +72,7 @@ public record EtcdMethod(MethodDescriptor<byte[], byte[]> wire, Treatment treatm
             write(AUTH + "AuthEnable"),
             write(AUTH + "AuthDisable"),
             read(AUTH + "AuthStatus"),
-            read(AUTH + "Authenticate"),
+            read(AUTHENTICATE),
             write(AUTH + "UserAdd"),
             write(AUTH + "UserGet"),
             write(AUTH + "UserList"),

@@ -4,10 +4,13 @@ import com.google.protobuf.InvalidProtocolBufferException;
 import io.etcd.jetcd.api.AlarmRequest;
 import io.grpc.Metadata;
 import io.grpc.ServerCall;
+import io.grpc.Status;
 import io.understudy.etcd.EtcdCluster;
 import io.understudy.gateway.api.ApiException;
 import io.understudy.gateway.caller.Caller;
+import io.understudy.gateway.caller.Principal;
 import java.util.concurrent.Executor;
+import java.util.function.BooleanSupplier;
 
 /** Passes calls on to the source, or refuses them as a learner would. */
 public final class SourceForwarding implements Forwarding {
@@ -15,11 +18,15 @@ public final class SourceForwarding implements Forwarding {
     private final EtcdCluster source;
     private final ForwardSettings settings;
     private final ForwardMetrics metrics;
+    private final BooleanSupplier asksForNames;
 
-    public SourceForwarding(EtcdCluster source, ForwardSettings settings, ForwardMetrics metrics) {
+    /** {@code asksForNames} is whether the source is known to have authentication enabled. */
+    public SourceForwarding(
+            EtcdCluster source, ForwardSettings settings, ForwardMetrics metrics, BooleanSupplier asksForNames) {
         this.source = source;
         this.settings = settings;
         this.metrics = metrics;
+        this.asksForNames = asksForNames;
     }
 
     @Override
@@ -30,6 +37,9 @@ public final class SourceForwarding implements Forwarding {
         }
         if (refuses(method)) {
             return Refusals.end(client, ApiException.notSupportedForLearner());
+        }
+        if (isOfAName(method, caller)) {
+            return Refusals.end(client, nameIsNotPassedOn());
         }
         ForwardedCall call =
                 new ForwardedCall(method, client, headers, caller, loop, source, metrics, null, settings.timeout());
@@ -48,10 +58,26 @@ public final class SourceForwarding implements Forwarding {
         if (refuses(method) && !listsAlarms(method, request)) {
             return Refusals.end(client, ApiException.notSupportedForLearner());
         }
+        if (isOfAName(method, caller)) {
+            return Refusals.end(client, nameIsNotPassedOn());
+        }
         ForwardedCall call =
                 new ForwardedCall(method, client, headers, caller, loop, source, metrics, request, settings.timeout());
         call.start();
         return call;
+    }
+
+    /** Who is known here by his certificate only would be nobody at the source, or, worse, somebody else. */
+    private boolean isOfAName(EtcdMethod method, Caller caller) {
+        return caller.principal() instanceof Principal.Certificate
+                && asksForNames.getAsBoolean()
+                && !method.fullName().equals(EtcdMethod.AUTHENTICATE);
+    }
+
+    private static ApiException nameIsNotPassedOn() {
+        return new ApiException(
+                Status.Code.PERMISSION_DENIED,
+                "understudy: the name in a client certificate is not passed on; authenticate, and call with the token");
     }
 
     private boolean refuses(EtcdMethod method) {

@@ -74,7 +74,7 @@ public final class EnforcedPermissions implements ReadPermissions, AutoCloseable
     /** Those of {@code source}; asks nobody until {@link #start}. */
     public static EnforcedPermissions of(
             Vertx vertx, EtcdCluster source, PermissionSettings settings, MeterRegistry registry) {
-        SourceOracle oracle = new SourceOracle(source, source::channel);
+        SourceOracle oracle = new SourceOracle(source, source::bareChannel);
         return new EnforcedPermissions(
                 vertx, source.thread(), oracle::isEnforced, oracle, new UnknownNames(), settings, registry);
     }
