@@ -1,0 +1,343 @@
+package io.understudy.gateway;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import com.google.protobuf.ByteString;
+import io.etcd.jetcd.api.Compare;
+import io.etcd.jetcd.api.KVGrpc;
+import io.etcd.jetcd.api.MaintenanceGrpc;
+import io.etcd.jetcd.api.Permission;
+import io.etcd.jetcd.api.PutRequest;
+import io.etcd.jetcd.api.RangeRequest;
+import io.etcd.jetcd.api.RequestOp;
+import io.etcd.jetcd.api.StatusRequest;
+import io.etcd.jetcd.api.TxnRequest;
+import io.etcd.jetcd.api.WatchCreateRequest;
+import io.etcd.jetcd.api.WatchGrpc;
+import io.etcd.jetcd.api.WatchRequest;
+import io.etcd.jetcd.api.WatchResponse;
+import io.grpc.Channel;
+import io.grpc.Context;
+import io.grpc.StatusRuntimeException;
+import io.grpc.stub.StreamObserver;
+import io.understudy.config.HostPort;
+import io.understudy.etcd.EtcdSettings;
+import io.understudy.gateway.forward.ForwardSettings;
+import io.understudy.gateway.forward.Writes;
+import io.understudy.local.etcd.EtcdMember;
+import io.understudy.local.junit.EtcdExtension;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpRequest.BodyPublishers;
+import java.net.http.HttpResponse;
+import java.net.http.HttpResponse.BodyHandlers;
+import java.time.Duration;
+import java.util.Base64;
+import java.util.Map;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.Callable;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.extension.RegisterExtension;
+
+/** A gateway whose source has users: nobody is shown what the source would not show him. */
+@Timeout(120)
+final class PermissionIT {
+
+    @RegisterExtension
+    static final EtcdExtension SOURCE = EtcdExtension.voters(1).learners(1).named("source");
+
+    private static final String EMPTY_NAME = "INVALID_ARGUMENT: etcdserver: user name is empty";
+    private static final String DENIED = "PERMISSION_DENIED: etcdserver: permission denied";
+    private static final String INVALID = "UNAUTHENTICATED: etcdserver: invalid auth token";
+    private static final String OK = "OK";
+
+    private static Users users;
+    private static GatewayFixture fixture;
+
+    @BeforeAll
+    static void start() throws Exception {
+        users = new Users(SOURCE.cluster());
+        users.add("guest");
+        users.grant("guest", Permission.Type.READ, key("script"), ByteString.EMPTY);
+        users.grant("guest", Permission.Type.READWRITE, key("plays/"), key("plays0"));
+        users.add("nobody");
+        for (String name : new String[] {"script", "secret", "plays/hamlet"}) {
+            var unused = users.asRoot()
+                    .put(PutRequest.newBuilder()
+                            .setKey(key(name))
+                            .setValue(key(name))
+                            .build());
+        }
+        EtcdSettings source = EtcdSettings.of(SOURCE.cluster().clientUrls().toArray(new URI[0]))
+                .withName("source")
+                .withLogin(Users.root());
+        fixture = new GatewayFixture(GatewaySettings.of("test", new HostPort("127.0.0.1", 0), source)
+                .withForward(ForwardSettings.DEFAULTS.with(Writes.FORWARD)));
+        fixture.awaitReady();
+    }
+
+    @AfterAll
+    static void stop() {
+        fixture.close();
+        users.close();
+    }
+
+    /** etcd-io/etcd#22065: its proxy answers anybody from its cache. */
+    @Test
+    void whatRootHasJustReadIsNotShownToOthers() {
+        assertThat(read(users.token("root"), "secret")).isEqualTo(OK);
+        assertThat(read(null, "secret")).isEqualTo(EMPTY_NAME);
+        assertThat(read(users.token("guest"), "secret")).isEqualTo(DENIED);
+        assertThat(read("never.7", "secret")).isEqualTo(INVALID);
+        assertThat(read("", "secret")).isEqualTo(INVALID);
+    }
+
+    @Test
+    void everyPartOfATransactionIsChecked() {
+        Channel guest = gateway(users.token("guest"));
+        RequestOp script =
+                RequestOp.newBuilder().setRequestRange(range("script")).build();
+        RequestOp secret =
+                RequestOp.newBuilder().setRequestRange(range("secret")).build();
+        Compare compare = Compare.newBuilder().setKey(key("secret")).build();
+        TxnRequest plain = TxnRequest.newBuilder().addSuccess(script).build();
+        for (TxnRequest refused : new TxnRequest[] {
+            plain.toBuilder().addCompare(compare).build(),
+            plain.toBuilder().addFailure(secret).build(),
+            plain.toBuilder()
+                    .addFailure(RequestOp.newBuilder()
+                            .setRequestTxn(TxnRequest.newBuilder().addCompare(compare)))
+                    .build(),
+            plain.toBuilder()
+                    .addFailure(RequestOp.newBuilder()
+                            .setRequestTxn(TxnRequest.newBuilder().addFailure(secret)))
+                    .build()
+        }) {
+            assertThat(outcome(() -> KVGrpc.newBlockingStub(guest).txn(refused)))
+                    .isEqualTo(DENIED);
+        }
+        assertThat(outcome(() -> KVGrpc.newBlockingStub(guest).txn(plain))).isEqualTo(OK);
+        TxnRequest nothing = TxnRequest.getDefaultInstance();
+        assertThat(outcome(() -> KVGrpc.newBlockingStub(gateway(null)).txn(nothing)))
+                .isEqualTo(OK);
+        assertThat(outcome(() -> KVGrpc.newBlockingStub(gateway("never.7")).txn(nothing)))
+                .isEqualTo(INVALID);
+        assertThat(outcome(() -> KVGrpc.newBlockingStub(gateway(null)).txn(plain)))
+                .isEqualTo(EMPTY_NAME);
+    }
+
+    @Test
+    void watchesAreRefusedAsByEtcd() throws Exception {
+        String denied = "rpc error: code = PermissionDenied desc = etcdserver: permission denied";
+        try (Watching guest = new Watching(users.token("guest"))) {
+            guest.create("secret", "");
+            assertThat(guest.next())
+                    .isEqualTo(WatchResponse.newBuilder(guest.last)
+                            .setWatchId(-1)
+                            .setCreated(true)
+                            .setCanceled(true)
+                            .setCancelReason(denied)
+                            .build());
+            guest.create("secret", "a");
+            assertThat(guest.next().getCancelReason()).isEqualTo(denied);
+            guest.create("plays/z", "plays/a");
+            assertThat(guest.next().getCancelReason()).isEqualTo("mvcc: watcher range is empty");
+            // Stricter than etcd 3.5.30: GHSA-xg4h-6gfc-h4m8.
+            guest.create("script", "\0");
+            assertThat(guest.next().getCancelReason()).isEqualTo(denied);
+            guest.create("plays/", "plays0");
+            assertThat(guest.next().getCanceled()).isFalse();
+        }
+        try (Watching anonymous = new Watching(null)) {
+            anonymous.create("script", "");
+            assertThat(anonymous.next().getCancelReason())
+                    .isEqualTo("rpc error: code = InvalidArgument desc = etcdserver: user name is empty");
+        }
+        try (Watching stranger = new Watching("never.7")) {
+            stranger.create("script", "");
+            assertThat(stranger.next().getCancelReason())
+                    .isEqualTo("rpc error: code = Unauthenticated desc = etcdserver: invalid auth token");
+        }
+    }
+
+    @Test
+    void whatTheGatewayTellsOfItselfIsForRoot() {
+        for (Map.Entry<@Nullable String, String> each : Map.of(
+                        users.token("root"), OK, users.token("guest"), DENIED, "never.7", INVALID)
+                .entrySet()) {
+            assertThat(outcome(() -> MaintenanceGrpc.newBlockingStub(gateway(each.getKey()))
+                            .status(StatusRequest.getDefaultInstance())))
+                    .isEqualTo(each.getValue());
+        }
+        assertThat(outcome(() ->
+                        MaintenanceGrpc.newBlockingStub(gateway(null)).status(StatusRequest.getDefaultInstance())))
+                .isEqualTo(EMPTY_NAME);
+    }
+
+    @Test
+    void jsonIsChecked() throws Exception {
+        String json =
+                "{\"key\":\"" + Base64.getEncoder().encodeToString(key("secret").toByteArray()) + "\"}";
+        String token = users.token("guest");
+        assertThat(post("/v3/kv/range", json, null))
+                .isEqualTo("400 {\"code\":3, \"message\":\"etcdserver: user name is empty\"}");
+        assertThat(post("/v3/kv/range", json, token))
+                .isEqualTo("403 {\"code\":7, \"message\":\"etcdserver: permission denied\"}");
+        assertThat(post("/v3/kv/range", json, "never.7")).startsWith("401 ");
+        assertThat(post("/v3/kv/range", json, users.token("root"))).startsWith("200 ");
+    }
+
+    @Test
+    void aGrantIsSeenAtOnceAndItsEndSoon() {
+        users.add("extra");
+        String token = users.token("extra");
+        assertThat(read(token, "secret")).isEqualTo(DENIED);
+        users.grant("extra", Permission.Type.READ, key("secret"), ByteString.EMPTY);
+        await().atMost(Duration.ofSeconds(1))
+                .untilAsserted(() -> assertThat(read(token, "secret")).isEqualTo(OK));
+        users.revoke("extra", key("secret"), ByteString.EMPTY);
+        await().atMost(Duration.ofSeconds(2))
+                .untilAsserted(() -> assertThat(read(token, "secret")).isEqualTo(DENIED));
+    }
+
+    @Test
+    void aWatchEndsWhenItMayNotBeReadAnyMore() throws Exception {
+        users.add("watcher");
+        users.grant("watcher", Permission.Type.READ, key("news"), ByteString.EMPTY);
+        users.grant("watcher", Permission.Type.READ, key("script"), ByteString.EMPTY);
+        try (Watching watching = new Watching(users.token("watcher"))) {
+            watching.create("news", "");
+            assertThat(watching.next().getCreated()).isTrue();
+            watching.create("script", "");
+            assertThat(watching.next().getCreated()).isTrue();
+            var unused = users.asRoot()
+                    .put(PutRequest.newBuilder().setKey(key("news")).build());
+            assertThat(watching.next().getEventsCount()).isEqualTo(1);
+            users.revoke("watcher", key("news"), ByteString.EMPTY);
+            WatchResponse end = watching.next();
+            assertThat(end.getCanceled()).isTrue();
+            assertThat(end.getCreated()).isFalse();
+            assertThat(end.getWatchId()).isZero();
+            assertThat(end.getCancelReason())
+                    .isEqualTo("rpc error: code = PermissionDenied desc = etcdserver: permission denied");
+            var unusedToo = users.asRoot()
+                    .put(PutRequest.newBuilder().setKey(key("news")).build());
+            var unusedAsWell = users.asRoot()
+                    .put(PutRequest.newBuilder().setKey(key("script")).build());
+            WatchResponse other = watching.next();
+            assertThat(other.getWatchId()).isEqualTo(1);
+            assertThat(other.getEvents(0).getKv().getKey()).isEqualTo(key("script"));
+        }
+    }
+
+    @Test
+    void aLearnerThatWasRestartedForgetsTokensAndClientsAreToldSo() throws Exception {
+        String token = users.token("guest");
+        assertThat(read(token, "script")).isEqualTo(OK);
+        EtcdMember learner = SOURCE.cluster().learners().get(0);
+        learner.stop();
+        learner.start();
+        await().atMost(GatewayFixture.PATIENCE)
+                .untilAsserted(() -> assertThat(read(token, "script")).isEqualTo(INVALID));
+        await().atMost(GatewayFixture.PATIENCE).untilAsserted(() -> assertThat(read(users.token("guest"), "script"))
+                .isEqualTo(OK));
+    }
+
+    private static String read(@Nullable String token, String key) {
+        return outcome(() -> KVGrpc.newBlockingStub(gateway(token))
+                .withDeadlineAfter(10, TimeUnit.SECONDS)
+                .range(range(key)));
+    }
+
+    private static String outcome(Callable<?> call) {
+        try {
+            Object unused = call.call();
+            return OK;
+        } catch (StatusRuntimeException e) {
+            return e.getMessage();
+        } catch (Exception e) {
+            throw new AssertionError(e);
+        }
+    }
+
+    private static Channel gateway(@Nullable String token) {
+        return Users.as(token, fixture.channel());
+    }
+
+    private static RangeRequest range(String key) {
+        return RangeRequest.newBuilder().setKey(key(key)).build();
+    }
+
+    private static String post(String path, String body, @Nullable String token) throws Exception {
+        HttpRequest.Builder request = HttpRequest.newBuilder(
+                        URI.create("http://127.0.0.1:" + fixture.gateway.apiPort() + path))
+                .POST(BodyPublishers.ofString(body));
+        if (token != null) {
+            request.header("Authorization", token);
+        }
+        HttpResponse<String> answer = HttpClient.newHttpClient().send(request.build(), BodyHandlers.ofString());
+        return answer.statusCode() + " " + answer.body().strip();
+    }
+
+    private static ByteString key(String text) {
+        return ByteString.copyFromUtf8(text);
+    }
+
+    /** A stream of watches, and what it was told. */
+    private static final class Watching implements AutoCloseable {
+        private final Context.CancellableContext context = Context.current().withCancellation();
+        private final BlockingQueue<WatchResponse> told = new LinkedBlockingQueue<>();
+        private final StreamObserver<WatchRequest> requests;
+        private WatchResponse last = WatchResponse.getDefaultInstance();
+
+        Watching(@Nullable String token) throws Exception {
+            requests = context.call(() -> WatchGrpc.newStub(gateway(token)).watch(new StreamObserver<>() {
+                @Override
+                public void onNext(WatchResponse response) {
+                    told.add(response);
+                }
+
+                @Override
+                public void onError(Throwable failure) {
+                    told.add(WatchResponse.newBuilder()
+                            .setCancelReason(String.valueOf(failure.getMessage()))
+                            .build());
+                }
+
+                @Override
+                public void onCompleted() {
+                    // Nothing waits for that.
+                }
+            }));
+        }
+
+        void create(String key, String end) {
+            requests.onNext(WatchRequest.newBuilder()
+                    .setCreateRequest(
+                            WatchCreateRequest.newBuilder().setKey(key(key)).setRangeEnd(key(end)))
+                    .build());
+        }
+
+        WatchResponse next() throws InterruptedException {
+            WatchResponse next = told.poll(10, TimeUnit.SECONDS);
+            if (next == null) {
+                throw new AssertionError("told nothing");
+            }
+            last = next;
+            return next;
+        }
+
+        @Override
+        public void close() {
+            context.cancel(null);
+        }
+    }
+}

@@ -1,0 +1,109 @@
+package io.understudy.gateway;
+
+import com.google.protobuf.ByteString;
+import io.etcd.jetcd.api.AuthGrpc;
+import io.etcd.jetcd.api.AuthRoleAddRequest;
+import io.etcd.jetcd.api.AuthRoleGrantPermissionRequest;
+import io.etcd.jetcd.api.AuthRoleRevokePermissionRequest;
+import io.etcd.jetcd.api.AuthUserAddRequest;
+import io.etcd.jetcd.api.AuthUserGrantRoleRequest;
+import io.etcd.jetcd.api.AuthenticateRequest;
+import io.etcd.jetcd.api.KVGrpc;
+import io.etcd.jetcd.api.Permission;
+import io.grpc.Channel;
+import io.grpc.ClientInterceptors;
+import io.grpc.ManagedChannel;
+import io.grpc.Metadata;
+import io.grpc.stub.MetadataUtils;
+import io.understudy.etcd.Credentials;
+import io.understudy.local.etcd.LocalEtcd;
+import java.net.URI;
+import java.util.concurrent.TimeUnit;
+
+/** Users and roles of a test's cluster, in which authentication is enabled. A user's password is his name. */
+final class Users implements AutoCloseable {
+
+    static final String ROOT = "root";
+
+    private static final Metadata.Key<String> TOKEN = Metadata.Key.of("token", Metadata.ASCII_STRING_MARSHALLER);
+
+    private final ManagedChannel voter;
+    private final String rootToken;
+
+    Users(LocalEtcd cluster) {
+        cluster.enableAuthentication(ROOT);
+        URI url = cluster.leader().clientUrl();
+        voter = GatewayFixture.channel(url.getHost(), url.getPort());
+        rootToken = token(ROOT);
+    }
+
+    /** As whom a gateway may log in that reads everything. */
+    static Credentials root() {
+        return new Credentials(ROOT, ROOT);
+    }
+
+    ManagedChannel voter() {
+        return voter;
+    }
+
+    /** With a user's token on each call; none for null. */
+    static Channel as(String token, Channel channel) {
+        Metadata headers = new Metadata();
+        if (token != null) {
+            headers.put(TOKEN, token);
+        }
+        return ClientInterceptors.intercept(channel, MetadataUtils.newAttachHeadersInterceptor(headers));
+    }
+
+    KVGrpc.KVBlockingStub asRoot() {
+        return KVGrpc.newBlockingStub(as(rootToken, voter)).withDeadlineAfter(30, TimeUnit.SECONDS);
+    }
+
+    String token(String user) {
+        return AuthGrpc.newBlockingStub(voter)
+                .withDeadlineAfter(30, TimeUnit.SECONDS)
+                .authenticate(AuthenticateRequest.newBuilder()
+                        .setName(user)
+                        .setPassword(user)
+                        .build())
+                .getToken();
+    }
+
+    /** Adds a user with a role of the same name. */
+    void add(String user) {
+        var unused = auth().userAdd(AuthUserAddRequest.newBuilder()
+                .setName(user)
+                .setPassword(user)
+                .build());
+        var unusedToo =
+                auth().roleAdd(AuthRoleAddRequest.newBuilder().setName(user).build());
+        var unusedAsWell = auth().userGrantRole(AuthUserGrantRoleRequest.newBuilder()
+                .setUser(user)
+                .setRole(user)
+                .build());
+    }
+
+    void grant(String user, Permission.Type type, ByteString key, ByteString end) {
+        var unused = auth().roleGrantPermission(AuthRoleGrantPermissionRequest.newBuilder()
+                .setName(user)
+                .setPerm(Permission.newBuilder().setPermType(type).setKey(key).setRangeEnd(end))
+                .build());
+    }
+
+    void revoke(String user, ByteString key, ByteString end) {
+        var unused = auth().roleRevokePermission(AuthRoleRevokePermissionRequest.newBuilder()
+                .setRole(user)
+                .setKey(key)
+                .setRangeEnd(end)
+                .build());
+    }
+
+    private AuthGrpc.AuthBlockingStub auth() {
+        return AuthGrpc.newBlockingStub(as(rootToken, voter)).withDeadlineAfter(30, TimeUnit.SECONDS);
+    }
+
+    @Override
+    public void close() {
+        voter.shutdownNow();
+    }
+}
