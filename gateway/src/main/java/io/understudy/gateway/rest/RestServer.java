@@ -72,7 +72,9 @@ public final class RestServer {
         HttpServerOptions options = new HttpServerOptions()
                 .setMaxInitialLineLength(MAX_TARGET_BYTES)
                 .setIdleTimeout((int) IDLE.toSeconds())
-                .setTcpNoDelay(true);
+                .setTcpNoDelay(true)
+                // Until it knows the protocol, Vert.x logs each client that goes away as an error.
+                .setHttp2ClearTextEnabled(false);
         if (tls != null) {
             options.setSsl(true)
                     .setUseAlpn(true)
@@ -125,6 +127,8 @@ public final class RestServer {
             // A negative port is a free one that all servers with the same number share: the etcd API has another.
             int port = listen.port() == 0 ? -2 : listen.port();
             return vertx.createHttpServer(options())
+                    // A client that went away says so by a reset; without a handler each is logged as an error.
+                    .connectionHandler(client -> client.exceptionHandler(lost -> {}))
                     .requestHandler(request -> api.handle(request, sessions.of(request.connection()), here))
                     .listen(port, listen.host())
                     .onSuccess(servers::add);

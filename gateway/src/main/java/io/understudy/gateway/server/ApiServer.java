@@ -94,6 +94,8 @@ public final class ApiServer {
             return;
         }
         socket.closeHandler(closed -> connections.decrementAndGet());
+        // A client that went away says so by a reset; without a handler each is logged as an error.
+        socket.exceptionHandler(lost -> {});
         ClientConnection client = new ClientConnection(context, socket);
         ProtocolSelector selector = new ProtocolSelector(client, requests, limits);
         // Before Vert.x's own handler, which so sees no bytes but goes on caring for the connection's end.
