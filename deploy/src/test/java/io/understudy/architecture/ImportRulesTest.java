@@ -47,6 +47,7 @@ final class ImportRulesTest {
             .local.process      org.slf4j
             .local.fault        org.slf4j
             .local.certificate
+            .local.fuzz         .local.process
             .local.binary       .local.process
             .local.etcd         .local.binary .local.process .local.fault com.fasterxml.jackson org.slf4j
             .local.kafka        .local.process .local.fault org.slf4j
