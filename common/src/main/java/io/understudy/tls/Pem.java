@@ -21,7 +21,7 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /** Reads PEM files with the JDK's own means. */
-final class Pem {
+public final class Pem {
 
     private static final Pattern BLOCK =
             Pattern.compile("-----BEGIN ([A-Z0-9 ]+)-----\\s([A-Za-z0-9+/=\\s]+?)-----END \\1-----");
@@ -30,8 +30,12 @@ final class Pem {
 
     private Pem() {}
 
-    /** @throws TlsFileException if there is no certificate in the file, or one can't be read */
-    static List<X509Certificate> certificates(Path file) {
+    /**
+     * The certificates in a file, in their order; at least one.
+     *
+     * @throws TlsFileException if there is none in the file, or one can't be read
+     */
+    public static List<X509Certificate> certificates(Path file) {
         List<X509Certificate> certificates = new ArrayList<>();
         Matcher block = BLOCK.matcher(read(file));
         try {
@@ -52,11 +56,11 @@ final class Pem {
     }
 
     /**
-     * The private key in a file that belongs to {@code certificate}.
+     * The private key in a file that belongs to {@code certificate}, which was read from {@code certificateFile}.
      *
      * @throws TlsFileException if there is none in PKCS #8 form, or it belongs to another certificate
      */
-    static PrivateKey key(Path file, Path certificateFile, X509Certificate certificate) {
+    public static PrivateKey key(Path file, Path certificateFile, X509Certificate certificate) {
         String text = read(file);
         Matcher block = BLOCK.matcher(text);
         while (block.find()) {

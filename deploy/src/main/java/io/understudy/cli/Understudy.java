@@ -26,6 +26,7 @@ import picocli.CommandLine.Spec;
             GatewayCommand.class,
             MirrorCommand.class,
             ClusterCommand.class,
+            PkiCommand.class,
             EtcdCommand.class,
             LabCommand.class,
             BenchCommand.class

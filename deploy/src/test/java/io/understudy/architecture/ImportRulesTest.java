@@ -129,10 +129,11 @@ final class ImportRulesTest {
             .bench.kafka        com.google.protobuf org.apache.kafka.clients org.apache.kafka.common
             .cluster            .vocabulary .etcd .config .metrics .tls .local .report com.fasterxml.jackson
             .cluster            com.google.protobuf com.sun.net.httpserver io.etcd.jetcd.api io.grpc io.micrometer org.slf4j
+            .pki                .tls javax.security org.bouncycastle
             .seed               .mirror.takeover .mirror.scope .vocabulary .etcd .local com.google.protobuf
             .seed               io.etcd.jetcd.api io.micrometer
             .cli                .cluster .lab .bench .gateway .mirror .config .report .vocabulary .local.binary .local.process
-            .cli                .seed .tls .etcd io.micrometer com.fasterxml.jackson me.tongfei.progressbar picocli
+            .cli                .seed .pki .tls .etcd io.micrometer com.fasterxml.jackson me.tongfei.progressbar picocli
             """);
 
     private static final JavaClasses PRODUCTION = CompiledClasses.ofProduction();

@@ -1,0 +1,170 @@
+package io.understudy.pki;
+
+import io.understudy.pki.Subject.Use;
+import java.io.ByteArrayInputStream;
+import java.io.IOException;
+import java.math.BigInteger;
+import java.security.GeneralSecurityException;
+import java.security.KeyPair;
+import java.security.KeyPairGenerator;
+import java.security.PrivateKey;
+import java.security.PublicKey;
+import java.security.SecureRandom;
+import java.security.cert.CertificateFactory;
+import java.security.cert.X509Certificate;
+import java.security.spec.ECGenParameterSpec;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.Date;
+import java.util.List;
+import java.util.regex.Pattern;
+import org.bouncycastle.asn1.x500.X500Name;
+import org.bouncycastle.asn1.x500.X500NameBuilder;
+import org.bouncycastle.asn1.x500.style.BCStyle;
+import org.bouncycastle.asn1.x509.BasicConstraints;
+import org.bouncycastle.asn1.x509.ExtendedKeyUsage;
+import org.bouncycastle.asn1.x509.Extension;
+import org.bouncycastle.asn1.x509.GeneralName;
+import org.bouncycastle.asn1.x509.GeneralNames;
+import org.bouncycastle.asn1.x509.KeyPurposeId;
+import org.bouncycastle.asn1.x509.KeyUsage;
+import org.bouncycastle.cert.X509v3CertificateBuilder;
+import org.bouncycastle.cert.jcajce.JcaX509ExtensionUtils;
+import org.bouncycastle.cert.jcajce.JcaX509v3CertificateBuilder;
+import org.bouncycastle.operator.OperatorCreationException;
+import org.bouncycastle.operator.jcajce.JcaContentSignerBuilder;
+import org.jspecify.annotations.Nullable;
+
+/** Signs certificates with the key of one authority. Immutable. */
+public final class Authority {
+
+    private static final String SIGNATURE = "SHA256withECDSA";
+
+    /** By which the clocks of those who verify may be behind. */
+    private static final Duration SKEW = Duration.ofMinutes(5);
+
+    private static final int SERIAL_BITS = 127;
+
+    private static final Pattern ADDRESS = Pattern.compile("\\d{1,3}(\\.\\d{1,3}){3}|[0-9a-fA-F:.]*:[0-9a-fA-F:.]*");
+    private static final SecureRandom RANDOM = new SecureRandom();
+
+    private final Issued own;
+
+    public Authority(Issued own) {
+        this.own = own;
+    }
+
+    /**
+     * A new one, which vouches for itself.
+     *
+     * @param commonName what it is called
+     * @param pathLength how many authorities may follow it in a chain, 0 for none: it signs for servers and clients only
+     */
+    public static Authority create(String commonName, int pathLength, Duration validity) {
+        try {
+            KeyPair keys = keys();
+            X500Name name = name(commonName);
+            Instant now = Instant.now();
+            X509v3CertificateBuilder builder = builder(name, now, now.plus(validity), name, keys.getPublic())
+                    .addExtension(Extension.basicConstraints, true, new BasicConstraints(pathLength))
+                    .addExtension(Extension.keyUsage, true, new KeyUsage(KeyUsage.keyCertSign | KeyUsage.cRLSign))
+                    .addExtension(
+                            Extension.subjectKeyIdentifier,
+                            false,
+                            new JcaX509ExtensionUtils().createSubjectKeyIdentifier(keys.getPublic()));
+            return new Authority(new Issued(sign(builder, keys.getPrivate()), keys.getPrivate()));
+        } catch (GeneralSecurityException | IOException e) {
+            throw new IllegalStateException("this Java platform lacks what certificates need", e);
+        }
+    }
+
+    /** Its own certificate, by which those it has signed are verified, and key. */
+    public Issued own() {
+        return own;
+    }
+
+    /** A certificate with a new key. It ends no later than the authority's own. */
+    public Issued issue(Subject subject) {
+        try {
+            KeyPair keys = keys();
+            Instant now = Instant.now();
+            Instant most = own.certificate().getNotAfter().toInstant();
+            Instant end = now.plus(subject.validity());
+            JcaX509ExtensionUtils extensions = new JcaX509ExtensionUtils();
+            X509v3CertificateBuilder builder = builder(
+                            X500Name.getInstance(
+                                    own.certificate().getSubjectX500Principal().getEncoded()),
+                            now,
+                            end.isBefore(most) ? end : most,
+                            name(subject.commonName()),
+                            keys.getPublic())
+                    .addExtension(Extension.basicConstraints, true, new BasicConstraints(false))
+                    .addExtension(Extension.keyUsage, true, new KeyUsage(KeyUsage.digitalSignature))
+                    .addExtension(Extension.extendedKeyUsage, false, uses(subject))
+                    .addExtension(
+                            Extension.subjectKeyIdentifier,
+                            false,
+                            extensions.createSubjectKeyIdentifier(keys.getPublic()))
+                    .addExtension(
+                            Extension.authorityKeyIdentifier,
+                            false,
+                            extensions.createAuthorityKeyIdentifier(own.certificate()));
+            if (!subject.hosts().isEmpty()) {
+                // RFC 5280 4.2.1.6: with an empty subject it is all there is.
+                builder.addExtension(
+                        Extension.subjectAlternativeName, subject.commonName() == null, names(subject.hosts()));
+            }
+            return new Issued(sign(builder, own.key()), keys.getPrivate());
+        } catch (GeneralSecurityException | IOException e) {
+            throw new IllegalStateException("this Java platform lacks what certificates need", e);
+        }
+    }
+
+    private static X509v3CertificateBuilder builder(
+            X500Name issuer, Instant now, Instant end, X500Name subject, PublicKey key) {
+        return new JcaX509v3CertificateBuilder(
+                issuer,
+                new BigInteger(SERIAL_BITS, RANDOM).setBit(SERIAL_BITS - 1),
+                Date.from(now.minus(SKEW)),
+                Date.from(end),
+                subject,
+                key);
+    }
+
+    private static X500Name name(@Nullable String commonName) {
+        X500NameBuilder name = new X500NameBuilder();
+        return (commonName == null ? name : name.addRDN(BCStyle.CN, commonName)).build();
+    }
+
+    private static ExtendedKeyUsage uses(Subject subject) {
+        return new ExtendedKeyUsage(subject.uses().stream()
+                .sorted()
+                .map(use -> use == Use.SERVER ? KeyPurposeId.id_kp_serverAuth : KeyPurposeId.id_kp_clientAuth)
+                .toArray(KeyPurposeId[]::new));
+    }
+
+    private static GeneralNames names(List<String> hosts) {
+        return new GeneralNames(hosts.stream()
+                .map(host -> new GeneralName(
+                        ADDRESS.matcher(host).matches() ? GeneralName.iPAddress : GeneralName.dNSName, host))
+                .toArray(GeneralName[]::new));
+    }
+
+    private static KeyPair keys() throws GeneralSecurityException {
+        KeyPairGenerator generator = KeyPairGenerator.getInstance("EC");
+        generator.initialize(new ECGenParameterSpec("secp256r1"));
+        return generator.generateKeyPair();
+    }
+
+    private static X509Certificate sign(X509v3CertificateBuilder builder, PrivateKey key)
+            throws GeneralSecurityException, IOException {
+        try {
+            byte[] der = builder.build(new JcaContentSignerBuilder(SIGNATURE).build(key))
+                    .getEncoded();
+            return (X509Certificate)
+                    CertificateFactory.getInstance("X.509").generateCertificate(new ByteArrayInputStream(der));
+        } catch (OperatorCreationException e) {
+            throw new GeneralSecurityException(e);
+        }
+    }
+}
