@@ -70,8 +70,8 @@ final class ImportRulesTest {
             .gateway.caller     .vocabulary .gateway.api io.grpc io.vertx.core javax.naming javax.net javax.security
             .gateway.caller     org.slf4j
             .gateway.permission .gateway.api .gateway.caller .vocabulary .etcd .config com.github.benmanes.caffeine
-            .gateway.permission com.google.protobuf io.etcd.jetcd.api io.grpc io.micrometer io.netty.util io.vertx.core
-            .gateway.permission org.slf4j
+            .gateway.permission com.google.protobuf io.etcd.jetcd.api io.grpc io.micrometer io.netty.channel io.netty.util
+            .gateway.permission io.vertx.core org.slf4j
             .gateway.forward    .gateway.api .gateway.caller .etcd .config com.google.protobuf io.etcd.jetcd.api
             .gateway.forward    io.grpc io.micrometer io.vertx.core
             .gateway.member     .gateway.api .gateway.replica .etcd .vocabulary .config io.etcd.jetcd.api
