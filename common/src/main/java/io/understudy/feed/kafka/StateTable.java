@@ -45,7 +45,6 @@ final class StateTable {
     private Revision lastChange = Revision.ZERO;
     private int lastIndex;
     private long sinceMark;
-    private long inThisSnapshot;
     private boolean unbroken;
     private boolean markExpected;
 
@@ -110,10 +109,8 @@ final class StateTable {
                 entries.remove(changed.change().key());
             }
         } else if (told instanceof TopicRecord.Found found) {
-            inThisSnapshot++;
             put(found.entry());
         } else if (told instanceof TopicRecord.Gone gone) {
-            inThisSnapshot++;
             entries.remove(gone.key());
         } else {
             mark(told);
@@ -129,7 +126,6 @@ final class StateTable {
         chained = Revision.ZERO;
         lastChange = Revision.ZERO;
         sinceMark = 0;
-        inThisSnapshot = 0;
     }
 
     private void put(KeyValue entry) {
@@ -149,21 +145,18 @@ final class StateTable {
     }
 
     private void mark(TopicRecord told) {
-        boolean ofSnapshot = inSnapshot;
         atMark = true;
         markExpected = false;
         lastMark = told.revision();
         inSnapshot = told instanceof TopicRecord.SnapshotBegin;
-        if (inSnapshot) {
-            // It does not name the mark before it.
+        if (!(told instanceof TopicRecord.Complete complete)) {
+            // Neither bracket of a snapshot names the mark before it: whole snapshots may have been taken in between,
+            // and
+            // what is counted since a beginning be of several.
             unbroken = false;
-        } else if (told instanceof TopicRecord.SnapshotEnd end) {
-            unbroken &= ofSnapshot && inThisSnapshot == end.records();
-        } else if (told instanceof TopicRecord.Complete complete
-                && told.revision().isAfter(chained)) {
+        } else if (told.revision().isAfter(chained)) {
             unbroken &= complete.previous().equals(chained) && complete.records() == sinceMark;
         }
-        inThisSnapshot = 0;
         if (!inSnapshot && told.revision().isAfter(chained)) {
             chained = told.revision();
             sinceMark = 0;

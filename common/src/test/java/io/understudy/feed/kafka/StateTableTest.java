@@ -185,6 +185,24 @@ class StateTableTest {
         assertThat(table.isUnbroken()).isTrue();
     }
 
+    /** The end of the first was taken, and the beginning of the second; together they seem to be whole. */
+    @Test
+    void theRecordsOfTwoSnapshotsAreNotTakenForOneThatIsWhole() {
+        Revision first = new Revision(5);
+        Revision second = new Revision(9);
+        RandomHistory history = new RandomHistory(1, 6);
+        history.next(4);
+        StateTable table = new StateTable(KeyRange.all());
+        table.accept(new TopicRecord.SnapshotBegin(CLUSTER, first), 1);
+        List<KeyValue> found = history.state();
+        table.accept(new TopicRecord.Found(CLUSTER, found.get(0)), 1);
+        table.beginVerified();
+        table.accept(new TopicRecord.Found(CLUSTER, found.get(1)), 1);
+        table.accept(new TopicRecord.SnapshotEnd(CLUSTER, second, 2), 1);
+
+        assertThat(table.isUnbroken()).isFalse();
+    }
+
     /** MirrorMaker goes back to an earlier record at any one. */
     @Property
     void whatIsCopiedAgainIsWaitedFor(@ForAll long seed) {
