@@ -38,6 +38,12 @@ final class LabCommand implements Callable<Integer> {
     @Option(names = "--no-kafka", description = "Leave out Kafka, the mirror to it, and what is fed from it.")
     private boolean noKafka;
 
+    @Option(
+            names = "--tls",
+            description = "Have all parts speak TLS, and ask each other for certificates, which are made below the "
+                    + "directory; from its first start on.")
+    private boolean tls;
+
     @Option(names = "--exit-after-check", description = "Stop after the self-check; status 0 if it succeeded.")
     private boolean exitAfterCheck;
 
@@ -58,6 +64,7 @@ final class LabCommand implements Callable<Integer> {
                         dataDirectory == null ? LabRun.standardDirectory() : dataDirectory.toAbsolutePath(),
                         fresh,
                         !noKafka,
+                        tls,
                         exitAfterCheck,
                         LabPortFlags.of(spec)),
                 output == Output.JSON,

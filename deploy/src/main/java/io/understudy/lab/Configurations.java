@@ -1,7 +1,7 @@
 package io.understudy.lab;
 
 import io.understudy.lab.ports.LabPort;
-import io.understudy.lab.ports.LabPorts;
+import io.understudy.tls.TlsFiles;
 import java.util.List;
 import java.util.stream.Collectors;
 
@@ -13,82 +13,131 @@ final class Configurations {
 
     private static final List<LabPort> CORE =
             List.of(LabPort.VOTER_1, LabPort.VOTER_2, LabPort.VOTER_3, LabPort.LEARNER);
+    private static final String MIRROR = "mirror";
 
     private Configurations() {}
 
-    static String gateway(LabPorts ports) {
+    static String gateway(LabNetwork network, String part) {
         return """
                 # Written by 'understudy lab' at each start.
                 name: lab-gateway
                 listen: %s
                 rest:
-                  listen: %s
+                  listen: %s%s
                 writes: forward
                 source:
-                  endpoints: [%s]
-                """.formatted(ports.address(LabPort.GATEWAY), ports.address(LabPort.GATEWAY_REST), urls(ports));
+                  endpoints: [%s]%s
+                """.formatted(
+                        network.address(LabPort.GATEWAY),
+                        network.address(LabPort.GATEWAY_REST),
+                        listener(network, part),
+                        urls(network),
+                        client(2, network, part));
     }
 
-    static String edgeGateway(LabPorts ports) {
+    static String edgeGateway(LabNetwork network, String part) {
         return """
                 # Written by 'understudy lab' at each start.
                 name: lab-edge-gateway
                 listen: %s
                 rest:
-                  listen: %s
+                  listen: %s%s
                 source:
                   kafka:
-                    bootstrapServers: %s
+                    bootstrapServers: %s%s
                     topic: %s
                 """.formatted(
-                        ports.address(LabPort.EDGE_GATEWAY),
-                        ports.address(LabPort.EDGE_GATEWAY_REST),
-                        ports.address(LabPort.KAFKA),
+                        network.address(LabPort.EDGE_GATEWAY),
+                        network.address(LabPort.EDGE_GATEWAY_REST),
+                        listener(network, part),
+                        network.address(LabPort.KAFKA),
+                        kafkaClient(4, network, part),
                         TOPIC);
     }
 
-    static String mirror(LabPorts ports, boolean kafka) {
+    static String mirror(LabNetwork network, boolean kafka) {
         String dr = """
                 # Written by 'understudy lab' at each start.
                 status:
-                  listen: %s
+                  listen: %s%s
                 mirrors:
                   dr:
                     source:
-                      endpoints: [%s]
+                      endpoints: [%s]%s
                     target:
                       etcd:
-                        endpoints: [%s]
-                """.formatted(ports.address(LabPort.MIRROR), urls(ports), ports.url(LabPort.DR));
-        return kafka ? dr + mirrorToKafka(ports) + mirrorFromKafka(ports) : dr;
+                        endpoints: [%s]%s
+                """.formatted(
+                        network.address(LabPort.MIRROR),
+                        listener(network, MIRROR),
+                        urls(network),
+                        client(6, network, MIRROR),
+                        network.url(LabPort.DR),
+                        client(8, network, MIRROR));
+        return kafka ? dr + mirrorToKafka(network) + mirrorFromKafka(network) : dr;
     }
 
-    private static String mirrorToKafka(LabPorts ports) {
+    private static String mirrorToKafka(LabNetwork network) {
         return """
                   kafka:
                     source:
-                      endpoints: [%s]
+                      endpoints: [%s]%s
                     target:
                       kafka:
-                        bootstrapServers: %s
+                        bootstrapServers: %s%s
                         topic: %s
-                """.formatted(urls(ports), ports.address(LabPort.KAFKA), TOPIC);
+                """.formatted(
+                        urls(network),
+                        client(6, network, MIRROR),
+                        network.address(LabPort.KAFKA),
+                        kafkaClient(8, network, MIRROR),
+                        TOPIC);
     }
 
-    private static String mirrorFromKafka(LabPorts ports) {
+    private static String mirrorFromKafka(LabNetwork network) {
         return """
                   edge:
                     source:
                       kafka:
-                        bootstrapServers: %s
+                        bootstrapServers: %s%s
                         topic: %s
                     target:
                       etcd:
-                        endpoints: [%s]
-                """.formatted(ports.address(LabPort.KAFKA), TOPIC, ports.url(LabPort.EDGE));
+                        endpoints: [%s]%s
+                """.formatted(
+                        network.address(LabPort.KAFKA),
+                        kafkaClient(8, network, MIRROR),
+                        TOPIC,
+                        network.url(LabPort.EDGE),
+                        client(8, network, MIRROR));
     }
 
-    private static String urls(LabPorts ports) {
-        return CORE.stream().map(port -> ports.url(port).toString()).collect(Collectors.joining(", "));
+    /** After a line of the last group before the top level: of all ports of the process. */
+    private static String listener(LabNetwork network, String part) {
+        TlsFiles files = network.files(part);
+        return files == null
+                ? ""
+                : "\ntls: {trusted: '%s', certificate: '%s', key: '%s', clients: required}"
+                        .formatted(files.trusted(), files.certificate(), files.key());
+    }
+
+    /** After a line that is so far to the right. */
+    private static String client(int indent, LabNetwork network, String part) {
+        TlsFiles files = network.files(part);
+        return files == null
+                ? ""
+                : "\n%stls: {trusted: '%s', certificate: '%s', key: '%s'}"
+                        .formatted(" ".repeat(indent), files.trusted(), files.certificate(), files.key());
+    }
+
+    private static String kafkaClient(int indent, LabNetwork network, String part) {
+        LabCertificates certificates = network.certificates();
+        return certificates == null
+                ? ""
+                : "\n%spropertiesFile: '%s'".formatted(" ".repeat(indent), certificates.kafkaClient(part));
+    }
+
+    private static String urls(LabNetwork network) {
+        return CORE.stream().map(port -> network.url(port).toString()).collect(Collectors.joining(", "));
     }
 }

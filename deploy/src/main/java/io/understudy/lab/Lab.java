@@ -1,6 +1,5 @@
 package io.understudy.lab;
 
-import io.understudy.lab.check.SelfCheck;
 import io.understudy.lab.check.Sighting;
 import io.understudy.lab.directory.DataDirectory;
 import io.understudy.lab.failure.LabException;
@@ -10,6 +9,8 @@ import io.understudy.lab.ports.LabPorts;
 import io.understudy.lab.ports.PortCheck;
 import io.understudy.lab.ports.PortHolders;
 import io.understudy.lab.progress.Progress;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.time.InstantSource;
 import java.util.List;
@@ -79,8 +80,9 @@ public final class Lab implements AutoCloseable {
                         + " ended without tidying up; taking over " + directory.path()));
         LabPorts ports = directory.ports(settings.ports());
         new PortCheck(PortHolders.ofThisMachine()).requireFree(ports, LabPort.used(settings.kafka()));
+        LabNetwork network = new LabNetwork(ports, certificates(directory));
         directory.remember(ports);
-        LabParts parts = LabParts.of(directory, ports, settings.kafka(), progress);
+        LabParts parts = LabParts.of(directory, network, settings.kafka(), progress);
         ChildWatch watch = new ChildWatch(parts.all(), InstantSource.system(), progress::note);
         try {
             during(watch, () -> {
@@ -103,6 +105,17 @@ public final class Lab implements AutoCloseable {
         }
     }
 
+    /** Members keep the URLs that they were founded with. */
+    private @Nullable LabCertificates certificates(DataDirectory directory) {
+        Path folder = directory.path().resolve("pki");
+        boolean before = LabCertificates.existIn(folder);
+        if (before != settings.tls() && Files.exists(directory.path().resolve("core"))) {
+            throw new LabException(directory.path() + " is of a lab " + (before ? "with" : "without")
+                    + " TLS; start it " + (before ? "with" : "without") + " --tls, or anew with --fresh");
+        }
+        return settings.tls() ? new LabCertificates(folder) : null;
+    }
+
     private static Exception explained(Exception failed, DataDirectory directory) {
         return directory
                 .full()
@@ -112,7 +125,7 @@ public final class Lab implements AutoCloseable {
 
     private List<Sighting> check(LabParts parts) throws Exception {
         try (Viewpoints viewpoints = parts.viewpoints()) {
-            return new SelfCheck(parts.voter(), viewpoints.all()).run();
+            return parts.check(viewpoints).run();
         }
     }
 

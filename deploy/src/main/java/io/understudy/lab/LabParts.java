@@ -5,6 +5,7 @@ import io.understudy.cluster.machine.MemberSpec;
 import io.understudy.cluster.machine.ProcessKind;
 import io.understudy.lab.check.EtcdViewpoint;
 import io.understudy.lab.check.KafkaViewpoint;
+import io.understudy.lab.check.SelfCheck;
 import io.understudy.lab.check.Sighting;
 import io.understudy.lab.check.Viewpoint;
 import io.understudy.lab.directory.DataDirectory;
@@ -17,13 +18,12 @@ import io.understudy.lab.part.Part;
 import io.understudy.lab.part.UnderstudyPart;
 import io.understudy.lab.plan.Step;
 import io.understudy.lab.ports.LabPort;
-import io.understudy.lab.ports.LabPorts;
 import io.understudy.lab.progress.Progress;
 import io.understudy.local.etcd.LocalEtcd;
 import io.understudy.local.kafka.LocalKafka;
 import io.understudy.local.kafka.LocalKafkaBuilder;
 import io.understudy.local.process.Folders;
-import java.net.URI;
+import io.understudy.tls.TlsFiles;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -40,7 +40,12 @@ final class LabParts {
     /** All of it shares one machine. */
     private static final String HEAP = "-Xmx512m";
 
-    private final LabPorts ports;
+    /** Whose certificate the lab itself shows, and its user may. */
+    private static final String OWN = "lab";
+
+    private static final String CORE = "core";
+
+    private final LabNetwork network;
     private final DataDirectory directory;
     private final EtcdPrograms programs;
     private final CoreClusterPart core;
@@ -56,8 +61,8 @@ final class LabParts {
         }
     }
 
-    private LabParts(DataDirectory directory, LabPorts ports, boolean withKafka, Progress progress) {
-        this.ports = ports;
+    private LabParts(DataDirectory directory, LabNetwork network, boolean withKafka, Progress progress) {
+        this.network = network;
         this.directory = directory;
         this.programs = new EtcdPrograms(progress);
         this.core = new CoreClusterPart(
@@ -66,22 +71,27 @@ final class LabParts {
                         coreSeat(2, "voter-2", LabPort.VOTER_2, LabPort.VOTER_2_PEER),
                         coreSeat(3, "voter-3", LabPort.VOTER_3, LabPort.VOTER_3_PEER)),
                 coreSeat(4, "learner", LabPort.LEARNER, LabPort.LEARNER_PEER),
+                network.files(OWN),
                 programs,
                 progress);
         this.dr = new EtcdPart("dr", List.of("dr-1"), () -> single("dr", LabPort.DR, LabPort.DR_PEER), progress);
         this.gateway = new UnderstudyPart(
                 "gateway",
+                "gateway",
                 directory.folder("gateway"),
-                Configurations.gateway(ports),
+                Configurations.gateway(network, "gateway"),
                 HEAP,
-                ports.url(LabPort.GATEWAY).resolve("/readyz"),
+                network.url(LabPort.GATEWAY).resolve("/readyz"),
+                network.files(OWN),
                 progress);
         this.mirror = new UnderstudyPart(
                 "mirror",
+                "mirror",
                 directory.folder("mirror"),
-                Configurations.mirror(ports, withKafka),
+                Configurations.mirror(network, withKafka),
                 HEAP,
-                ports.url(LabPort.MIRROR).resolve("/readyz"),
+                network.url(LabPort.MIRROR).resolve("/readyz"),
+                network.files(OWN),
                 progress);
         this.relay = withKafka ? Optional.of(relay(progress)) : Optional.empty();
     }
@@ -95,23 +105,40 @@ final class LabParts {
                         "edge-gateway",
                         "gateway",
                         directory.folder("edge-gateway"),
-                        Configurations.edgeGateway(ports),
+                        Configurations.edgeGateway(network, "edge-gateway"),
                         HEAP,
-                        ports.url(LabPort.EDGE_GATEWAY).resolve("/readyz"),
+                        network.url(LabPort.EDGE_GATEWAY).resolve("/readyz"),
+                        network.files(OWN),
                         progress));
     }
 
-    static LabParts of(DataDirectory directory, LabPorts ports, boolean withKafka, Progress progress) {
-        return new LabParts(directory, ports, withKafka, progress);
+    static LabParts of(DataDirectory directory, LabNetwork network, boolean withKafka, Progress progress) {
+        return new LabParts(directory, network, withKafka, progress);
     }
 
     private CoreClusterPart.Seat coreSeat(int number, String shown, LabPort client, LabPort peer) {
         Path folder = Folders.create(directory.folder("core").resolve("core-" + number));
-        MemberSpec member = new MemberSpec("core-" + number, List.of(ports.url(peer)), List.of(ports.url(client)));
+        MemberSpec member = new MemberSpec("core-" + number, List.of(network.url(peer)), List.of(network.url(client)));
         return new CoreClusterPart.Seat(
                 shown,
                 MachineSettings.of(member, ProcessKind.LOCAL, folder.resolve("data"))
-                        .withLog(folder.resolve("etcd.log")));
+                        .withLog(folder.resolve("etcd.log"))
+                        .withArguments(coreArguments()));
+    }
+
+    private List<String> coreArguments() {
+        TlsFiles files = network.files(CORE);
+        return files == null
+                ? List.of()
+                : List.of(
+                        "--cert-file=" + files.certificate(),
+                        "--key-file=" + files.key(),
+                        "--trusted-ca-file=" + files.trusted(),
+                        "--client-cert-auth=true",
+                        "--peer-cert-file=" + files.certificate(),
+                        "--peer-key-file=" + files.key(),
+                        "--peer-trusted-ca-file=" + files.trusted(),
+                        "--peer-client-cert-auth=true");
     }
 
     private LocalEtcd single(String name, LabPort client, LabPort peer) {
@@ -122,18 +149,20 @@ final class LabParts {
                 .clientPorts(numbers(client))
                 .peerPorts(numbers(peer))
                 .binaries(programs.found())
+                .tls(network.server(name))
                 .build();
     }
 
     private LocalKafkaBuilder broker() {
         return LocalKafka.builder()
                 .dataDirectory(directory.folder("kafka"))
-                .port(ports.number(LabPort.KAFKA))
-                .controllerPort(ports.number(LabPort.KAFKA_CONTROLLER));
+                .port(network.number(LabPort.KAFKA))
+                .controllerPort(network.number(LabPort.KAFKA_CONTROLLER))
+                .tls(network.server("kafka"));
     }
 
     private int[] numbers(LabPort... wanted) {
-        return List.of(wanted).stream().mapToInt(ports::number).toArray();
+        return List.of(wanted).stream().mapToInt(network::number).toArray();
     }
 
     List<Part> all() {
@@ -168,22 +197,26 @@ final class LabParts {
         return List.of(readers, targets, List.of(core));
     }
 
-    /** The voter that the self-check writes to. */
-    URI voter() {
-        return ports.url(LabPort.VOTER_1);
+    /** Of what writes to a voter and looks at these viewpoints. */
+    SelfCheck check(Viewpoints viewpoints) {
+        return new SelfCheck(network.url(LabPort.VOTER_1), network.files(OWN), viewpoints.all());
     }
 
     Viewpoints viewpoints() {
+        TlsFiles own = network.files(OWN);
+        LabCertificates certificates = network.certificates();
         List<Viewpoint> all = new ArrayList<>();
-        all.add(new EtcdViewpoint("seen at the gateway, serializable read", ports.url(LabPort.GATEWAY)));
-        all.add(new EtcdViewpoint("seen in the DR cluster", ports.url(LabPort.DR)));
+        all.add(new EtcdViewpoint("seen at the gateway, serializable read", network.url(LabPort.GATEWAY), own));
+        all.add(new EtcdViewpoint("seen in the DR cluster", network.url(LabPort.DR), own));
         if (relay.isPresent()) {
             all.add(new KafkaViewpoint(
                     "seen in Kafka, topic " + Configurations.TOPIC,
-                    ports.address(LabPort.KAFKA),
+                    network.address(LabPort.KAFKA),
+                    certificates == null ? null : certificates.kafkaClient(OWN),
                     Configurations.TOPIC));
-            all.add(new EtcdViewpoint("seen in the edge cluster, fed from Kafka", ports.url(LabPort.EDGE)));
-            all.add(new EtcdViewpoint("seen at the edge gateway, fed from Kafka", ports.url(LabPort.EDGE_GATEWAY)));
+            all.add(new EtcdViewpoint("seen in the edge cluster, fed from Kafka", network.url(LabPort.EDGE), own));
+            all.add(new EtcdViewpoint(
+                    "seen at the edge gateway, fed from Kafka", network.url(LabPort.EDGE_GATEWAY), own));
         }
         return new Viewpoints(all);
     }
@@ -192,18 +225,27 @@ final class LabParts {
         List<LabReport.Served> served = new ArrayList<>();
         for (LabPort port : LabPort.used(relay.isPresent())) {
             if (!port.internal()) {
-                served.add(new LabReport.Served(port.part(), port.serves(), ports.address(port), pid(port.part())));
+                served.add(new LabReport.Served(port.part(), port.serves(), network.address(port), pid(port.part())));
             }
         }
-        String etcdctl = programs.found().etcdctl().toString();
-        return new LabReport(
-                directory.path(),
-                served,
-                check,
-                List.of(
-                        etcdctl + " --endpoints=" + ports.address(LabPort.GATEWAY) + " put greeting hello",
-                        etcdctl + " --endpoints=" + ports.address(LabPort.GATEWAY) + " get greeting",
-                        "curl -s " + ports.url(LabPort.GATEWAY_REST).resolve("/v1/kv/greeting")));
+        return new LabReport(directory.path(), served, check, hints());
+    }
+
+    private List<String> hints() {
+        TlsFiles own = network.files(OWN);
+        String etcdctl = programs.found().etcdctl() + " --endpoints=";
+        String curl = "curl -s ";
+        if (own == null) {
+            etcdctl += network.address(LabPort.GATEWAY);
+        } else {
+            etcdctl += network.url(LabPort.GATEWAY) + " --cacert=" + own.trusted() + " --cert=" + own.certificate()
+                    + " --key=" + own.key();
+            curl += "--cacert " + own.trusted() + " --cert " + own.certificate() + " --key " + own.key() + " ";
+        }
+        return List.of(
+                etcdctl + " put greeting hello",
+                etcdctl + " get greeting",
+                curl + network.url(LabPort.GATEWAY_REST).resolve("/v1/kv/greeting"));
     }
 
     private long pid(String child) {

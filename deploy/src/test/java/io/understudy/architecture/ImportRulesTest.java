@@ -46,11 +46,11 @@ final class ImportRulesTest {
 
             .local.process      org.slf4j
             .local.fault        org.slf4j
-            .local.certificate
+            .local.certificate  javax.net.ssl
             .local.fuzz         .local.process
             .local.binary       .local.process
-            .local.etcd         .local.binary .local.process .local.fault com.fasterxml.jackson org.slf4j
-            .local.kafka        .local.process .local.fault org.slf4j
+            .local.etcd         .local.binary .local.certificate .local.process .local.fault com.fasterxml.jackson org.slf4j
+            .local.kafka        .local.certificate .local.process .local.fault org.slf4j
             .local.container    .local.process .local.kafka com.github.dockerjava org.testcontainers org.slf4j
             .local.junit        .local org.junit.jupiter org.opentest4j org.slf4j
 
@@ -115,8 +115,9 @@ final class ImportRulesTest {
             .mirror.scope       .vocabulary com.google.protobuf
 
             .report
-            .lab                .cluster .etcd .report .local com.fasterxml.jackson io.micrometer org.slf4j
-            .lab.check          .lab.failure .lab.plan com.google.protobuf io.etcd.jetcd.api io.grpc
+            .lab                .cluster .etcd .pki .tls .report .local com.fasterxml.jackson io.micrometer javax.net.ssl
+            .lab                org.slf4j
+            .lab.check          .lab.failure .lab.plan .tls com.google.protobuf io.etcd.jetcd.api io.grpc
             .lab.check          org.apache.kafka.clients org.apache.kafka.common org.slf4j
             .bench              .lab.part .lab.progress .report .local com.fasterxml.jackson com.google.protobuf
             .bench              io.etcd.jetcd.api io.grpc io.netty

@@ -163,6 +163,20 @@ public record MachineSettings(
                 arguments);
     }
 
+    public MachineSettings withArguments(List<String> newArguments) {
+        return new MachineSettings(
+                member,
+                process,
+                listenPeerUrls,
+                listenClientUrls,
+                dataDirectory,
+                program,
+                log,
+                unit,
+                environmentFile,
+                newArguments);
+    }
+
     public String name() {
         return member.name();
     }

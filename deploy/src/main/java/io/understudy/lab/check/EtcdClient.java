@@ -8,9 +8,12 @@ import io.etcd.jetcd.api.RangeRequest;
 import io.etcd.jetcd.api.RangeResponse;
 import io.grpc.ManagedChannel;
 import io.grpc.netty.NettyChannelBuilder;
+import io.understudy.tls.TlsContext;
+import io.understudy.tls.TlsFiles;
 import java.net.URI;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
 
 /** A plain client of one etcd server or gateway. Every call has a deadline and fails with a gRPC status. */
 final class EtcdClient implements AutoCloseable {
@@ -19,10 +22,17 @@ final class EtcdClient implements AutoCloseable {
 
     private final ManagedChannel channel;
 
-    EtcdClient(URI server) {
-        channel = NettyChannelBuilder.forAddress(server.getHost(), server.getPort())
-                .usePlaintext()
-                .build();
+    /** @param tls null for plain text */
+    EtcdClient(URI server, @Nullable TlsFiles tls) {
+        NettyChannelBuilder builder = NettyChannelBuilder.forAddress(server.getHost(), server.getPort());
+        if (tls == null) {
+            channel = builder.usePlaintext().build();
+        } else {
+            // Closed, it looks for new files no more.
+            try (TlsContext context = TlsContext.of(tls)) {
+                channel = builder.sslContext(context.forGrpc()).build();
+            }
+        }
     }
 
     void put(ByteString key, ByteString value) {

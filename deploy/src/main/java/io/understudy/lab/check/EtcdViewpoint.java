@@ -3,6 +3,7 @@ package io.understudy.lab.check;
 import com.google.protobuf.ByteString;
 import io.grpc.StatusRuntimeException;
 import io.understudy.lab.failure.LabException;
+import io.understudy.tls.TlsFiles;
 import java.net.URI;
 import java.time.Duration;
 import java.util.Optional;
@@ -19,10 +20,11 @@ public final class EtcdViewpoint implements Viewpoint {
     private final URI server;
     private final EtcdClient client;
 
-    public EtcdViewpoint(String name, URI server) {
+    /** @param tls null for plain text */
+    public EtcdViewpoint(String name, URI server, @Nullable TlsFiles tls) {
         this.name = name;
         this.server = server;
-        this.client = new EtcdClient(server);
+        this.client = new EtcdClient(server, tls);
     }
 
     @Override

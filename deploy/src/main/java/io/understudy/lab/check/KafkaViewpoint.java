@@ -2,10 +2,14 @@ package io.understudy.lab.check;
 
 import com.google.protobuf.ByteString;
 import io.understudy.lab.failure.LabException;
+import java.io.IOException;
+import java.io.Reader;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
+import java.util.Properties;
 import org.apache.kafka.clients.consumer.Consumer;
 import org.apache.kafka.clients.consumer.ConsumerConfig;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
@@ -30,26 +34,32 @@ public final class KafkaViewpoint implements Viewpoint {
      * Does not connect yet.
      *
      * @param bootstrapServers {@code host:port} of the broker
+     * @param security a file of Kafka's own settings for TLS; null for plain text
      */
-    public KafkaViewpoint(String name, String bootstrapServers, String topic) {
+    public KafkaViewpoint(String name, String bootstrapServers, @Nullable Path security, String topic) {
         this.name = name;
         this.topic = topic;
         this.consumer = new KafkaConsumer<>(
-                Map.of(
-                        ConsumerConfig.BOOTSTRAP_SERVERS_CONFIG,
-                        bootstrapServers,
-                        // Only what can't be taken back any more.
-                        ConsumerConfig.ISOLATION_LEVEL_CONFIG,
-                        "read_committed",
-                        // Asking for the topic must not make it: its settings are the mirror's business.
-                        ConsumerConfig.ALLOW_AUTO_CREATE_TOPICS_CONFIG,
-                        false,
-                        ConsumerConfig.FETCH_MAX_WAIT_MS_CONFIG,
-                        100,
-                        ConsumerConfig.ENABLE_AUTO_COMMIT_CONFIG,
-                        false),
-                new ByteArrayDeserializer(),
-                new ByteArrayDeserializer());
+                settings(bootstrapServers, security), new ByteArrayDeserializer(), new ByteArrayDeserializer());
+    }
+
+    private static Properties settings(String bootstrapServers, @Nullable Path security) {
+        Properties settings = new Properties();
+        if (security != null) {
+            try (Reader reader = Files.newBufferedReader(security)) {
+                settings.load(reader);
+            } catch (IOException e) {
+                throw new LabException("the settings " + security + " can't be read: " + e.getMessage(), e);
+            }
+        }
+        settings.put(ConsumerConfig.BOOTSTRAP_SERVERS_CONFIG, bootstrapServers);
+        // Only what can't be taken back any more.
+        settings.put(ConsumerConfig.ISOLATION_LEVEL_CONFIG, "read_committed");
+        // Asking for the topic must not make it: its settings are the mirror's business.
+        settings.put(ConsumerConfig.ALLOW_AUTO_CREATE_TOPICS_CONFIG, false);
+        settings.put(ConsumerConfig.FETCH_MAX_WAIT_MS_CONFIG, 100);
+        settings.put(ConsumerConfig.ENABLE_AUTO_COMMIT_CONFIG, false);
+        return settings;
     }
 
     @Override

@@ -5,6 +5,7 @@ import io.grpc.StatusRuntimeException;
 import io.understudy.lab.failure.LabException;
 import io.understudy.lab.plan.StartPlan;
 import io.understudy.lab.plan.Step;
+import io.understudy.tls.TlsFiles;
 import java.net.URI;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -24,15 +25,18 @@ public final class SelfCheck {
     private static final Duration DEADLINE = Duration.ofSeconds(15);
 
     private final URI voter;
+    private final @Nullable TlsFiles tls;
     private final List<Viewpoint> viewpoints;
 
     /**
      * A check, not begun.
      *
+     * @param tls for the connection to the voter; null for plain text
      * @param viewpoints the caller closes them
      */
-    public SelfCheck(URI voter, List<Viewpoint> viewpoints) {
+    public SelfCheck(URI voter, @Nullable TlsFiles tls, List<Viewpoint> viewpoints) {
         this.voter = voter;
+        this.tls = tls;
         this.viewpoints = List.copyOf(viewpoints);
     }
 
@@ -44,7 +48,7 @@ public final class SelfCheck {
      * @throws LabException a viewpoint does not show the write or the deletion in time, or the voter refuses it
      */
     public List<Sighting> run() throws Exception {
-        try (EtcdClient client = new EtcdClient(voter)) {
+        try (EtcdClient client = new EtcdClient(voter, tls)) {
             everywhere(viewpoint -> viewpoint.connect(DEADLINE));
             round(client);
             return round(client);

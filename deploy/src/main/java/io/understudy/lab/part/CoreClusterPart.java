@@ -26,6 +26,7 @@ import io.understudy.lab.progress.Progress;
 import io.understudy.local.process.FreePorts;
 import io.understudy.local.process.LocalProcesses;
 import io.understudy.local.process.ServerProcess;
+import io.understudy.tls.TlsFiles;
 import java.net.URI;
 import java.nio.file.Files;
 import java.time.Duration;
@@ -36,6 +37,7 @@ import java.util.List;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The core cluster: voters that found it together, and a learner that joins by the steps of {@code understudy cluster add}. The
@@ -50,6 +52,7 @@ public final class CoreClusterPart implements Part {
 
     private final List<Seat> voters;
     private final Seat learner;
+    private final @Nullable TlsFiles tls;
     private final Progress progress;
     private final LocalControl control;
     private final Machines machines;
@@ -71,9 +74,12 @@ public final class CoreClusterPart implements Part {
         }
     }
 
-    public CoreClusterPart(List<Seat> voters, Seat learner, EtcdPrograms programs, Progress progress) {
+    /** @param tls for connections to the members; null for plain text */
+    public CoreClusterPart(
+            List<Seat> voters, Seat learner, @Nullable TlsFiles tls, EtcdPrograms programs, Progress progress) {
         this.voters = List.copyOf(voters);
         this.learner = learner;
+        this.tls = tls;
         this.progress = progress;
         this.control =
                 new LocalControl(new LocalProcesses(), () -> programs.found().etcd());
@@ -105,9 +111,10 @@ public final class CoreClusterPart implements Part {
             seats().filter(Seat::hasData).map(Seat::member).forEach(machines::start);
         }
         MeterRegistry unread = new SimpleMeterRegistry();
-        EtcdSettings settings = EtcdSettings.of(seats().flatMap(seat -> seat.member().clientUrls().stream())
+        EtcdSettings plain = EtcdSettings.of(seats().flatMap(seat -> seat.member().clientUrls().stream())
                         .toArray(URI[]::new))
                 .withName(NAME);
+        EtcdSettings settings = tls == null ? plain : plain.withTls(tls);
         try (EtcdConnections connections = EtcdConnections.open(settings)) {
             EtcdObserver observer = new EtcdObserver(settings, connections, unread);
             awaitVoters(observer);

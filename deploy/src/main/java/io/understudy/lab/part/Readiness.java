@@ -1,6 +1,8 @@
 package io.understudy.lab.part;
 
 import io.understudy.local.process.ServerProcess;
+import io.understudy.tls.TlsContext;
+import io.understudy.tls.TlsFiles;
 import java.io.IOException;
 import java.net.URI;
 import java.net.http.HttpClient;
@@ -9,6 +11,7 @@ import java.net.http.HttpResponse;
 import java.time.Duration;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
 
 /** Waits until a process says over HTTP that it is ready. */
 final class Readiness {
@@ -18,10 +21,18 @@ final class Readiness {
     private static final long PAUSE_MILLIS = 50;
     private static final int SHOWN = 60;
 
-    private final HttpClient http = HttpClient.newBuilder()
-            .version(HttpClient.Version.HTTP_1_1)
-            .connectTimeout(REQUEST)
-            .build();
+    private final HttpClient http;
+
+    /** @param tls how processes are asked; null for plain text */
+    Readiness(@Nullable TlsFiles tls) {
+        // Closed, it looks for new files no more; those of now are good for as long as this is used.
+        try (TlsContext context = TlsContext.of(tls)) {
+            this.http = context.applyTo(HttpClient.newBuilder()
+                            .version(HttpClient.Version.HTTP_1_1)
+                            .connectTimeout(REQUEST))
+                    .build();
+        }
+    }
 
     /**
      * @param address answers with status 200 when ready

@@ -5,11 +5,13 @@ import io.understudy.lab.progress.Phase;
 import io.understudy.lab.progress.Progress;
 import io.understudy.local.process.LocalProcesses;
 import io.understudy.local.process.ServerProcess;
+import io.understudy.tls.TlsFiles;
 import java.io.IOException;
 import java.net.URI;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /** A process of our own, {@code understudy gateway} or {@code understudy mirror}, with its configuration beside its log. */
 public final class UnderstudyPart implements Part {
@@ -18,13 +20,14 @@ public final class UnderstudyPart implements Part {
     private final Path configFile;
     private final String config;
     private final URI ready;
+    private final @Nullable TlsFiles tls;
     private final Progress progress;
     private final ServerProcess process;
     private final Child child;
 
-    /** One that is named as the sub-command it runs. */
+    /** One that is named as the sub-command it runs, and speaks plain text. */
     public UnderstudyPart(String name, Path folder, String config, String jvmOptions, URI ready, Progress progress) {
-        this(name, name, folder, config, jvmOptions, ready, progress);
+        this(name, name, folder, config, jvmOptions, ready, null, progress);
     }
 
     /**
@@ -34,6 +37,7 @@ public final class UnderstudyPart implements Part {
      * @param config YAML
      * @param jvmOptions besides those that the command chooses by itself, separated by blanks
      * @param ready answers with status 200 when the process is ready
+     * @param tls how it is asked; null for plain text
      */
     public UnderstudyPart(
             String name,
@@ -42,11 +46,13 @@ public final class UnderstudyPart implements Part {
             String config,
             String jvmOptions,
             URI ready,
+            @Nullable TlsFiles tls,
             Progress progress) {
         this.name = name;
         this.configFile = folder.resolve(name + ".yaml");
         this.config = config;
         this.ready = ready;
+        this.tls = tls;
         this.progress = progress;
         this.process = new LocalProcesses()
                 .prepare(UnderstudyCommand.ofThisBuild()
@@ -76,7 +82,7 @@ public final class UnderstudyPart implements Part {
         }
         progress.change(name, Phase.STARTING, "");
         process.start();
-        new Readiness().await(child, ready, detail -> progress.change(name, Phase.STARTING, detail));
+        new Readiness(tls).await(child, ready, detail -> progress.change(name, Phase.STARTING, detail));
         progress.change(name, Phase.READY, "");
     }
 

@@ -1,4 +1,4 @@
-/** Certificates for tests, made by the JDK's own {@code keytool}. */
+/** Certificates of servers: for tests, made by the JDK's own {@code keytool}, or given. */
 @NullMarked
 package io.understudy.local.certificate;
 

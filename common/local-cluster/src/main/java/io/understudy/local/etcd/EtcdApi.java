@@ -4,6 +4,7 @@ import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import io.understudy.local.certificate.ServerTls;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
@@ -28,13 +29,17 @@ final class EtcdApi {
             Set.of("etcdserver: user name is empty", "etcdserver: invalid auth token");
 
     private final ObjectMapper json = new ObjectMapper();
-    private final HttpClient http = HttpClient.newBuilder()
-            .version(HttpClient.Version.HTTP_1_1)
-            .connectTimeout(QUICK)
-            .build();
+    private final HttpClient http;
 
     private volatile @Nullable Root root;
     private volatile String token = "";
+
+    /** @param tls null for plain text */
+    EtcdApi(@Nullable ServerTls tls) {
+        HttpClient.Builder builder =
+                HttpClient.newBuilder().version(HttpClient.Version.HTTP_1_1).connectTimeout(QUICK);
+        this.http = (tls == null ? builder : builder.sslContext(tls.clients())).build();
+    }
 
     /** Who asks, once authentication is enabled, and the voters that give tokens. */
     private record Root(String password, Supplier<List<URI>> voters) {}

@@ -1,5 +1,6 @@
 package io.understudy.local.etcd;
 
+import io.understudy.local.certificate.ServerTls;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -33,6 +34,18 @@ record EtcdArguments(EtcdOptions options, EtcdLimits limits) {
                 "--strict-reconfig-check=" + options.strictReconfiguration()));
         if (!options.fsync()) {
             line.add("--unsafe-no-fsync");
+        }
+        ServerTls tls = options.tls();
+        if (tls != null) {
+            line.addAll(List.of(
+                    "--cert-file=" + tls.certificate(),
+                    "--key-file=" + tls.key(),
+                    "--trusted-ca-file=" + tls.authority(),
+                    "--client-cert-auth=true",
+                    "--peer-cert-file=" + tls.certificate(),
+                    "--peer-key-file=" + tls.key(),
+                    "--peer-trusted-ca-file=" + tls.authority(),
+                    "--peer-client-cert-auth=true"));
         }
         line.addAll(limits.learnerArguments());
         line.addAll(options.extraArguments());

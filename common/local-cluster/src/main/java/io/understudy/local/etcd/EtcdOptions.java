@@ -1,6 +1,8 @@
 package io.understudy.local.etcd;
 
+import io.understudy.local.certificate.ServerTls;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /**
  * What all members of a cluster have in common.
@@ -10,9 +12,15 @@ import java.util.List;
  *     process does not
  * @param strictReconfiguration etcd's own check that a membership change is survivable, which also refuses every change
  *     in the first five seconds
+ * @param tls for clients and between members; null for plain text
  * @param extraArguments given to each member
  */
-record EtcdOptions(String token, boolean fsync, boolean strictReconfiguration, List<String> extraArguments) {
+record EtcdOptions(
+        String token,
+        boolean fsync,
+        boolean strictReconfiguration,
+        @Nullable ServerTls tls,
+        List<String> extraArguments) {
 
     EtcdOptions {
         extraArguments = List.copyOf(extraArguments);

@@ -1,6 +1,7 @@
 package io.understudy.local.etcd;
 
 import io.understudy.local.binary.EtcdBinaries;
+import io.understudy.local.certificate.ServerTls;
 import io.understudy.local.process.Command;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -8,9 +9,10 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
 
 /** Runs etcd's command line tools. */
-record EtcdTools(EtcdBinaries binaries) {
+record EtcdTools(EtcdBinaries binaries, @Nullable ServerTls tls) {
 
     private static final Duration DEADLINE = Duration.ofSeconds(60);
     private static final String ENDPOINTS = "--endpoints";
@@ -23,6 +25,9 @@ record EtcdTools(EtcdBinaries binaries) {
                     .filter(EtcdMember::answers)
                     .map(member -> member.directClientUrl().toString())
                     .collect(Collectors.joining(",", ENDPOINTS + "=", "")));
+        }
+        if (tls != null) {
+            line.addAll(List.of("--cacert=" + tls.authority(), "--cert=" + tls.certificate(), "--key=" + tls.key()));
         }
         line.addAll(List.of(commandLine));
         return Command.of(line).run(DEADLINE);

@@ -30,6 +30,7 @@ public final class LocalEtcd implements AutoCloseable {
     private final String token;
     private final Path directory;
     private final boolean behindProxies;
+    private final boolean secured;
     private final EtcdApi api;
     private final Roster roster;
     private final MemberStarter starter;
@@ -41,6 +42,7 @@ public final class LocalEtcd implements AutoCloseable {
             String token,
             Path directory,
             boolean behindProxies,
+            boolean secured,
             EtcdApi api,
             Roster roster,
             MemberStarter starter,
@@ -49,6 +51,7 @@ public final class LocalEtcd implements AutoCloseable {
         this.token = token;
         this.directory = directory;
         this.behindProxies = behindProxies;
+        this.secured = secured;
         this.api = api;
         this.roster = roster;
         this.starter = starter;
@@ -287,7 +290,7 @@ public final class LocalEtcd implements AutoCloseable {
                 behindProxies ? MemberProxies.start(free.get(2), client, free.get(3), peer, roster::processIds) : null;
         EtcdMember member = new EtcdMember(
                 memberName,
-                MemberAddresses.of(client, peer, proxies),
+                MemberAddresses.of(secured, client, peer, proxies),
                 proxies,
                 directory.resolve(memberName),
                 learner,

@@ -1,6 +1,7 @@
 package io.understudy.local.etcd;
 
 import io.understudy.local.binary.EtcdBinaries;
+import io.understudy.local.certificate.ServerTls;
 import io.understudy.local.process.LocalProcesses;
 import io.understudy.local.process.ServerHost;
 import java.nio.file.Path;
@@ -23,6 +24,7 @@ public final class LocalEtcdBuilder {
     private boolean behindProxies;
     private boolean fsync = true;
     private boolean strictReconfiguration = true;
+    private @Nullable ServerTls tls;
     private List<String> extraArguments = List.of();
     private ServerHost host = new LocalProcesses();
     private @Nullable EtcdBinaries binaries;
@@ -99,6 +101,12 @@ public final class LocalEtcdBuilder {
         return this;
     }
 
+    /** Has members speak TLS with clients and with each other, and ask both for certificates; by default plain text. */
+    public LocalEtcdBuilder tls(@Nullable ServerTls value) {
+        tls = value;
+        return this;
+    }
+
     /** More command line arguments for every member. */
     public LocalEtcdBuilder extraArguments(String... arguments) {
         extraArguments = List.of(arguments);
@@ -134,13 +142,21 @@ public final class LocalEtcdBuilder {
             throw new IllegalStateException("cluster " + name + ": etcd " + programs.version() + " allows at most "
                     + limits.maxLearners() + " learner(s), asked for " + learners);
         }
-        EtcdOptions options = new EtcdOptions(name, fsync, strictReconfiguration, extraArguments);
-        EtcdApi api = new EtcdApi();
+        EtcdOptions options = new EtcdOptions(name, fsync, strictReconfiguration, tls, extraArguments);
+        EtcdApi api = new EtcdApi(tls);
         Roster roster = new Roster(api);
         MemberStarter starter =
                 new MemberStarter(roster, api, host, programs.etcd(), new EtcdArguments(options, limits));
         LocalEtcd cluster = new LocalEtcd(
-                name, options.token(), dataDirectory, behindProxies, api, roster, starter, new EtcdTools(programs));
+                name,
+                options.token(),
+                dataDirectory,
+                behindProxies,
+                tls != null,
+                api,
+                roster,
+                starter,
+                new EtcdTools(programs, tls));
         for (int index = 0; index < voters + learners; index++) {
             cluster.declare(index >= voters, port(clientPorts, index), port(peerPorts, index));
         }

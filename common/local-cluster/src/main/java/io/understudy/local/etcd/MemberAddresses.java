@@ -13,19 +13,19 @@ import org.jspecify.annotations.Nullable;
  */
 record MemberAddresses(URI client, URI peer, URI advertisedClient, URI advertisedPeer) {
 
-    static MemberAddresses of(int clientPort, int peerPort, @Nullable MemberProxies proxies) {
-        URI client = http(clientPort);
-        URI peer = http(peerPort);
+    static MemberAddresses of(boolean secured, int clientPort, int peerPort, @Nullable MemberProxies proxies) {
+        URI client = url(secured, clientPort);
+        URI peer = url(secured, peerPort);
         return proxies == null
                 ? new MemberAddresses(client, peer, client, peer)
                 : new MemberAddresses(
                         client,
                         peer,
-                        http(proxies.client().port()),
-                        http(proxies.peer().port()));
+                        url(secured, proxies.client().port()),
+                        url(secured, proxies.peer().port()));
     }
 
-    private static URI http(int port) {
-        return URI.create("http://127.0.0.1:" + port);
+    private static URI url(boolean secured, int port) {
+        return URI.create((secured ? "https" : "http") + "://127.0.0.1:" + port);
     }
 }

@@ -1,16 +1,23 @@
 package io.understudy.local.kafka;
 
+import io.understudy.local.certificate.ServerTls;
 import io.understudy.local.process.Folders;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.ByteBuffer;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
 import java.util.Base64;
 import java.util.UUID;
+import org.jspecify.annotations.Nullable;
 
-/** What lies in a broker's folder. */
-record KafkaFiles(Path folder) {
+/**
+ * What lies in a broker's folder.
+ *
+ * @param tls for clients; null for plain text
+ */
+record KafkaFiles(Path folder, @Nullable ServerTls tls) {
 
     static final String LOGGING = "logback.xml";
 
@@ -34,7 +41,8 @@ record KafkaFiles(Path folder) {
     void write(int port, int advertisedPort, int controllerPort) {
         Folders.create(folder);
         try {
-            Files.writeString(settings(), settings(port, advertisedPort, controllerPort));
+            Files.writeString(
+                    settings(), settings(port, advertisedPort, controllerPort) + (tls == null ? "" : secured(tls)));
             Files.writeString(folder.resolve(LOGGING), logging());
         } catch (IOException e) {
             throw new UncheckedIOException("cannot write the settings of Kafka into " + folder, e);
@@ -58,11 +66,11 @@ record KafkaFiles(Path folder) {
                 process.roles=broker,controller
                 node.id=1
                 controller.quorum.bootstrap.servers=127.0.0.1:%3$d
-                listeners=PLAINTEXT://127.0.0.1:%1$d,CONTROLLER://127.0.0.1:%3$d
-                advertised.listeners=PLAINTEXT://127.0.0.1:%2$d,CONTROLLER://127.0.0.1:%3$d
+                listeners=%5$s://127.0.0.1:%1$d,CONTROLLER://127.0.0.1:%3$d
+                advertised.listeners=%5$s://127.0.0.1:%2$d,CONTROLLER://127.0.0.1:%3$d
                 controller.listener.names=CONTROLLER
-                inter.broker.listener.name=PLAINTEXT
-                listener.security.protocol.map=PLAINTEXT:PLAINTEXT,CONTROLLER:PLAINTEXT
+                inter.broker.listener.name=%5$s
+                listener.security.protocol.map=%5$s:%5$s,CONTROLLER:PLAINTEXT
                 log.dirs=%4$s
                 num.partitions=1
                 # The one broker there is holds every internal topic, in few partitions: each costs files and time.
@@ -81,7 +89,22 @@ record KafkaFiles(Path folder) {
                 broker.session.timeout.ms=3000
                 broker.heartbeat.interval.ms=500
                 log.segment.bytes=67108864
-                """.formatted(port, advertisedPort, controllerPort, data());
+                """.formatted(port, advertisedPort, controllerPort, data(), tls == null ? "PLAINTEXT" : "SSL");
+    }
+
+    /** Kafka wants a key and its certificate in one file. */
+    private String secured(ServerTls files) throws IOException {
+        Path store = folder.resolve("keystore.pem");
+        Files.deleteIfExists(store);
+        Files.createFile(store, PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rw-------")));
+        Files.writeString(store, Files.readString(files.key()) + Files.readString(files.certificate()));
+        return """
+                ssl.keystore.type=PEM
+                ssl.keystore.location=%s
+                ssl.truststore.type=PEM
+                ssl.truststore.location=%s
+                ssl.client.auth=required
+                """.formatted(store, files.authority());
     }
 
     private static String logging() {

@@ -1,5 +1,6 @@
 package io.understudy.local.kafka;
 
+import io.understudy.local.certificate.ServerTls;
 import io.understudy.local.process.LocalProcesses;
 import io.understudy.local.process.ServerHost;
 import java.nio.file.Path;
@@ -12,6 +13,7 @@ public final class LocalKafkaBuilder {
     private @Nullable Integer port;
     private @Nullable Integer controllerPort;
     private boolean behindProxy;
+    private @Nullable ServerTls tls;
     private ServerHost host = new LocalProcesses();
     private @Nullable KafkaProgram program;
 
@@ -41,6 +43,12 @@ public final class LocalKafkaBuilder {
         return this;
     }
 
+    /** Has it speak TLS with clients, and ask them for certificates; by default plain text. */
+    public LocalKafkaBuilder tls(@Nullable ServerTls value) {
+        tls = value;
+        return this;
+    }
+
     /** Where it runs; by default as a process of this machine. */
     public LocalKafkaBuilder host(ServerHost value) {
         host = value;
@@ -63,7 +71,7 @@ public final class LocalKafkaBuilder {
             throw new IllegalStateException("a Kafka broker needs a data directory");
         }
         return new LocalKafka(
-                new KafkaFiles(dataDirectory),
+                new KafkaFiles(dataDirectory, tls),
                 host,
                 program == null ? KafkaLibrary.find() : program,
                 port,

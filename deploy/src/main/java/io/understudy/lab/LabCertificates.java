@@ -1,0 +1,93 @@
+package io.understudy.lab;
+
+import io.understudy.lab.failure.LabException;
+import io.understudy.local.certificate.ServerTls;
+import io.understudy.pki.PkiDirectory;
+import io.understudy.pki.Subject;
+import io.understudy.tls.TlsContext;
+import io.understudy.tls.TlsFiles;
+import java.io.IOException;
+import java.net.http.HttpClient;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.time.Duration;
+import java.util.EnumSet;
+import java.util.List;
+import javax.net.ssl.SSLContext;
+
+/**
+ * The certificates by which the parts of a lab know each other, of one authority and valid on this machine only. Made when
+ * first asked for, and kept.
+ */
+final class LabCertificates {
+
+    private static final Duration AUTHORITY = Duration.ofDays(3650);
+    private static final Duration VALIDITY = Duration.ofDays(365);
+    private static final List<String> HOSTS = List.of("127.0.0.1", "localhost");
+
+    private final Path folder;
+    private final PkiDirectory pki;
+
+    /** @param folder for all of them */
+    LabCertificates(Path folder) {
+        this.folder = folder;
+        this.pki = new PkiDirectory(folder);
+        if (!Files.exists(folder.resolve("ca.crt"))) {
+            PkiDirectory.Written unused = pki.init("Understudy lab", 0, AUTHORITY);
+        }
+    }
+
+    /** Whether a lab has made its own below that folder. */
+    static boolean existIn(Path folder) {
+        return Files.exists(folder.resolve("ca.crt"));
+    }
+
+    /** Those of a part. They name nobody: whoever shows them is no user of etcd. */
+    TlsFiles files(String part) {
+        Path certificate = folder.resolve(part + ".crt");
+        if (!Files.exists(certificate)) {
+            PkiDirectory.Written unused =
+                    pki.issue(part, new Subject(null, HOSTS, EnumSet.allOf(Subject.Use.class), VALIDITY));
+        }
+        return new TlsFiles(authority(), certificate, folder.resolve(part + ".key"));
+    }
+
+    Path authority() {
+        return folder.resolve("ca.crt");
+    }
+
+    /** Those of a server of others' making, and of ours as its client. */
+    ServerTls server(String part) {
+        TlsFiles own = files(part);
+        try (TlsContext client = TlsContext.of(own)) {
+            SSLContext platform =
+                    client.applyTo(HttpClient.newBuilder()).build().sslContext();
+            return new ServerTls(authority(), folder.resolve(part + ".crt"), folder.resolve(part + ".key"), platform);
+        }
+    }
+
+    /** What Kafka's clients are told by: settings in a file, and certificate and key in another, as they want it. */
+    Path kafkaClient(String part) {
+        TlsFiles own = files(part);
+        Path store = folder.resolve(part + ".pem");
+        Path settings = folder.resolve(part + "-kafka.properties");
+        try {
+            Files.deleteIfExists(store);
+            Files.createFile(store, PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rw-------")));
+            Files.writeString(
+                    store,
+                    Files.readString(folder.resolve(part + ".key")) + Files.readString(folder.resolve(part + ".crt")));
+            Files.writeString(settings, """
+                    security.protocol=SSL
+                    ssl.truststore.type=PEM
+                    ssl.truststore.location=%s
+                    ssl.keystore.type=PEM
+                    ssl.keystore.location=%s
+                    """.formatted(own.trusted(), store));
+        } catch (IOException e) {
+            throw new LabException("the settings " + settings + " can't be written: " + e.getMessage(), e);
+        }
+        return settings;
+    }
+}
