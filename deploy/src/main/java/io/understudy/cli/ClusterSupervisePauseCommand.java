@@ -22,7 +22,9 @@ final class ClusterSupervisePauseCommand implements Callable<Integer> {
 
     @Override
     public Integer call() throws Exception {
-        spec.commandLine().getOut().print(new StateClient(supervisor.url()).pause());
+        spec.commandLine()
+                .getOut()
+                .print(new StateClient(supervisor.url(), supervisor.files(spec.commandLine())).pause());
         spec.commandLine().getOut().flush();
         return ExitCode.OK;
     }

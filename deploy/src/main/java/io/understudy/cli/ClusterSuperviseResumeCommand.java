@@ -20,7 +20,9 @@ final class ClusterSuperviseResumeCommand implements Callable<Integer> {
 
     @Override
     public Integer call() throws Exception {
-        spec.commandLine().getOut().print(new StateClient(supervisor.url()).resume());
+        spec.commandLine()
+                .getOut()
+                .print(new StateClient(supervisor.url(), supervisor.files(spec.commandLine())).resume());
         spec.commandLine().getOut().flush();
         return ExitCode.OK;
     }

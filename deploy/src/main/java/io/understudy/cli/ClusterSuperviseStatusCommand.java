@@ -36,7 +36,7 @@ final class ClusterSuperviseStatusCommand implements Callable<Integer> {
 
     @Override
     public Integer call() throws Exception {
-        String json = new StateClient(supervisor.url()).state();
+        String json = new StateClient(supervisor.url(), supervisor.files(spec.commandLine())).state();
         JsonNode state = new JsonMapper().readTree(json);
         PrintWriter out = spec.commandLine().getOut();
         if (output == OutputForm.JSON) {

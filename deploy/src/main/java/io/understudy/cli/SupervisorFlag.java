@@ -1,6 +1,10 @@
 package io.understudy.cli;
 
+import io.understudy.tls.TlsFiles;
 import java.net.URI;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
 /** Which running supervisor is asked. */
@@ -13,7 +17,15 @@ final class SupervisorFlag {
             description = "The supervisor's address; ${DEFAULT-VALUE} by default.")
     private URI url;
 
+    @Mixin
+    private TlsFlags tls;
+
     URI url() {
         return url;
+    }
+
+    /** As those of {@link TlsFlags#files}. */
+    @Nullable TlsFiles files(CommandLine command) {
+        return tls.files(command);
     }
 }

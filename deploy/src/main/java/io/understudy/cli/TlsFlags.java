@@ -7,19 +7,20 @@ import picocli.CommandLine;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
 
-/** How a process is connected to whose address is {@code https}. */
+/** How a process is connected to whose address is {@code https}, by the names that {@code etcdctl} has for it. */
 final class TlsFlags {
 
     @Option(
-            names = "--tls-trusted",
+            names = "--cacert",
             paramLabel = "FILE",
-            description = "PEM file with the authorities the process is verified by; by default the platform's.")
+            description = "Certificates of the authorities that the process is verified by, PEM; by default the "
+                    + "platform's.")
     private Path trusted;
 
-    @Option(names = "--tls-certificate", paramLabel = "FILE", description = "PEM file with our own certificate.")
+    @Option(names = "--cert", paramLabel = "FILE", description = "Our own certificate, PEM.")
     private Path certificate;
 
-    @Option(names = "--tls-key", paramLabel = "FILE", description = "PEM file with its private key, PKCS #8.")
+    @Option(names = "--key", paramLabel = "FILE", description = "Its private key, PEM, PKCS #8 without a password.")
     private Path key;
 
     /**
@@ -32,7 +33,7 @@ final class TlsFlags {
             return null;
         }
         if ((certificate == null) != (key == null)) {
-            throw new ParameterException(command, "--tls-certificate and --tls-key go together");
+            throw new ParameterException(command, "--cert and --key go together");
         }
         return new TlsFiles(trusted, certificate, key);
     }

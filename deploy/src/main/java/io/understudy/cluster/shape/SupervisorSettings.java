@@ -3,18 +3,22 @@ package io.understudy.cluster.shape;
 import io.understudy.config.Configuration;
 import io.understudy.config.HostPort;
 import io.understudy.config.Setting;
+import io.understudy.tls.ListenerSecurity;
 import java.time.Duration;
 import java.util.List;
+import java.util.stream.Stream;
 
 /**
  * How a supervisor itself runs.
  *
  * @param listen where its state is served, and {@code pause} and {@code resume} are taken
+ * @param security of that page
  * @param interval pause between two looks at the cluster
  * @param patience how long one look waits for members that don't answer
  * @param lease another supervisor acts once this one has not been heard of for so long
  */
-public record SupervisorSettings(HostPort listen, Duration interval, Duration patience, Duration lease) {
+public record SupervisorSettings(
+        HostPort listen, ListenerSecurity security, Duration interval, Duration patience, Duration lease) {
 
     private static final Duration DEFAULT_INTERVAL = Duration.ofMillis(500);
     private static final Duration DEFAULT_PATIENCE = Duration.ofSeconds(1);
@@ -36,7 +40,13 @@ public record SupervisorSettings(HostPort listen, Duration interval, Duration pa
             .between(Duration.ofSeconds(2), Duration.ofMinutes(10));
 
     /** Relative to the group {@code supervisor}. */
-    public static final List<Setting<?>> ROWS = List.of(LISTEN, INTERVAL, PATIENCE, LEASE);
+    public static final List<Setting<?>> ROWS = Stream.concat(
+                    Stream.of(LISTEN, INTERVAL, PATIENCE, LEASE), ListenerSecurity.ROWS.stream())
+            .toList();
+
+    public SupervisorSettings {
+        security.require("supervisor.listen", listen);
+    }
 
     /**
      * What {@link #ROWS} say.
@@ -44,7 +54,12 @@ public record SupervisorSettings(HostPort listen, Duration interval, Duration pa
      * @param group the part of the configuration the rows were put under
      */
     public static SupervisorSettings from(Configuration group) {
-        return new SupervisorSettings(group.get(LISTEN), group.get(INTERVAL), group.get(PATIENCE), group.get(LEASE));
+        return new SupervisorSettings(
+                group.get(LISTEN),
+                ListenerSecurity.from(group),
+                group.get(INTERVAL),
+                group.get(PATIENCE),
+                group.get(LEASE));
     }
 
     /** From the beginning of a look to that of the next, at most. */

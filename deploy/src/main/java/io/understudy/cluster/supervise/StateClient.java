@@ -1,11 +1,14 @@
 package io.understudy.cluster.supervise;
 
+import io.understudy.tls.TlsContext;
+import io.understudy.tls.TlsFiles;
 import java.io.IOException;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
 import java.time.Duration;
+import org.jspecify.annotations.Nullable;
 
 /** Asks a running supervisor. */
 public final class StateClient {
@@ -15,12 +18,22 @@ public final class StateClient {
     private static final int OK = 200;
 
     private final URI url;
-    private final HttpClient http =
-            HttpClient.newBuilder().connectTimeout(CONNECT_DEADLINE).build();
+    private final HttpClient http;
 
-    /** @param url the supervisor's {@code supervisor.listen}, such as {@code http://127.0.0.1:8082} */
-    public StateClient(URI url) {
+    /**
+     * Connects to nobody yet.
+     *
+     * @param url the supervisor's {@code supervisor.listen}, such as {@code http://127.0.0.1:8082}
+     * @param tls for {@code https}: null for the platform's trust and no certificate of our own
+     * @throws io.understudy.tls.TlsFileException if certificates or keys can't be read
+     */
+    public StateClient(URI url, @Nullable TlsFiles tls) {
         this.url = url;
+        // Closed, it looks for new files no more; those of now are good for as long as this is used.
+        try (TlsContext context = TlsContext.of(tls)) {
+            this.http = context.applyTo(HttpClient.newBuilder().connectTimeout(CONNECT_DEADLINE))
+                    .build();
+        }
     }
 
     /**

@@ -5,6 +5,8 @@ import com.sun.net.httpserver.HttpServer;
 import io.understudy.cluster.supervise.elect.UntoldException;
 import io.understudy.cluster.supervise.rule.Decision;
 import io.understudy.metrics.ProcessMetrics;
+import io.understudy.tls.HttpServers;
+import io.understudy.tls.TlsServer;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.nio.charset.StandardCharsets;
@@ -12,6 +14,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Serves {@code GET /state} (JSON, see {@link StatePage}), {@code /metrics} (Prometheus text) and {@code /healthz} (200 while
@@ -26,15 +29,17 @@ final class StateServer implements AutoCloseable {
     private static final int NOT_FOUND = 404;
     private static final int METHOD_NOT_ALLOWED = 405;
     private static final int UNAVAILABLE = 503;
-    private static final String MAX_EXCHANGE_SECONDS = "10";
 
+    private final @Nullable TlsServer tls;
     private final Supervisor supervisor;
     private final ProcessMetrics metrics;
     private final Duration stale;
     private final HttpServer server;
     private final ExecutorService workers;
 
-    private StateServer(Supervisor supervisor, ProcessMetrics metrics, Duration stale, HttpServer server) {
+    private StateServer(
+            @Nullable TlsServer tls, Supervisor supervisor, ProcessMetrics metrics, Duration stale, HttpServer server) {
+        this.tls = tls;
         this.supervisor = supervisor;
         this.metrics = metrics;
         this.stale = stale;
@@ -51,25 +56,19 @@ final class StateServer implements AutoCloseable {
     /**
      * Listens at once.
      *
+     * @param tls null for plain text; closed with this object, or if it can't be made
      * @param stale a supervisor that has not looked for so long is not healthy
      * @throws IOException the address can't be listened at; the message names it
      */
-    static StateServer start(InetSocketAddress address, Supervisor supervisor, ProcessMetrics metrics, Duration stale)
+    static StateServer start(
+            InetSocketAddress address,
+            @Nullable TlsServer tls,
+            Supervisor supervisor,
+            ProcessMetrics metrics,
+            Duration stale)
             throws IOException {
-        // Read once, when the JDK's server is first used; by default a client that falls silent holds its thread for
-        // ever.
-        System.setProperty("sun.net.httpserver.maxReqTime", MAX_EXCHANGE_SECONDS);
-        System.setProperty("sun.net.httpserver.maxRspTime", MAX_EXCHANGE_SECONDS);
-        HttpServer server;
-        try {
-            server = HttpServer.create(address, 0);
-        } catch (IOException e) {
-            throw new IOException(
-                    "supervisor.listen: " + address.getHostString() + ":" + address.getPort()
-                            + " can't be listened at: " + e.getMessage(),
-                    e);
-        }
-        StateServer state = new StateServer(supervisor, metrics, stale, server);
+        HttpServer server = HttpServers.bind("supervisor.listen", address, tls);
+        StateServer state = new StateServer(tls, supervisor, metrics, stale, server);
         server.createContext("/", state::handle);
         server.setExecutor(state.workers);
         server.start();
@@ -84,6 +83,9 @@ final class StateServer implements AutoCloseable {
     public void close() {
         server.stop(0);
         workers.shutdownNow();
+        if (tls != null) {
+            tls.close();
+        }
     }
 
     private void handle(HttpExchange exchange) throws IOException {

@@ -79,8 +79,14 @@ public final class SupervisorProcess implements AutoCloseable {
                             snapshots(open, configured.snapshots(), connections, tool, metrics.registry())));
             SupervisorMeters.register(supervisor, metrics.registry());
             Duration stale = settings.pace().multipliedBy(LATE);
-            StateServer server =
-                    opened(open, StateServer.start(settings.listen().socketAddress(), supervisor, metrics, stale));
+            StateServer server = opened(
+                    open,
+                    StateServer.start(
+                            settings.listen().socketAddress(),
+                            settings.security().server(metrics.registry()),
+                            supervisor,
+                            metrics,
+                            stale));
             supervisor.start();
             LOG.info(
                     "supervisor={} started listen={} voters={}",

@@ -7,6 +7,7 @@ import io.understudy.cluster.machine.MachineSettings;
 import io.understudy.cluster.machine.ProcessKind;
 import io.understudy.config.ConfigurationException;
 import io.understudy.config.SettingsText;
+import io.understudy.tls.TlsFiles;
 import java.io.IOException;
 import java.net.URI;
 import java.nio.file.Files;
@@ -20,6 +21,25 @@ final class ClusterSettingsTest {
 
     @TempDir
     private Path folder;
+
+    @Test
+    void aSupervisorShowsItselfToOtherMachinesByTlsOrWherePlainTextIsWrittenDown() throws IOException {
+        String open = """
+                cluster: {endpoints: 'http://127.0.0.1:1'}
+                supervisor:
+                  listen: 0.0.0.0:8082
+                """;
+        assertThatThrownBy(() -> load(open))
+                .hasMessageContaining("supervisor.listen is 0.0.0.0:8082")
+                .hasMessageContaining("insecure: true");
+        assertThat(load(open + "  insecure: true").supervisor().security().insecure())
+                .isTrue();
+        assertThat(load(open + "  tls: {certificate: /s.crt, key: /s.key}")
+                        .supervisor()
+                        .security()
+                        .files())
+                .isEqualTo(new TlsFiles(null, Path.of("/s.crt"), Path.of("/s.key")));
+    }
 
     @Test
     void readsMachinesShapeAndSnapshots() throws IOException {

@@ -161,7 +161,7 @@ final class SupervisedCluster implements AutoCloseable {
                         folder.resolve("supervisor-" + port.get(0) + ".log").toFile())
                 .start();
         jvms.add(jvm);
-        return new SupervisorJvm(jvm, new StateClient(URI.create(HOST + port.get(0))));
+        return new SupervisorJvm(jvm, new StateClient(URI.create(HOST + port.get(0)), null));
     }
 
     record SupervisorJvm(Process process, StateClient client) {

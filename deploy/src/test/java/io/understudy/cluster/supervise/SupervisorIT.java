@@ -70,7 +70,7 @@ final class SupervisorIT {
 
             await("another standby to join").atMost(PATIENCE).until(() -> cluster.isOf(3, 1));
             assertThat(writer.lost()).isEmpty();
-            StateClient client = new StateClient(URI.create("http://127.0.0.1:" + supervisor.port()));
+            StateClient client = new StateClient(URI.create("http://127.0.0.1:" + supervisor.port()), null);
             assertThat(client.state()).contains("standby-failover", "it is removed, then m4 is promoted");
             pausedNothingIsChanged(cluster, supervisor, client);
         }

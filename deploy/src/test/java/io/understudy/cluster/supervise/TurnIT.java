@@ -81,7 +81,7 @@ final class TurnIT {
     }
 
     private static StateClient client(SupervisorProcess supervisor) {
-        return new StateClient(URI.create("http://127.0.0.1:" + supervisor.port()));
+        return new StateClient(URI.create("http://127.0.0.1:" + supervisor.port()), null);
     }
 
     private Turn take(String who, SupervisedCluster cluster, EtcdConnections connections) {

@@ -2,12 +2,10 @@ package io.understudy.mirror.status;
 
 import com.sun.net.httpserver.HttpExchange;
 import com.sun.net.httpserver.HttpServer;
-import com.sun.net.httpserver.HttpsConfigurator;
-import com.sun.net.httpserver.HttpsParameters;
-import com.sun.net.httpserver.HttpsServer;
 import io.understudy.mirror.pipeline.MirrorReport;
 import io.understudy.mirror.revisions.RevisionMap;
 import io.understudy.mirror.revisions.TargetUnreadableException;
+import io.understudy.tls.HttpServers;
 import io.understudy.tls.TlsServer;
 import io.understudy.vocabulary.Revision;
 import java.io.IOException;
@@ -19,7 +17,6 @@ import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
-import javax.net.ssl.SSLParameters;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -40,7 +37,6 @@ public final class StatusServer implements AutoCloseable {
     private static final int INTERNAL_ERROR = 500;
     private static final int UNAVAILABLE = 503;
 
-    private static final String MAX_EXCHANGE_SECONDS = "10";
     private static final String JSON = "application/json";
 
     private final Shown shown;
@@ -72,32 +68,12 @@ public final class StatusServer implements AutoCloseable {
      */
     public static StatusServer start(InetSocketAddress address, @Nullable TlsServer tls, Shown shown)
             throws IOException {
-        // Read once, when the JDK's server is first used; by default a client that falls silent holds its thread for
-        // ever.
-        System.setProperty("sun.net.httpserver.maxReqTime", MAX_EXCHANGE_SECONDS);
-        System.setProperty("sun.net.httpserver.maxRspTime", MAX_EXCHANGE_SECONDS);
-        HttpServer server;
-        try {
-            server = tls == null ? HttpServer.create(address, 0) : secured(HttpsServer.create(address, 0), tls);
-        } catch (IOException e) {
-            if (tls != null) {
-                tls.close();
-            }
-            throw new IOException(
-                    "status.listen: " + address.getHostString() + ":" + address.getPort() + " can't be listened at: "
-                            + e.getMessage(),
-                    e);
-        }
+        HttpServer server = HttpServers.bind("status.listen", address, tls);
         StatusServer status = new StatusServer(shown, tls, server);
         server.createContext("/", status::handle);
         server.setExecutor(status.workers);
         server.start();
         return status;
-    }
-
-    private static HttpsServer secured(HttpsServer server, TlsServer tls) {
-        server.setHttpsConfigurator(new Secured(tls));
-        return server;
     }
 
     /** The port listened at. */
@@ -191,20 +167,5 @@ public final class StatusServer implements AutoCloseable {
         return problems.isEmpty()
                 ? new Answer(OK, TEXT, "ok\n")
                 : new Answer(UNAVAILABLE, TEXT, String.join("\n", problems) + "\n");
-    }
-
-    /** What connections are accepted with. */
-    private static final class Secured extends HttpsConfigurator {
-        private final SSLParameters accepted;
-
-        Secured(TlsServer tls) {
-            super(tls.platform());
-            this.accepted = tls.parameters();
-        }
-
-        @Override
-        public void configure(HttpsParameters connection) {
-            connection.setSSLParameters(accepted);
-        }
     }
 }
