@@ -4,10 +4,13 @@ import io.grpc.Channel;
 import io.grpc.ClientInterceptors;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.understudy.tls.TlsContext;
+import io.understudy.tls.TlsFiles;
 import io.understudy.vocabulary.KeyRange;
 import java.time.Clock;
 import java.time.Duration;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.ThreadLocalRandom;
@@ -36,6 +39,10 @@ public final class EtcdCluster implements AutoCloseable {
     private final TlsContext tls;
     private final NetworkThread network;
     private final Channels channels;
+    /** Without a name in their certificate; the same where no certificate is shown. */
+    private final Channels nameless;
+
+    private final @Nullable TlsContext namelessTls;
     private final @Nullable Login login;
     private final HttpStatuses http;
     private final EtcdMetrics metrics;
@@ -47,13 +54,16 @@ public final class EtcdCluster implements AutoCloseable {
 
     private volatile ClusterView view;
 
-    private EtcdCluster(EtcdSettings settings, KeyRange readable, MeterRegistry meters) {
+    private EtcdCluster(EtcdSettings settings, KeyRange readable, @Nullable TlsFiles forOthers, MeterRegistry meters) {
         this.settings = settings;
         this.view = ClusterView.initial(settings.seeds());
         this.changes = new ViewLog(settings.name());
+        boolean shown = forOthers != null && forOthers.certificate() != null;
+        this.namelessTls = shown ? TlsContext.nameless(settings.name() + "-clients", forOthers, meters) : null;
         this.tls = TlsContext.of(settings.name(), settings.tls(), meters);
         this.network = NetworkThread.start(settings.name());
         this.channels = new Channels(network, settings.requestTimeout(), tls);
+        this.nameless = namelessTls == null ? channels : new Channels(network, settings.requestTimeout(), namelessTls);
         this.http = new HttpStatuses(network, tls, settings.requestTimeout());
         this.metrics = new EtcdMetrics(meters, settings.name(), this::view);
         Credentials user = settings.login();
@@ -94,7 +104,20 @@ public final class EtcdCluster implements AutoCloseable {
      * @throws io.understudy.tls.TlsFileException if certificates or keys can't be read
      */
     public static EtcdCluster connect(EtcdSettings settings, KeyRange readable, MeterRegistry meters) {
-        EtcdCluster cluster = new EtcdCluster(settings, readable, meters);
+        EtcdCluster cluster = new EtcdCluster(settings, readable, null, meters);
+        cluster.probe.start();
+        return cluster;
+    }
+
+    /**
+     * Likewise, for who also passes calls on for others.
+     *
+     * @param forOthers of the {@linkplain #bareChannel connections} for such calls
+     * @throws io.understudy.tls.TlsFileException also if their certificate has a common name
+     */
+    public static EtcdCluster connectForOthers(
+            EtcdSettings settings, KeyRange readable, @Nullable TlsFiles forOthers, MeterRegistry meters) {
+        EtcdCluster cluster = new EtcdCluster(settings, readable, forOthers, meters);
         cluster.probe.start();
         return cluster;
     }
@@ -135,10 +158,10 @@ public final class EtcdCluster implements AutoCloseable {
 
     /**
      * As {@link #channel}, but calls are made in nobody's name: for those that are passed on for somebody else, and carry his
-     * token or none.
+     * token or none. Where a certificate is shown that needs {@link #connectForOthers}.
      */
     public Channel bareChannel(Endpoint endpoint) {
-        return channels.get(endpoint);
+        return nameless.get(endpoint);
     }
 
     /** The endpoint did what it was asked for: whatever it failed at before is forgiven. */
@@ -245,6 +268,13 @@ public final class EtcdCluster implements AutoCloseable {
         ClusterView before = view;
         view = next;
         changes.changed(before, next);
+        if (namelessTls != null) {
+            // The probe sees to the others.
+            Set<Endpoint> known = new HashSet<>(next.unidentified());
+            next.members().forEach(member -> known.addAll(member.endpoints()));
+            nameless.retain(known);
+            known.forEach(nameless::reconnect);
+        }
     }
 
     private void recovered(Endpoint endpoint) {
@@ -257,6 +287,10 @@ public final class EtcdCluster implements AutoCloseable {
         probe.close();
         metrics.close();
         channels.close();
+        nameless.close();
+        if (namelessTls != null) {
+            namelessTls.close();
+        }
         http.close();
         network.close();
         tls.close();

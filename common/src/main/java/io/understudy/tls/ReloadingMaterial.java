@@ -30,6 +30,7 @@ final class ReloadingMaterial implements AutoCloseable {
 
     private final String name;
     private final TlsMetrics metrics;
+    private final boolean nameless;
     private final @Nullable ScheduledExecutorService thread;
     private volatile Runnable reloaded = () -> {};
     private volatile TlsMaterial current;
@@ -45,13 +46,15 @@ final class ReloadingMaterial implements AutoCloseable {
      *
      * @param name what logs and metrics call this side
      * @param files null for the platform's trust and no certificate of our own
+     * @param nameless whether the certificate must have no common name
      * @throws TlsFileException if a file is missing, damaged, or doesn't fit the others
      */
-    ReloadingMaterial(String name, @Nullable TlsFiles files, MeterRegistry meters) {
+    ReloadingMaterial(String name, @Nullable TlsFiles files, boolean nameless, MeterRegistry meters) {
         this.name = name;
+        this.nameless = nameless;
         // Before the files are read: what changes in between is read again.
         this.contents = contents(files);
-        this.current = TlsMaterial.read(files, alias());
+        this.current = read(files);
         this.previous = current;
         this.metrics = new TlsMetrics(meters, name, () -> current.expires());
         this.thread = files == null ? null : watch(files);
@@ -116,7 +119,7 @@ final class ReloadingMaterial implements AutoCloseable {
     private void reload(TlsFiles watched) {
         TlsMaterial next;
         try {
-            next = TlsMaterial.read(watched, alias());
+            next = read(watched);
         } catch (TlsFileException e) {
             metrics.reloaded(false);
             LOG.warn(
@@ -130,6 +133,19 @@ final class ReloadingMaterial implements AutoCloseable {
         reloaded.run();
         metrics.reloaded(true);
         LOG.info("TLS files read again name={} files={} expires={}", name, watched.all(), next.expires());
+    }
+
+    private TlsMaterial read(@Nullable TlsFiles files) {
+        if (nameless && files != null && files.certificate() != null) {
+            String common = CommonName.of(Pem.certificates(files.certificate()).get(0));
+            if (!common.isEmpty()) {
+                throw new TlsFileException(
+                        files.certificate(),
+                        "its common name is '" + common
+                                + "', which etcd would take for the user that asks; allowed is a certificate without one");
+            }
+        }
+        return TlsMaterial.read(files, alias());
     }
 
     /** Under names of their own, so that a handshake never finds the key of one beside the certificate of another. */

@@ -56,7 +56,20 @@ public final class TlsContext implements AutoCloseable {
      * @throws TlsFileException if a file is missing, damaged, or doesn't fit the others
      */
     public static TlsContext of(String name, @Nullable TlsFiles files, MeterRegistry meters) {
-        ReloadingMaterial material = new ReloadingMaterial(name, files, meters);
+        return of(name, files, false, meters);
+    }
+
+    /**
+     * Likewise, with a certificate by which etcd takes nobody for a user.
+     *
+     * @throws TlsFileException also if it has a common name
+     */
+    public static TlsContext nameless(String name, @Nullable TlsFiles files, MeterRegistry meters) {
+        return of(name, files, true, meters);
+    }
+
+    private static TlsContext of(String name, @Nullable TlsFiles files, boolean nameless, MeterRegistry meters) {
+        ReloadingMaterial material = new ReloadingMaterial(name, files, nameless, meters);
         try {
             return new TlsContext(material);
         } catch (GeneralSecurityException | SSLException e) {

@@ -59,7 +59,7 @@ public final class TlsServer implements AutoCloseable {
      * @throws TlsFileException if a file is missing, damaged, or doesn't fit the others
      */
     public static TlsServer of(TlsFiles files, ClientCertificates clients, MeterRegistry meters) {
-        ReloadingMaterial material = new ReloadingMaterial("listener", files, meters);
+        ReloadingMaterial material = new ReloadingMaterial("listener", files, false, meters);
         try {
             return new TlsServer(material, clients);
         } catch (SSLException | GeneralSecurityException e) {

@@ -34,7 +34,7 @@ final class ImportRulesTest {
             .vocabulary         com.google.protobuf
             .config             com.fasterxml.jackson org.yaml
             .metrics            io.micrometer
-            .tls                .config com.sun.net.httpserver io.micrometer io.netty javax.net.ssl org.slf4j
+            .tls                .config com.sun.net.httpserver io.micrometer io.netty javax.naming javax.net.ssl org.slf4j
             .etcd               .vocabulary .config .metrics .tls com.google.protobuf io.etcd.jetcd.api io.grpc
             .etcd               io.micrometer io.netty org.slf4j
             .feed               .vocabulary io.micrometer
@@ -65,10 +65,9 @@ final class ImportRulesTest {
             .gateway.json       io.netty.handler.codec.http org.slf4j
             .gateway.rest       .gateway.api .gateway.caller .gateway.health .gateway.json .gateway.read .gateway.replica
             .gateway.rest       .config .vocabulary com.google.protobuf io.etcd.jetcd.api io.grpc io.netty io.vertx
-            .gateway.rest       .gateway.hub .gateway.permission .tls io.micrometer org.slf4j
+            .gateway.rest       .gateway.hub .gateway.permission .tls com.github.benmanes.caffeine io.micrometer org.slf4j
             .gateway.api        .gateway.replica .vocabulary com.google.protobuf io.etcd.jetcd.api io.grpc io.netty.buffer
-            .gateway.caller     .vocabulary .gateway.api io.grpc io.vertx.core javax.naming javax.net javax.security
-            .gateway.caller     org.slf4j
+            .gateway.caller     .vocabulary .tls .gateway.api io.grpc io.vertx.core javax.net javax.security org.slf4j
             .gateway.permission .gateway.api .gateway.caller .vocabulary .etcd .config com.github.benmanes.caffeine
             .gateway.permission com.google.protobuf io.etcd.jetcd.api io.grpc io.micrometer io.netty.channel io.netty.util
             .gateway.permission io.vertx.core org.slf4j

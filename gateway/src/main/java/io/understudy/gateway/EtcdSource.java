@@ -25,6 +25,7 @@ import io.understudy.gateway.read.ReadPath;
 import io.understudy.gateway.read.ReadSource;
 import io.understudy.gateway.replica.Replica;
 import io.understudy.gateway.verify.Verifier;
+import io.understudy.tls.TlsFiles;
 import io.understudy.vocabulary.ClusterId;
 import io.understudy.vocabulary.MemberId;
 import io.vertx.core.Vertx;
@@ -59,16 +60,18 @@ final class EtcdSource implements GatewaySource {
      * @throws RuntimeException if files that its settings name can't be used
      */
     EtcdSource(
-            EtcdSettings source,
+            SourceSettings.Etcd etcd,
             GatewaySettings settings,
             Replica replica,
             GatewayMetrics metrics,
             MeterRegistry registry) {
+        EtcdSettings source = etcd.cluster();
+        TlsFiles files = etcd.clientFiles();
         this.settings = settings;
         this.replica = replica;
         this.registry = registry;
         // First, since it reads files that may not be there.
-        this.cluster = EtcdCluster.connect(source, settings.range(), registry);
+        this.cluster = EtcdCluster.connectForOthers(source, settings.range(), files, registry);
         this.facts = new SourceFacts(cluster);
         this.feeds = new EtcdFeedSource(
                 source.name(),
@@ -84,7 +87,8 @@ final class EtcdSource implements GatewaySource {
                 cluster,
                 settings.forward(),
                 new ForwardMetrics(registry),
-                () -> permissions != null && permissions.isEnforced());
+                () -> permissions != null && permissions.isEnforced(),
+                files != null && files.certificate() != null);
     }
 
     @Override

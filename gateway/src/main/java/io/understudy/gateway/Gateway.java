@@ -273,7 +273,7 @@ public final class Gateway implements AutoCloseable {
     private static GatewaySource source(
             GatewaySettings settings, Replica replica, GatewayMetrics metrics, MeterRegistry registry) {
         return settings.source() instanceof SourceSettings.Etcd etcd
-                ? new EtcdSource(etcd.cluster(), settings, replica, metrics, registry)
+                ? new EtcdSource(etcd, settings, replica, metrics, registry)
                 : new KafkaSource((SourceSettings.Kafka) settings.source(), replica, registry);
     }
 

@@ -5,6 +5,7 @@ import io.understudy.config.Setting;
 import io.understudy.etcd.EtcdSettings;
 import io.understudy.feed.kafka.KafkaFeedOptions;
 import io.understudy.kafka.KafkaSettings;
+import io.understudy.tls.TlsFiles;
 import java.time.Duration;
 import java.util.List;
 import java.util.stream.Stream;
@@ -16,6 +17,9 @@ final class SourceConfiguration {
     static final String NAME = "source";
 
     private static final String KAFKA = "kafka";
+
+    /** Of connections on which calls of clients are passed on: certificates without a common name. */
+    private static final String CLIENTS = "clients";
 
     private static final Setting<?> ENDPOINTS = EtcdSettings.ROWS.stream()
             .filter(row -> row.key().equals("endpoints"))
@@ -32,6 +36,7 @@ final class SourceConfiguration {
     /** Of both kinds, relative to the group; one of them is used. */
     static final List<Setting<?>> ROWS = Stream.of(
                     EtcdSettings.ROWS,
+                    Setting.under(CLIENTS, TlsFiles.ROWS),
                     Setting.under(KAFKA, KafkaSettings.ROWS),
                     Setting.under(KAFKA, KafkaFeedOptions.ROWS),
                     Setting.under(KAFKA, List.<Setting<?>>of(MAX_CLOCK_SKEW)))
@@ -57,7 +62,9 @@ final class SourceConfiguration {
                     + " source.kafka.topic");
         }
         if (hasEtcd) {
-            return new SourceSettings.Etcd(EtcdSettings.from(NAME, group));
+            return new SourceSettings.Etcd(
+                    EtcdSettings.from(NAME, group),
+                    TlsFiles.from(group.at(CLIENTS)).orElse(null));
         }
         if (!hasBrokers && !hasTopic) {
             throw new IllegalArgumentException("no source is given: source.endpoints is needed, for etcd or another"

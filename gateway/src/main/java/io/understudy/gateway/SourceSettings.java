@@ -3,13 +3,29 @@ package io.understudy.gateway;
 import io.understudy.etcd.EtcdSettings;
 import io.understudy.feed.kafka.KafkaFeedOptions;
 import io.understudy.kafka.KafkaSettings;
+import io.understudy.tls.TlsFiles;
 import java.time.Duration;
+import org.jspecify.annotations.Nullable;
 
 /** What a gateway follows. */
 public sealed interface SourceSettings {
 
-    /** An etcd cluster, or another gateway. */
-    record Etcd(EtcdSettings cluster) implements SourceSettings {}
+    /**
+     * An etcd cluster, or another gateway.
+     *
+     * @param forClients of the connections on which calls of clients are passed on; null for the cluster's own
+     */
+    record Etcd(EtcdSettings cluster, @Nullable TlsFiles forClients) implements SourceSettings {
+
+        public Etcd(EtcdSettings cluster) {
+            this(cluster, null);
+        }
+
+        /** The files of connections on which calls of clients are passed on. */
+        @Nullable TlsFiles clientFiles() {
+            return forClients == null ? cluster.tls() : forClients;
+        }
+    }
 
     /**
      * What a mirror writes to Kafka.

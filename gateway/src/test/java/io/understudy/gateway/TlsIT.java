@@ -74,7 +74,8 @@ final class TlsIT {
         shown = List.of(certificates.make("gateway", "EC"), certificates.make("renewed", "RSA"));
         together("shown.crt", shown.get(0), shown.get(1));
         // Its JSON gateway is a client of its own.
-        together("clients-of-etcd.crt", ours, etcd);
+        Certificates.Pair nobody = certificates.makeNameless("nobody", "EC");
+        together("clients-of-etcd.crt", ours, etcd, nobody);
         ports = FreePorts.take(2);
         // The test's own port is as always; clients are told of the other one.
         String secure = "https://127.0.0.1:" + ports.get(1);
@@ -102,15 +103,17 @@ final class TlsIT {
                 EtcdSettings.DEFAULT_REQUEST_TIMEOUT,
                 new TlsFiles(etcd.certificate(), ours.certificate(), ours.key()),
                 null);
-        gateway = Gateway.start(GatewaySettings.of("test", new HostPort("127.0.0.1", 0), cluster)
-                .withSecurity(new ListenerSecurity(
-                        new TlsFiles(
-                                guest.certificate(),
-                                folder.resolve("server.crt"),
-                                folder.resolve("server.key"),
-                                INTERVAL),
-                        ClientCertificates.REQUIRED,
-                        false)));
+        TlsFiles forClients = new TlsFiles(etcd.certificate(), nobody.certificate(), nobody.key());
+        gateway = Gateway.start(
+                GatewaySettings.of("test", new HostPort("127.0.0.1", 0), new SourceSettings.Etcd(cluster, forClients))
+                        .withSecurity(new ListenerSecurity(
+                                new TlsFiles(
+                                        guest.certificate(),
+                                        folder.resolve("server.crt"),
+                                        folder.resolve("server.key"),
+                                        INTERVAL),
+                                ClientCertificates.REQUIRED,
+                                false)));
         await().atMost(PATIENCE)
                 .until(() -> page(gateway.apiPort(), "/readyz", HttpClient.Version.HTTP_2)
                                 .statusCode()
@@ -227,9 +230,12 @@ final class TlsIT {
         replace(pair.key(), "server.key");
     }
 
-    private static void together(String file, Certificates.Pair one, Certificates.Pair other) throws IOException {
-        Files.writeString(
-                folder.resolve(file), Files.readString(one.certificate()) + Files.readString(other.certificate()));
+    private static void together(String file, Certificates.Pair... pairs) throws IOException {
+        StringBuilder all = new StringBuilder();
+        for (Certificates.Pair each : pairs) {
+            all.append(Files.readString(each.certificate()));
+        }
+        Files.writeString(folder.resolve(file), all);
     }
 
     private static void replace(Path what, String as) throws IOException {

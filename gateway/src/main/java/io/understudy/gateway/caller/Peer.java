@@ -1,19 +1,13 @@
 package io.understudy.gateway.caller;
 
+import io.understudy.tls.CommonName;
 import java.security.cert.X509Certificate;
-import javax.naming.InvalidNameException;
-import javax.naming.NamingException;
-import javax.naming.directory.Attribute;
-import javax.naming.ldap.LdapName;
-import javax.naming.ldap.Rdn;
 import javax.net.ssl.SSLPeerUnverifiedException;
 import javax.net.ssl.SSLSession;
 import org.jspecify.annotations.Nullable;
 
 /** Who is at the other end of a connection. */
 public final class Peer {
-
-    private static final String COMMON_NAME = "CN";
 
     private Peer() {}
 
@@ -37,19 +31,7 @@ public final class Peer {
     }
 
     private static Principal named(X509Certificate certificate) {
-        String name = "";
-        try {
-            for (Rdn part : new LdapName(certificate.getSubjectX500Principal().getName()).getRdns()) {
-                Attribute attribute = part.toAttributes().get(COMMON_NAME);
-                if (attribute != null && attribute.get() instanceof String text) {
-                    name = text;
-                }
-            }
-        } catch (InvalidNameException e) {
-            throw new IllegalStateException("a certificate that was verified has a name that is none", e);
-        } catch (NamingException e) {
-            throw new IllegalStateException("a name in memory can't be read", e);
-        }
+        String name = CommonName.of(certificate);
         return name.isEmpty() ? Principal.ANONYMOUS : new Principal.Certificate(name);
     }
 }

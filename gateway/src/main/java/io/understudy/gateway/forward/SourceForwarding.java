@@ -11,6 +11,7 @@ import io.understudy.gateway.caller.Caller;
 import io.understudy.gateway.caller.Principal;
 import java.util.concurrent.Executor;
 import java.util.function.BooleanSupplier;
+import org.jspecify.annotations.Nullable;
 
 /** Passes calls on to the source, or refuses them as a learner would. */
 public final class SourceForwarding implements Forwarding {
@@ -19,14 +20,26 @@ public final class SourceForwarding implements Forwarding {
     private final ForwardSettings settings;
     private final ForwardMetrics metrics;
     private final BooleanSupplier asksForNames;
+    private final boolean showsCertificate;
 
-    /** {@code asksForNames} is whether the source is known to have authentication enabled. */
+    /**
+     * Passes calls on to {@code source}.
+     *
+     * @param asksForNames whether the source is known to have authentication enabled
+     * @param showsCertificate whether it is shown one, by which etcd takes who comes without a token for somebody, if one
+     *     without a name
+     */
     public SourceForwarding(
-            EtcdCluster source, ForwardSettings settings, ForwardMetrics metrics, BooleanSupplier asksForNames) {
+            EtcdCluster source,
+            ForwardSettings settings,
+            ForwardMetrics metrics,
+            BooleanSupplier asksForNames,
+            boolean showsCertificate) {
         this.source = source;
         this.settings = settings;
         this.metrics = metrics;
         this.asksForNames = asksForNames;
+        this.showsCertificate = showsCertificate;
     }
 
     @Override
@@ -38,8 +51,9 @@ public final class SourceForwarding implements Forwarding {
         if (refuses(method)) {
             return Refusals.end(client, ApiException.notSupportedForLearner());
         }
-        if (isOfAName(method, caller)) {
-            return Refusals.end(client, nameIsNotPassedOn());
+        ApiException why = refusal(method, caller);
+        if (why != null) {
+            return Refusals.end(client, why);
         }
         ForwardedCall call =
                 new ForwardedCall(method, client, headers, caller, loop, source, metrics, null, settings.timeout());
@@ -58,8 +72,9 @@ public final class SourceForwarding implements Forwarding {
         if (refuses(method) && !listsAlarms(method, request)) {
             return Refusals.end(client, ApiException.notSupportedForLearner());
         }
-        if (isOfAName(method, caller)) {
-            return Refusals.end(client, nameIsNotPassedOn());
+        ApiException why = refusal(method, caller);
+        if (why != null) {
+            return Refusals.end(client, why);
         }
         ForwardedCall call =
                 new ForwardedCall(method, client, headers, caller, loop, source, metrics, request, settings.timeout());
@@ -67,17 +82,19 @@ public final class SourceForwarding implements Forwarding {
         return call;
     }
 
-    /** Who is known here by his certificate only would be nobody at the source, or, worse, somebody else. */
-    private boolean isOfAName(EtcdMethod method, Caller caller) {
-        return caller.principal() instanceof Principal.Certificate
-                && asksForNames.getAsBoolean()
-                && !method.fullName().equals(EtcdMethod.AUTHENTICATE);
-    }
-
-    private static ApiException nameIsNotPassedOn() {
-        return new ApiException(
-                Status.Code.PERMISSION_DENIED,
-                "understudy: the name in a client certificate is not passed on; authenticate, and call with the token");
+    /** Who has no token would be somebody else at the source; null for who hasn't to be kept from that. */
+    private @Nullable ApiException refusal(EtcdMethod method, Caller caller) {
+        if (!asksForNames.getAsBoolean() || method.fullName().equals(EtcdMethod.AUTHENTICATE)) {
+            return null;
+        }
+        if (caller.principal() instanceof Principal.Certificate) {
+            return new ApiException(
+                    Status.Code.PERMISSION_DENIED,
+                    "understudy: the name in a client certificate is not passed on; authenticate, and call with the token");
+        }
+        return showsCertificate && caller.principal() instanceof Principal.Anonymous
+                ? ApiException.userNameEmpty()
+                : null;
     }
 
     private boolean refuses(EtcdMethod method) {

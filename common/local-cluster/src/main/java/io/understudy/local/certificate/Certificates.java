@@ -34,6 +34,15 @@ public final class Certificates {
      * @param algorithm of the key, as the JDK calls it: {@code EC}, {@code RSA}, {@code Ed25519}
      */
     public Pair make(String name, String algorithm) throws IOException, InterruptedException {
+        return make(name, "CN=" + name, algorithm);
+    }
+
+    /** Likewise, without a common name. */
+    public Pair makeNameless(String file, String algorithm) throws IOException, InterruptedException {
+        return make(file, "O=understudy", algorithm);
+    }
+
+    private Pair make(String name, String subject, String algorithm) throws IOException, InterruptedException {
         Path store = folder.resolve(name + ".p12");
         List<String> command = new ArrayList<>(List.of(
                 Path.of(System.getProperty("java.home"), "bin", "keytool").toString(),
@@ -43,7 +52,7 @@ public final class Certificates {
                 "-keyalg",
                 algorithm,
                 "-dname",
-                "CN=" + name,
+                subject,
                 "-ext",
                 "SAN=ip:127.0.0.1,dns:localhost",
                 "-ext",
