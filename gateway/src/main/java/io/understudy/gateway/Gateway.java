@@ -1,10 +1,15 @@
 package io.understudy.gateway;
 
+import io.etcd.jetcd.api.AuthGrpc;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.understudy.config.HostPort;
 import io.understudy.feed.FeedSource;
 import io.understudy.gateway.api.ResponseHeaders;
+import io.understudy.gateway.caller.Caller;
+import io.understudy.gateway.caller.Freshness;
+import io.understudy.gateway.caller.Principal;
 import io.understudy.gateway.caller.ReadPermissions;
+import io.understudy.gateway.caller.Session;
 import io.understudy.gateway.hub.WatchHub;
 import io.understudy.gateway.json.JsonApi;
 import io.understudy.gateway.member.MemberAnswers;
@@ -56,6 +61,8 @@ public final class Gateway implements AutoCloseable {
 
     /** What {@code /version} says: clients see etcd 3.5's API, other gateways see one of their own. */
     static final String VERSION = "3.5.0+understudy";
+
+    private static final String AUTHENTICATE = AuthGrpc.getAuthenticateMethod().getFullMethodName();
 
     private static final Logger LOG = LoggerFactory.getLogger(Gateway.class);
     private static final Duration START_DEADLINE = Duration.ofSeconds(30);
@@ -163,6 +170,7 @@ public final class Gateway implements AutoCloseable {
                 settings.rest().listen(),
                 tls,
                 reads,
+                request -> methods.call(AUTHENTICATE, nobody(), request, gone -> {}),
                 new StreamSource(
                         hub,
                         settings.range(),
@@ -356,6 +364,11 @@ public final class Gateway implements AutoCloseable {
                     state.keys(),
                     state.bytes());
         }
+    }
+
+    private static Caller nobody() {
+        return new Caller(
+                Principal.ANONYMOUS, new Session(), Freshness.ANY, Caller.NO_DEADLINE, () -> false, Runnable::run);
     }
 
     private static String versions() {

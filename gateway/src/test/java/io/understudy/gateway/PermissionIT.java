@@ -23,6 +23,7 @@ import io.grpc.StatusRuntimeException;
 import io.grpc.stub.StreamObserver;
 import io.understudy.config.HostPort;
 import io.understudy.etcd.EtcdSettings;
+import io.understudy.gateway.forward.EtcdMethod;
 import io.understudy.gateway.forward.ForwardSettings;
 import io.understudy.gateway.forward.Writes;
 import io.understudy.local.etcd.EtcdMember;
@@ -33,6 +34,7 @@ import java.net.http.HttpRequest;
 import java.net.http.HttpRequest.BodyPublishers;
 import java.net.http.HttpResponse;
 import java.net.http.HttpResponse.BodyHandlers;
+import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.Base64;
 import java.util.Map;
@@ -196,6 +198,39 @@ final class PermissionIT {
     }
 
     @Test
+    void restIsChecked() throws Exception {
+        String token = users.token("guest");
+        HttpResponse<String> nobody = rest("/v1/kv/secret", null);
+        assertThat(nobody.statusCode()).isEqualTo(401);
+        assertThat(nobody.headers().firstValue("WWW-Authenticate"))
+                .hasValueSatisfying(challenge -> assertThat(challenge).startsWith("Basic "));
+        assertThat(rest("/v1/kv/secret", "Bearer " + token).statusCode()).isEqualTo(403);
+        assertThat(rest("/v1/kv/script", "Bearer " + token).statusCode()).isEqualTo(200);
+        assertThat(rest("/v1/kv/script", token).statusCode()).isEqualTo(200);
+        assertThat(rest("/v1/kv/script", "Bearer never.7").statusCode()).isEqualTo(401);
+        assertThat(rest("/v1/watch?prefix=secret", "Bearer " + token).statusCode())
+                .isEqualTo(403);
+        assertThat(rest("/v1/kv?prefix=plays/", basic("guest", "guest")).statusCode())
+                .isEqualTo(200);
+        assertThat(rest("/v1/kv/secret", basic("guest", "guest")).statusCode()).isEqualTo(403);
+        HttpResponse<String> wrong = rest("/v1/kv/script", basic("guest", "guessed"));
+        assertThat(wrong.statusCode()).isEqualTo(401);
+        assertThat(wrong.body()).doesNotContain("guessed");
+        assertThat(rest("/v1/kv/script", "Basic ?").statusCode()).isEqualTo(401);
+    }
+
+    /** The gateway itself is root. */
+    @Test
+    void whateverNobodyCallsHeIsNobodyAtTheSourceToo() {
+        for (EtcdMethod method : EveryCall.PASSED_ON) {
+            assertThat(EveryCall.outcome(fixture.channel(), method))
+                    .as(method.fullName())
+                    .isEqualTo(EveryCall.outcome(users.voter(), method));
+        }
+        assertThat(users.asRoot().range(range("stolen")).getCount()).isZero();
+    }
+
+    @Test
     void aGrantIsSeenAtOnceAndItsEndSoon() {
         users.add("extra");
         String token = users.token("extra");
@@ -242,6 +277,7 @@ final class PermissionIT {
     void aLearnerThatWasRestartedForgetsTokensAndClientsAreToldSo() throws Exception {
         String token = users.token("guest");
         assertThat(read(token, "script")).isEqualTo(OK);
+        assertThat(rest("/v1/kv/script", basic("guest", "guest")).statusCode()).isEqualTo(200);
         EtcdMember learner = SOURCE.cluster().learners().get(0);
         learner.stop();
         learner.start();
@@ -285,6 +321,19 @@ final class PermissionIT {
         }
         HttpResponse<String> answer = HttpClient.newHttpClient().send(request.build(), BodyHandlers.ofString());
         return answer.statusCode() + " " + answer.body().strip();
+    }
+
+    private static HttpResponse<String> rest(String path, @Nullable String authorization) throws Exception {
+        HttpRequest.Builder request =
+                HttpRequest.newBuilder(URI.create("http://127.0.0.1:" + fixture.gateway.restPort() + path));
+        if (authorization != null) {
+            request.header("Authorization", authorization);
+        }
+        return HttpClient.newHttpClient().send(request.build(), BodyHandlers.ofString());
+    }
+
+    private static String basic(String user, String password) {
+        return "Basic " + Base64.getEncoder().encodeToString((user + ":" + password).getBytes(StandardCharsets.UTF_8));
     }
 
     private static ByteString key(String text) {

@@ -10,15 +10,19 @@ import io.etcd.jetcd.api.AuthUserGrantRoleRequest;
 import io.etcd.jetcd.api.AuthenticateRequest;
 import io.etcd.jetcd.api.KVGrpc;
 import io.etcd.jetcd.api.Permission;
+import io.etcd.jetcd.api.RangeRequest;
 import io.grpc.Channel;
 import io.grpc.ClientInterceptors;
 import io.grpc.ManagedChannel;
 import io.grpc.Metadata;
+import io.grpc.Status;
+import io.grpc.StatusRuntimeException;
 import io.grpc.stub.MetadataUtils;
 import io.understudy.etcd.Credentials;
 import io.understudy.local.etcd.LocalEtcd;
 import java.net.URI;
 import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
 
 /** Users and roles of a test's cluster, in which authentication is enabled. A user's password is his name. */
 final class Users implements AutoCloseable {
@@ -28,12 +32,18 @@ final class Users implements AutoCloseable {
     private static final Metadata.Key<String> TOKEN = Metadata.Key.of("token", Metadata.ASCII_STRING_MARSHALLER);
 
     private final ManagedChannel voter;
+    private final @Nullable ManagedChannel learner;
     private final String rootToken;
 
     Users(LocalEtcd cluster) {
         cluster.enableAuthentication(ROOT);
         URI url = cluster.leader().clientUrl();
         voter = GatewayFixture.channel(url.getHost(), url.getPort());
+        learner = cluster.learners().isEmpty()
+                ? null
+                : GatewayFixture.channel(
+                        cluster.learners().get(0).clientUrl().getHost(),
+                        cluster.learners().get(0).clientUrl().getPort());
         rootToken = token(ROOT);
     }
 
@@ -47,7 +57,7 @@ final class Users implements AutoCloseable {
     }
 
     /** With a user's token on each call; none for null. */
-    static Channel as(String token, Channel channel) {
+    static Channel as(@Nullable String token, Channel channel) {
         Metadata headers = new Metadata();
         if (token != null) {
             headers.put(TOKEN, token);
@@ -59,7 +69,35 @@ final class Users implements AutoCloseable {
         return KVGrpc.newBlockingStub(as(rootToken, voter)).withDeadlineAfter(30, TimeUnit.SECONDS);
     }
 
+    /**
+     * One that all members know. Sometimes a learner has another one for the same: etcd puts the index of what was applied
+     * before into it, of which members may think differently.
+     */
     String token(String user) {
+        for (int i = 0; i < 50; i++) {
+            String token = voterToken(user);
+            if (learner == null || isKnown(token)) {
+                return token;
+            }
+        }
+        throw new AssertionError("the learner knows none of the voters' tokens");
+    }
+
+    private boolean isKnown(String token) {
+        try {
+            var unused = KVGrpc.newBlockingStub(as(token, learner))
+                    .withDeadlineAfter(30, TimeUnit.SECONDS)
+                    .range(RangeRequest.newBuilder()
+                            .setKey(ByteString.copyFromUtf8("any"))
+                            .setSerializable(true)
+                            .build());
+            return true;
+        } catch (StatusRuntimeException e) {
+            return e.getStatus().getCode() != Status.Code.UNAUTHENTICATED;
+        }
+    }
+
+    private String voterToken(String user) {
         return AuthGrpc.newBlockingStub(voter)
                 .withDeadlineAfter(30, TimeUnit.SECONDS)
                 .authenticate(AuthenticateRequest.newBuilder()
@@ -105,5 +143,8 @@ final class Users implements AutoCloseable {
     @Override
     public void close() {
         voter.shutdownNow();
+        if (learner != null) {
+            learner.shutdownNow();
+        }
     }
 }

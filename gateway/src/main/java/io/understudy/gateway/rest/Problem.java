@@ -4,6 +4,7 @@ import io.grpc.Status;
 import io.netty.handler.codec.http.HttpResponseStatus;
 import io.understudy.gateway.api.ApiException;
 import io.vertx.core.json.JsonObject;
+import java.util.Set;
 
 /**
  * Why there is no answer: problem details of RFC 9457. Carries no stack trace: it is an answer, not a fault.
@@ -16,6 +17,11 @@ final class Problem extends Exception {
     static final String CONTENT_TYPE = "application/problem+json";
 
     private static final long serialVersionUID = 1L;
+
+    /** What etcd says to who has not said who he is, or not rightly. */
+    private static final Set<String> NOBODY = Set.of(
+            ApiException.userNameEmpty().text(), "etcdserver: authentication failed, invalid user ID or password");
+
     private static final String COMPACTED = "has been compacted";
 
     private final int status;
@@ -54,7 +60,7 @@ final class Problem extends Exception {
         return switch (why.code()) {
             case OK -> throw new IllegalArgumentException("not a refusal");
             case OUT_OF_RANGE -> why.text().contains(COMPACTED) ? 410 : 400;
-            case INVALID_ARGUMENT -> 400;
+            case INVALID_ARGUMENT -> NOBODY.contains(why.text()) ? 401 : 400;
             case UNAUTHENTICATED -> 401;
             case PERMISSION_DENIED -> 403;
             case NOT_FOUND -> 404;

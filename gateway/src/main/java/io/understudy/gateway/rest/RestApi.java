@@ -46,12 +46,14 @@ final class RestApi {
     private static final Set<String> LIST_PARAMETERS = with(Query.OF_READS, "prefix", "limit", "cursor");
 
     private final Reads reads;
+    private final Logins logins;
     private final StatusReport report;
     private final RestListener listener;
     private final Buffer openApi = resource("openapi.json");
 
-    RestApi(Reads reads, StatusReport report, RestListener listener) {
+    RestApi(Reads reads, Logins logins, StatusReport report, RestListener listener) {
         this.reads = reads;
+        this.logins = logins;
         this.report = report;
         this.listener = listener;
     }
@@ -63,6 +65,46 @@ final class RestApi {
                 ? path
                 : path.startsWith(KEYS + "/") && path.length() > KEYS.length() + 1 ? KEY : NO_ROUTE;
         RestExchange exchange = new RestExchange(request, route, listener);
+        serve(exchange, path, session, streams);
+    }
+
+    private void identified(RestExchange exchange, Identified then) {
+        String authorization = exchange.request().getHeader("Authorization");
+        Principal otherwise = Peer.of(exchange.request().connection().sslSession());
+        logins.who(authorization, otherwise)
+                .onSuccess(who -> {
+                    exchange.onInvalidToken(() -> {
+                        if (logins.forget(authorization)) {
+                            logins.who(authorization, otherwise)
+                                    .onSuccess(anew -> guarded(exchange, then, anew))
+                                    .onFailure(exchange::fail);
+                            return true;
+                        }
+                        return false;
+                    });
+                    guarded(exchange, then, who);
+                })
+                .onFailure(exchange::fail);
+    }
+
+    @FunctionalInterface
+    private interface Identified {
+        void serve(Principal who) throws Problem;
+    }
+
+    private static void guarded(RestExchange exchange, Identified then, Principal who) {
+        try {
+            then.serve(who);
+        } catch (Problem e) {
+            exchange.refuse(e);
+        } catch (RuntimeException e) {
+            exchange.fail(e);
+        }
+    }
+
+    private void serve(RestExchange exchange, String path, Session session, CommitStreams streams) {
+        HttpServerRequest request = exchange.request();
+        String route = exchange.route();
         try {
             if (route.equals(NO_ROUTE)) {
                 throw Problem.notFound("there is nothing at '" + path + "'; " + OPENAPI + " says what there is");
@@ -78,7 +120,12 @@ final class RestApi {
                 }
                 case STATUS -> status(exchange);
                 case KEYS -> list(exchange, session);
-                case WATCH -> streams.open(exchange, caller(exchange, session, Freshness.ANY), StreamQuery.of(request));
+                case WATCH -> {
+                    StreamQuery query = StreamQuery.of(request);
+                    identified(
+                            exchange,
+                            who -> streams.open(exchange, caller(exchange, who, session, Freshness.ANY), query));
+                }
                 default -> key(exchange, session, Percent.decode(path.substring(KEYS.length() + 1), false));
             }
         } catch (Problem e) {
@@ -96,9 +143,9 @@ final class RestApi {
                 .setRevision(query.revision())
                 .setSerializable(manner.serializable())
                 .build();
-        reads.range(caller(exchange, session, manner.freshness()), request)
+        identified(exchange, who -> reads.range(caller(exchange, who, session, manner.freshness()), request)
                 .onSuccess(answer -> found(exchange, key, answer))
-                .onFailure(exchange::fail);
+                .onFailure(exchange::fail));
     }
 
     private static void found(RestExchange exchange, ByteString key, Answer<RangeResult> answer) {
@@ -147,7 +194,8 @@ final class RestApi {
                 .setRevision(revision)
                 .setSerializable(manner.serializable())
                 .build();
-        reads.range(caller(exchange, session, manner.freshness()), request)
+        Freshness freshness = manner.freshness();
+        identified(exchange, who -> reads.range(caller(exchange, who, session, freshness), request)
                 .onSuccess(answer -> {
                     exchange.tell(answer);
                     long pinned = revision > 0 ? revision : answer.revision();
@@ -155,7 +203,7 @@ final class RestApi {
                             answer.result(),
                             cursor.orElse(new Cursor(pinned, answer.result().count(), prefix, ByteString.EMPTY))));
                 })
-                .onFailure(exchange::fail);
+                .onFailure(exchange::fail));
     }
 
     private void status(RestExchange exchange) throws Problem {
@@ -179,15 +227,8 @@ final class RestApi {
         exchange.answer(status.toBuffer());
     }
 
-    private static Caller caller(RestExchange exchange, Session session, Freshness freshness) {
-        String token = exchange.request().getHeader("Authorization");
-        return new Caller(
-                token == null ? Peer.of(exchange.request().connection().sslSession()) : new Principal.Token(token),
-                session,
-                freshness,
-                Caller.NO_DEADLINE,
-                exchange::over,
-                exchange::whenOver);
+    private static Caller caller(RestExchange exchange, Principal who, Session session, Freshness freshness) {
+        return new Caller(who, session, freshness, Caller.NO_DEADLINE, exchange::over, exchange::whenOver);
     }
 
     private static Set<String> with(Set<String> some, String... more) {

@@ -1,8 +1,10 @@
 package io.understudy.gateway.rest;
 
+import io.grpc.Status;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
 import io.understudy.gateway.api.AnswerBody;
+import io.understudy.gateway.api.ApiException;
 import io.understudy.gateway.read.Answer;
 import io.vertx.core.Future;
 import io.vertx.core.buffer.Buffer;
@@ -12,6 +14,7 @@ import io.vertx.core.http.HttpServerResponse;
 import io.vertx.core.internal.buffer.BufferInternal;
 import java.time.Duration;
 import java.util.Arrays;
+import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -30,6 +33,7 @@ final class RestExchange {
     private final RestListener listener;
     private final long beginNanos = System.nanoTime();
     private boolean over;
+    private @Nullable BooleanSupplier again;
 
     RestExchange(HttpServerRequest request, String route, RestListener listener) {
         this.request = request;
@@ -47,6 +51,16 @@ final class RestExchange {
         } else {
             request.response().endHandler(ended -> task.run()).closeHandler(closed -> task.run());
         }
+    }
+
+    /** Which of those that are served. */
+    String route() {
+        return route;
+    }
+
+    /** Tried once if the source doesn't know the token; true if the request is served anew by that. */
+    void onInvalidToken(BooleanSupplier more) {
+        again = more;
     }
 
     HttpServerRequest request() {
@@ -125,6 +139,14 @@ final class RestExchange {
     }
 
     void fail(Throwable why) {
+        BooleanSupplier more = again;
+        again = null;
+        if (why instanceof ApiException refusal
+                && refusal.code() == Status.Code.UNAUTHENTICATED
+                && more != null
+                && more.getAsBoolean()) {
+            return;
+        }
         Problem problem = Problem.of(why);
         if (problem.isFault()) {
             LOG.error("request failed route={}", route, why);
@@ -134,6 +156,7 @@ final class RestExchange {
 
     void refuse(Problem why) {
         switch (why.status()) {
+            case 401 -> request.response().putHeader("WWW-Authenticate", "Basic realm=\"etcd\", charset=\"UTF-8\"");
             case 405 -> request.response().putHeader("Allow", "GET, HEAD");
             case 503 -> request.response().putHeader("Retry-After", "1");
             default -> {

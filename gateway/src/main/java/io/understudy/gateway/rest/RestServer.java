@@ -19,6 +19,7 @@ import java.util.LinkedHashSet;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -42,11 +43,17 @@ public final class RestServer {
     private final StreamSource streamSource;
 
     /** @param tls null for plain text */
+    /**
+     * Listens to nobody yet.
+     *
+     * @param authenticate makes a call of {@code Auth.Authenticate}, for nobody in particular
+     */
     public RestServer(
             Vertx vertx,
             HostPort listen,
             @Nullable TlsServer tls,
             Reads reads,
+            Function<byte[], Future<byte[]>> authenticate,
             StreamSource streamSource,
             StatusReport report,
             RestListener listener) {
@@ -54,7 +61,7 @@ public final class RestServer {
         this.listen = listen;
         this.tls = tls;
         this.streamSource = streamSource;
-        this.api = new RestApi(reads, report, listener);
+        this.api = new RestApi(reads, new Logins(authenticate), report, listener);
     }
 
     /** Listens, with one server per loop; gives the port. Fails if it can't be had. */
