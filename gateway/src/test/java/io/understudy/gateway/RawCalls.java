@@ -4,7 +4,7 @@ import com.google.protobuf.CodedInputStream;
 import com.google.protobuf.MessageLite;
 import io.etcd.jetcd.api.ResponseHeader;
 import io.grpc.CallOptions;
-import io.grpc.ManagedChannel;
+import io.grpc.Channel;
 import io.grpc.MethodDescriptor;
 import io.grpc.StatusRuntimeException;
 import io.grpc.stub.ClientCalls;
@@ -36,9 +36,9 @@ final class RawCalls {
         }
     };
 
-    private final ManagedChannel channel;
+    private final Channel channel;
 
-    RawCalls(ManagedChannel channel) {
+    RawCalls(Channel channel) {
         this.channel = channel;
     }
 
