@@ -16,6 +16,9 @@ final class Grants {
     private static final long MOST_BYTES = 64L << 20;
     private static final long MOST_WIDE = 10_000;
 
+    /** Not by when it was last read: to note that takes longer than to read it. */
+    private static final Duration WIDE_FOR = Duration.ofMinutes(1);
+
     private final long maxAgeNanos;
     private final Cache<Asked, Long> exact;
     private final Cache<Principal, WideGrants> wide;
@@ -31,7 +34,7 @@ final class Grants {
         // while.
         this.wide = Caffeine.newBuilder()
                 .maximumSize(MOST_WIDE)
-                .expireAfterAccess(WideGrants.REFUSED_FOR)
+                .expireAfterWrite(WIDE_FOR)
                 .build();
     }
 

@@ -37,26 +37,24 @@ final class Callers {
             Consumer<Runnable> whenOver)
             throws ApiException {
         return new Caller(
-                principal(TOKEN, head, connection.peer()),
-                connection.session(),
-                freshness(head),
-                deadlineNanos,
-                gone,
-                whenOver);
+                principal(head, connection), connection.session(), freshness(head), deadlineNanos, gone, whenOver);
     }
 
     /** Who sends a request of plain HTTP, by its headers. */
     static Principal ofWeb(RequestHead head) {
         // etcd's JSON mapping calls with a certificate of its own, so that none is ever taken for who asks by JSON.
-        return principal(WEB_TOKEN, head, Principal.ANONYMOUS);
+        CharSequence token = token(WEB_TOKEN, head);
+        return token == null ? Principal.ANONYMOUS : new Principal.Token(token.toString());
     }
 
-    private static Principal principal(AsciiString field, RequestHead head, Principal otherwise) {
+    private static Principal principal(RequestHead head, ClientConnection connection) {
+        CharSequence token = token(TOKEN, head);
+        return token == null ? connection.peer() : connection.token(token.toString());
+    }
+
+    private static @Nullable CharSequence token(AsciiString field, RequestHead head) {
         CharSequence token = head.header(field);
-        if (token == null) {
-            token = head.header(AUTHORIZATION);
-        }
-        return token == null ? otherwise : new Principal.Token(token.toString());
+        return token == null ? head.header(AUTHORIZATION) : token;
     }
 
     private static Freshness freshness(RequestHead head) throws ApiException {

@@ -19,6 +19,7 @@ final class ClientConnection {
     private final Executor loop;
     private final NetSocket socket;
     private @Nullable Principal peer;
+    private Principal.@Nullable Token lastToken;
 
     ClientConnection(ContextInternal context, NetSocket socket) {
         this.context = context;
@@ -45,6 +46,16 @@ final class ClientConnection {
             peer = Peer.of(socket.sslSession());
         }
         return peer;
+    }
+
+    /** Mostly the same for all of its requests, so that it need be hashed once only. */
+    Principal.Token token(String value) {
+        Principal.Token known = lastToken;
+        if (known == null || !known.value().equals(value)) {
+            known = new Principal.Token(value);
+            lastToken = known;
+        }
+        return known;
     }
 
     /** Runs {@code task} on the loop, later. */
