@@ -12,6 +12,9 @@ import io.netty.handler.ssl.SslProvider;
 import java.security.GeneralSecurityException;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.ThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
 import javax.net.ssl.KeyManager;
 import javax.net.ssl.SSLContext;
 import javax.net.ssl.SSLException;
@@ -34,8 +37,16 @@ public final class TlsServer implements AutoCloseable {
             ApplicationProtocolNames.HTTP_2,
             ApplicationProtocolNames.HTTP_1_1);
 
+    /** Handshakes that wait for a thread, before further connections are closed. */
+    private static final int MOST_WAITING = 10_000;
+
+    private static final long IDLE_SECONDS = 10;
+
     private final ReloadingMaterial material;
     private final ClientCertificates clients;
+    /** For what takes milliseconds of a handshake, for which an event loop's other connections would have to wait. */
+    private final ThreadPoolExecutor handshakes;
+
     private final List<Runnable> listeners = new CopyOnWriteArrayList<>();
     /** Another one after each reload: with a context go the sessions that its clients may resume. */
     private volatile SslContext current;
@@ -47,6 +58,7 @@ public final class TlsServer implements AutoCloseable {
             throws SSLException, GeneralSecurityException {
         this.material = material;
         this.clients = clients;
+        this.handshakes = handshakes();
         this.current = build();
         this.currentOfPlatform = buildOfPlatform();
         material.onReload(this::reloaded);
@@ -70,7 +82,7 @@ public final class TlsServer implements AutoCloseable {
 
     /** For one connection of a Netty server, in front of all else; HTTP/2 or HTTP/1.1 is negotiated. */
     public SslHandler handler(ByteBufAllocator allocator) {
-        SslHandler handler = current.newHandler(allocator);
+        SslHandler handler = current.newHandler(allocator, handshakes);
         handler.handshakeFuture().addListener(done -> material.metrics().shookHands(done.isSuccess()));
         return handler;
     }
@@ -122,10 +134,23 @@ public final class TlsServer implements AutoCloseable {
         listeners.add(what);
     }
 
-    /** Looks at the files no more; connections can still be accepted. Idempotent. */
+    /** Looks at the files no more, and accepts no connections that Netty would. Idempotent. */
     @Override
     public void close() {
         material.close();
+        handshakes.shutdown();
+    }
+
+    private static ThreadPoolExecutor handshakes() {
+        int threads = Math.max(1, Runtime.getRuntime().availableProcessors() / 2);
+        ThreadPoolExecutor executor = new ThreadPoolExecutor(
+                threads, threads, IDLE_SECONDS, TimeUnit.SECONDS, new LinkedBlockingQueue<>(MOST_WAITING), work -> {
+                    Thread thread = new Thread(work, "tls-handshakes");
+                    thread.setDaemon(true);
+                    return thread;
+                });
+        executor.allowCoreThreadTimeOut(true);
+        return executor;
     }
 
     private void reloaded() {
