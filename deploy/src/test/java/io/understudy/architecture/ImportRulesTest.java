@@ -34,7 +34,8 @@ final class ImportRulesTest {
             .vocabulary         com.google.protobuf
             .config             com.fasterxml.jackson org.yaml
             .metrics            io.micrometer
-            .tls                .config com.sun.net.httpserver io.micrometer io.netty javax.naming javax.net.ssl org.slf4j
+            .tls                .config com.sun.net.httpserver io.micrometer io.netty javax.naming javax.net.ssl
+            .tls                javax.security org.slf4j
             .etcd               .vocabulary .config .metrics .tls com.google.protobuf io.etcd.jetcd.api io.grpc
             .etcd               io.micrometer io.netty org.slf4j
             .feed               .vocabulary io.micrometer
