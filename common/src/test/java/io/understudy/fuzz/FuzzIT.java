@@ -33,11 +33,11 @@ final class FuzzIT {
                 """;
         Fuzzer.of(YamlFuzz.class)
                 .beginningWith(sample.getBytes(StandardCharsets.UTF_8))
-                .run(3_000 * TIMES, folder);
+                .run(1_000 * TIMES, folder);
     }
 
     @Test
     void anyRecordIsUnderstoodOrRefusedWithItsPlace() {
-        Fuzzer.of(RecordFuzz.class).run(20_000 * TIMES, folder);
+        Fuzzer.of(RecordFuzz.class).run(10_000 * TIMES, folder);
     }
 }
