@@ -22,6 +22,8 @@ final class RunningClient implements AutoCloseable {
     private final Writer input;
     private final List<String> printed = new CopyOnWriteArrayList<>();
 
+    private volatile boolean closed;
+
     private RunningClient(List<String> line, Map<String, String> environment) throws IOException {
         ProcessBuilder builder = new ProcessBuilder(line).redirectErrorStream(true);
         builder.environment().putAll(environment);
@@ -66,6 +68,7 @@ final class RunningClient implements AutoCloseable {
 
     @Override
     public void close() {
+        closed = true;
         try {
             input.close();
         } catch (IOException e) {
@@ -81,7 +84,8 @@ final class RunningClient implements AutoCloseable {
                 printed.add(line);
             }
         } catch (IOException e) {
-            if (process.isAlive()) {
+            // Killing it closes its output, under the reader, before it has ended.
+            if (!closed && process.isAlive()) {
                 throw new UncheckedIOException(e);
             }
         }

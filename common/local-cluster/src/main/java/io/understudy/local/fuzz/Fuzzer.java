@@ -3,6 +3,7 @@ package io.understudy.local.fuzz;
 import io.understudy.local.process.Command;
 import io.understudy.local.process.CommandFailedException;
 import io.understudy.local.process.Folders;
+import java.io.File;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
@@ -89,16 +90,21 @@ public final class Fuzzer {
                 "-rss_limit_mb=3072",
                 corpus(folder).toString()));
         try {
-            var unused = Command.of(line)
-                    .in(folder)
-                    .with("CLASSPATH", System.getProperty("java.class.path"))
-                    .run(PATIENCE);
+            var unused =
+                    Command.of(line).in(folder).with("CLASSPATH", classPath()).run(PATIENCE);
         } catch (CommandFailedException e) {
             throw new AssertionError(
                     target.getSimpleName() + " found something; again with -D" + SEED_PROPERTY + "=" + seed
                             + ", the input is in " + folder + ": " + e.getMessage(),
                     e);
         }
+    }
+
+    /** It runs in another folder than this process. */
+    private static String classPath() {
+        return Stream.of(System.getProperty("java.class.path").split(File.pathSeparator))
+                .map(entry -> Path.of(entry).toAbsolutePath().toString())
+                .collect(Collectors.joining(File.pathSeparator));
     }
 
     private Path corpus(Path folder) {
