@@ -105,6 +105,7 @@ final class RevisionMapIT {
     void whatASynchronisationSkippedIsListedAgain() throws Exception {
         try (MirrorProcess mirror = mirror(EtcdSinkOptions.DEFAULTS.withMaxPrunePercent(100))) {
             steps(20);
+            awaitCaughtUp(mirror, source);
             // What the mirror begins at next is what is stored, which may be behind while nothing mirrored changes.
             await().atMost(Duration.ofSeconds(30))
                     .until(() -> map.translate(new Revision(revision())) instanceof ResumeAt);
