@@ -17,7 +17,6 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentMap;
 import java.util.concurrent.ScheduledExecutorService;
-import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.BiConsumer;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
@@ -27,9 +26,6 @@ import org.jspecify.annotations.Nullable;
  * short while; each question is asked once however many wait for it. Where nobody can tell, nothing is permitted.
  */
 public final class EnforcedPermissions implements ReadPermissions, AutoCloseable {
-
-    /** Questions under way at a time; each takes a second at most, for each member that says nothing. */
-    private static final int MOST_UNDER_WAY = 10_000;
 
     /** In a row, of what somebody may read beside what it asked for. */
     private static final int MOST_GUESSES = 6;
@@ -45,7 +41,7 @@ public final class EnforcedPermissions implements ReadPermissions, AutoCloseable
     private final Grants grants;
     private final PermissionMetrics metrics;
     private final ConcurrentMap<Asked, Question> underWay = new ConcurrentHashMap<>();
-    private final AtomicInteger asking = new AtomicInteger();
+    private final Room room = new Room();
 
     /**
      * Asks nobody until {@link #start}.
@@ -188,14 +184,16 @@ public final class EnforcedPermissions implements ReadPermissions, AutoCloseable
         if (same != null) {
             return same;
         }
-        if (asking.incrementAndGet() > MOST_UNDER_WAY) {
-            over(asked);
+        Runnable giveBack = room.take(asked.principal(), !grants.knows(asked.principal()));
+        if (giveBack == null) {
+            underWay.remove(asked);
             question.answer.completeExceptionally(ApiException.tooManyRequests());
             return question;
         }
         whenTold(askOracle(asked), (verdict, failure) -> {
             note(asked, question, verdict);
-            over(asked);
+            underWay.remove(asked);
+            giveBack.run();
             if (verdict == null) {
                 question.answer.completeExceptionally(failure == null ? ApiException.timedOut() : failure);
             } else {
@@ -226,11 +224,6 @@ public final class EnforcedPermissions implements ReadPermissions, AutoCloseable
         } catch (RuntimeException e) {
             return CompletableFuture.failedFuture(e);
         }
-    }
-
-    private void over(Asked asked) {
-        underWay.remove(asked);
-        asking.decrementAndGet();
     }
 
     /** On the event loop that this is called on. */

@@ -75,6 +75,11 @@ final class Grants {
         return wide.get(principal, unknown -> new WideGrants());
     }
 
+    /** Whether something was permitted to it in the last minute. */
+    boolean knows(Principal principal) {
+        return wide.getIfPresent(principal) != null;
+    }
+
     /** About so many. */
     long size() {
         return exact.estimatedSize();

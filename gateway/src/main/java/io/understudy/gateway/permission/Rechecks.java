@@ -1,5 +1,6 @@
 package io.understudy.gateway.permission;
 
+import io.grpc.Status;
 import io.micrometer.core.instrument.Counter;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.netty.util.concurrent.ScheduledFuture;
@@ -32,6 +33,9 @@ public final class Rechecks {
 
     /** Of questions that are not answered from what was granted lately; so 2,000 a second, and more wait for their turn. */
     private static final int MOST_UNDER_WAY = 500;
+
+    /** How long a question may find no room. */
+    private static final long MOST_WAIT_NANOS = TimeUnit.SECONDS.toNanos(2);
 
     /** How long nobody may have been able to tell. */
     private static final long MOST_DOUBT_NANOS = TimeUnit.SECONDS.toNanos(10);
@@ -149,8 +153,10 @@ public final class Rechecks {
         ApiException refusal = why instanceof ApiException known ? known : ApiException.timedOut();
         switch (refusal.code()) {
             case UNAVAILABLE, RESOURCE_EXHAUSTED -> {
-                group.inDoubt = true;
-                if (System.nanoTime() - group.knownNanos >= MOST_DOUBT_NANOS) {
+                long unknownNanos = System.nanoTime() - group.knownNanos;
+                // It is no doubt of the source's that there was no room for the question.
+                group.inDoubt |= refusal.code() == Status.Code.UNAVAILABLE || unknownNanos >= MOST_WAIT_NANOS;
+                if (unknownNanos >= MOST_DOUBT_NANOS) {
                     revoke(group, ApiException.timedOut());
                 }
             }

@@ -44,6 +44,9 @@ public final class ReadPath implements Reads {
 
     private static final Logger LOG = LoggerFactory.getLogger(ReadPath.class);
 
+    /** Of a transaction, that are asked about together. */
+    private static final int PERMISSIONS_AT_A_TIME = 8;
+
     /** Between two requests for progress: what the member that is watched is bothered with at most. */
     private static final long PROGRESS_NANOS = TimeUnit.MILLISECONDS.toNanos(5);
 
@@ -167,16 +170,22 @@ public final class ReadPath implements Reads {
         List<KeyRange> keys = TxnRequests.ranges(request);
         TxnOperation operation = new TxnOperation(request, keys, headers);
         boolean linearizable = !TxnRequests.isSerializable(request);
-        return allowed(caller.principal(), TxnRequests.permissions(request))
+        return allowed(caller.principal(), TxnRequests.permissions(request), 0)
                 .compose(yes -> read(caller, operation, linearizable));
     }
 
-    /** All are asked for at once; the first refusal counts. */
-    private Future<Void> allowed(Principal principal, List<Permission> wanted) {
+    /** Those from {@code next} on, a few at a time: after a refusal nothing more is asked for. */
+    private Future<Void> allowed(Principal principal, List<Permission> wanted, int next) {
         Future<Void> allowed = Future.succeededFuture();
-        for (Permission each : wanted) {
-            Future<Void> next = permissions.check(principal, each);
-            allowed = allowed.succeeded() ? next : allowed.compose(before -> next);
+        for (int from = next; from < wanted.size(); from += PERMISSIONS_AT_A_TIME) {
+            int to = Math.min(from + PERMISSIONS_AT_A_TIME, wanted.size());
+            for (Permission each : wanted.subList(from, to)) {
+                Future<Void> one = permissions.check(principal, each);
+                allowed = allowed.succeeded() ? one : allowed.compose(before -> one);
+            }
+            if (!allowed.succeeded()) {
+                return allowed.compose(yes -> allowed(principal, wanted, to));
+            }
         }
         return allowed;
     }

@@ -169,6 +169,32 @@ final class EnforcedPermissionsTest {
         assertThat(asked).isEmpty();
     }
 
+    @Test
+    void whoWasNeverPermittedAnythingLeavesRoomForOthers() throws Exception {
+        permissions.start();
+        check(GUEST, read("script"));
+        held = new CompletableFuture<>();
+        for (int stranger = 0; stranger < 2 * Room.MOST_OF_STRANGERS / Room.MOST_OF_A_STRANGER; stranger++) {
+            Principal.Token madeUp = new Principal.Token("made-up." + stranger);
+            for (int i = 0; i < 2 * Room.MOST_OF_A_STRANGER; i++) {
+                var unused = later(madeUp, read("key " + i));
+            }
+        }
+
+        CompletableFuture<Void> guests = later(GUEST, read("stage"));
+        CompletableFuture<Void> anotherStrangers = later(new Principal.Token("made-up.too"), read("stage"));
+
+        assertThat(anotherStrangers).failsWithin(Duration.ofSeconds(5));
+        assertThat(guests).isNotDone();
+        held.complete(null);
+        assertThat(guests)
+                .failsWithin(Duration.ofSeconds(5))
+                .withThrowableThat()
+                .withMessageContaining("permission denied");
+        held = CompletableFuture.completedFuture(null);
+        check(GUEST, read("script"));
+    }
+
     private void refused(Principal principal, Permission wanted) {
         assertThat(failure(principal, wanted).text()).isEqualTo("etcdserver: permission denied");
     }
