@@ -3,6 +3,7 @@ package io.understudy.local.process;
 import java.io.File;
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -20,6 +21,9 @@ final class LastingProcess implements ServerProcess {
 
     private static final Logger log = LoggerFactory.getLogger(LastingProcess.class);
     private static final Duration STOP_PATIENCE = Duration.ofSeconds(10);
+
+    /** How long a process is waited for to get its arguments while it executes another program. */
+    private static final Duration EXECUTE_PATIENCE = Duration.ofMillis(500);
 
     private final ServerCommand command;
     private final List<String> telling;
@@ -167,13 +171,39 @@ final class LastingProcess implements ServerProcess {
         return process.isAlive() && argumentsOf(process).containsAll(telling);
     }
 
-    /** The JDK shortens what it tells of long command lines. */
+    /**
+     * The JDK shortens what it tells of long command lines. For a moment a process has none, or a part of one, while it
+     * executes another program, as a server does that was just started.
+     */
     private static List<String> argumentsOf(ProcessHandle process) {
-        try {
-            return List.of(Files.readString(Path.of("/proc", Long.toString(process.pid()), "cmdline"))
-                    .split("\0", -1));
-        } catch (IOException e) {
+        Path own = Path.of("/proc", Long.toString(process.pid()));
+        if (!Files.isDirectory(own)) {
             return process.info().arguments().map(List::of).orElse(List.of());
+        }
+        long end = System.nanoTime() + EXECUTE_PATIENCE.toNanos();
+        while (true) {
+            String line = contentOf(own.resolve("cmdline"));
+            if (line.endsWith("\0") || !isBusy(own) || System.nanoTime() > end) {
+                return List.of(line.split("\0", -1));
+            }
+            Thread.onSpinWait();
+        }
+    }
+
+    /** Whether it runs a program right now; those of the kernel, the dead and the sleeping don't. */
+    private static boolean isBusy(Path process) {
+        String stat = contentOf(process.resolve("stat"));
+        // The name before it may hold anything.
+        String state = stat.substring(stat.lastIndexOf(')') + 1).strip();
+        return (state.startsWith("R") || state.startsWith("D")) && Files.exists(process.resolve("exe"));
+    }
+
+    /** Nothing of what is gone, or another user's. */
+    private static String contentOf(Path file) {
+        try {
+            return new String(Files.readAllBytes(file), StandardCharsets.UTF_8);
+        } catch (IOException e) {
+            return "";
         }
     }
 }
