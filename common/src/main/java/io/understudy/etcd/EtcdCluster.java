@@ -66,16 +66,7 @@ public final class EtcdCluster implements AutoCloseable {
         this.nameless = namelessTls == null ? channels : new Channels(network, settings.requestTimeout(), namelessTls);
         this.http = new HttpStatuses(network, tls, settings.requestTimeout());
         this.metrics = new EtcdMetrics(meters, settings.name(), this::view);
-        Credentials user = settings.login();
-        this.login = user == null
-                ? null
-                : new Login(
-                        settings.name(),
-                        user,
-                        settings.requestTimeout(),
-                        () -> endpointsFor(Duty.WRITE),
-                        channels::get,
-                        metrics::login);
+        this.login = Login.of(settings, () -> endpointsFor(Duty.WRITE), channels::get, metrics::login);
         this.attempts = new ReadIndexAttempts(this::channel, http, readable, this::view, clock);
         this.probe = new ClusterProbe(
                 settings,

@@ -31,16 +31,7 @@ public final class EtcdConnections implements AutoCloseable {
         this.tls = TlsContext.of(settings.tls());
         this.network = NetworkThread.start(settings.name());
         this.channels = new Channels(network, settings.requestTimeout(), tls);
-        Credentials user = settings.login();
-        this.login = user == null
-                ? null
-                : new Login(
-                        settings.name(),
-                        user,
-                        settings.requestTimeout(),
-                        settings::seeds,
-                        channels::getAnew,
-                        outcome -> {});
+        this.login = Login.of(settings, settings::seeds, channels::getAnew, outcome -> {});
         this.pages = new HttpPages(tls, settings.requestTimeout());
     }
 

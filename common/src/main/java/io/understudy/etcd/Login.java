@@ -65,14 +65,7 @@ final class Login implements ClientInterceptor {
     private long askedNanos;
     private long pauseNanos = LEAST_PAUSE_NANOS;
 
-    /**
-     * @param cluster its configured name, for the log
-     * @param deadline of each single request for a token
-     * @param voters whom to ask for one, best first
-     * @param channels connections without this
-     * @param outcomes is told how each attempt went
-     */
-    Login(
+    private Login(
             String cluster,
             Credentials credentials,
             Duration deadline,
@@ -85,6 +78,24 @@ final class Login implements ClientInterceptor {
         this.voters = voters;
         this.channels = channels;
         this.outcomes = outcomes;
+    }
+
+    /**
+     * By the settings; null if they name no user.
+     *
+     * @param voters whom to ask for a token, best first
+     * @param channels connections without this
+     * @param outcomes is told how each attempt went
+     */
+    static @Nullable Login of(
+            EtcdSettings settings,
+            Supplier<List<Endpoint>> voters,
+            Function<Endpoint, Channel> channels,
+            Consumer<String> outcomes) {
+        Credentials user = settings.login();
+        return user == null
+                ? null
+                : new Login(settings.name(), user, settings.requestTimeout(), voters, channels, outcomes);
     }
 
     @Override
