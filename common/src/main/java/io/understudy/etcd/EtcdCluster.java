@@ -10,6 +10,7 @@ import java.time.Clock;
 import java.time.Duration;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ScheduledExecutorService;
@@ -53,6 +54,7 @@ public final class EtcdCluster implements AutoCloseable {
     private volatile Setbacks setbacks = Setbacks.NONE;
 
     private volatile ClusterView view;
+    private volatile @Nullable ReadIndex lastReadIndex;
 
     private EtcdCluster(EtcdSettings settings, KeyRange readable, @Nullable TlsFiles forOthers, MeterRegistry meters) {
         this.settings = settings;
@@ -218,6 +220,11 @@ public final class EtcdCluster implements AutoCloseable {
                 () -> endpointsFor(Duty.READ_INDEX), this::readIndexAttempt, deadline, network.loop());
     }
 
+    /** What was confirmed last, and by whom; empty before the first. Whoever can't reach the others has no part in it. */
+    public Optional<ReadIndex> lastReadIndex() {
+        return Optional.ofNullable(lastReadIndex);
+    }
+
     /**
      * The thread on which the answers of this cluster come, for timers around them: what such a timer sends wakes no other
      * thread. Must not be held up; refuses work once the cluster is closed.
@@ -233,6 +240,7 @@ public final class EtcdCluster implements AutoCloseable {
         Calls.whenDone(attempt, (index, failure) -> {
             Duration took = Duration.ofNanos(System.nanoTime() - began);
             if (failure == null) {
+                lastReadIndex = index;
                 reportSuccess(endpoint, Duty.READ_INDEX);
                 metrics.readIndex(role, took, EtcdMetrics.OK);
             } else if (failure instanceof ReadIndexAttempts.UnidentifiedException

@@ -20,12 +20,14 @@ import io.understudy.etcd.EtcdCluster;
 import io.understudy.etcd.EtcdError;
 import io.understudy.etcd.EtcdErrors;
 import io.understudy.etcd.Health;
+import io.understudy.etcd.Member;
 import io.understudy.gateway.api.ApiException;
 import io.understudy.gateway.api.Permission;
 import io.understudy.gateway.caller.Principal;
 import java.time.Duration;
 import java.util.Iterator;
 import java.util.LinkedHashSet;
+import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
@@ -37,13 +39,17 @@ import java.util.function.Function;
  * etcd answers only once it has found that the token may read it ({@code v3_server.go}, {@code doSerialize}). It asks for a
  * revision that will never be, so that what is permitted is answered by an error too, before anything is looked up.
  *
- * <p>A learner is asked first, if it is in touch with the quorum: it has all users and roles, and neither a log entry nor a
- * voter has any part in it. What it refuses is refused; who can't be reached is no answer, and the next one is asked.
+ * <p>Who has confirmed a read index lately is asked first, usually a learner: it has all users and roles, and neither a log
+ * entry nor a voter has any part in it. One that is cut off from the others, and goes on to answer, doesn't know what was
+ * revoked. What is refused is refused; who can't be reached is no answer, and the next one is asked.
  */
 final class SourceOracle implements Oracle<Principal.Token> {
 
     /** Of one question to one member. */
     private static final Duration DEADLINE = Duration.ofSeconds(1);
+
+    /** How long who confirmed a read index counts as being in touch with the others; the next one is due well before. */
+    private static final long CONFIRMED_NANOS = TimeUnit.SECONDS.toNanos(2);
 
     private static final Metadata.Key<String> TOKEN = Metadata.Key.of("token", Metadata.ASCII_STRING_MARSHALLER);
     private static final ByteString ANY_KEY = ByteString.copyFrom(new byte[] {0});
@@ -71,7 +77,8 @@ final class SourceOracle implements Oracle<Principal.Token> {
                             StatusRequest.getDefaultInstance(),
                             headers,
                             SourceOracle::verdict)
-                    .begin();
+                    .begin()
+                    .thenApply(Answer::verdict);
         }
         boolean ofKeys = wanted instanceof Permission.Read;
         RangeRequest range = wanted instanceof Permission.Read read
@@ -80,10 +87,14 @@ final class SourceOracle implements Oracle<Principal.Token> {
         return new Inquiry<>(KVGrpc.getRangeMethod(), range, headers, status -> verdict(status)
                         // Who is refused a key is somebody.
                         .map(said -> !ofKeys && isDenied(status) ? Verdict.GRANTED : said))
-                .begin();
+                .begin()
+                .thenApply(Answer::verdict);
     }
 
-    /** Whether who comes without a name is refused. */
+    /**
+     * Whether who comes without a name is refused. That nobody is, is taken from one in touch with the others alone, once
+     * there was any: all the rest may be of before authentication was enabled.
+     */
     CompletableFuture<Boolean> isEnforced() {
         return new Inquiry<>(
                         KVGrpc.getRangeMethod(),
@@ -91,8 +102,30 @@ final class SourceOracle implements Oracle<Principal.Token> {
                         new Metadata(),
                         SourceOracle::verdict)
                 .begin()
-                .thenApply(verdict -> verdict instanceof Verdict.Refused);
+                .thenApply(answer -> {
+                    boolean refused = answer.verdict() instanceof Verdict.Refused;
+                    if (!refused
+                            && source.lastReadIndex().isPresent()
+                            && !inTouch().contains(answer.by())) {
+                        throw new IllegalStateException(
+                                answer.by() + " permits everything, but has confirmed no revision lately");
+                    }
+                    return refused;
+                });
     }
+
+    /** Who has confirmed a read index lately. */
+    private List<Endpoint> inTouch() {
+        return source.lastReadIndex()
+                .filter(last -> System.nanoTime() - last.sentNanos() < CONFIRMED_NANOS)
+                .flatMap(last -> source.view().members().stream()
+                        .filter(member -> member.id().equals(last.servedBy()))
+                        .findFirst())
+                .map(Member::endpoints)
+                .orElse(List.of());
+    }
+
+    private record Answer(Verdict verdict, Endpoint by) {}
 
     private static RangeRequest range(ByteString key, ByteString end) {
         return RangeRequest.newBuilder()
@@ -135,7 +168,7 @@ final class SourceOracle implements Oracle<Principal.Token> {
         private final Metadata headers;
         private final Function<Status, Optional<Verdict>> meaning;
         private final Iterator<Endpoint> candidates;
-        private final CompletableFuture<Verdict> result = new CompletableFuture<>();
+        private final CompletableFuture<Answer> result = new CompletableFuture<>();
 
         Inquiry(
                 MethodDescriptor<Q, A> method,
@@ -146,13 +179,13 @@ final class SourceOracle implements Oracle<Principal.Token> {
             this.request = request;
             this.headers = headers;
             this.meaning = meaning;
-            // A member that can't confirm a read index may not have heard of what was revoked.
-            Set<Endpoint> order = new LinkedHashSet<>(source.endpointsFor(Duty.READ_INDEX));
+            Set<Endpoint> order = new LinkedHashSet<>(inTouch());
+            order.addAll(source.endpointsFor(Duty.READ_INDEX));
             order.addAll(source.endpointsFor(Duty.SNAPSHOT));
             this.candidates = order.iterator();
         }
 
-        CompletableFuture<Verdict> begin() {
+        CompletableFuture<Answer> begin() {
             next();
             return result;
         }
@@ -185,9 +218,18 @@ final class SourceOracle implements Oracle<Principal.Token> {
         }
 
         private void told(Endpoint member, Status status) {
+            try {
+                goOn(member, status);
+            } catch (RuntimeException e) {
+                // Thrown into gRPC it would leave the question open for ever.
+                result.completeExceptionally(e);
+            }
+        }
+
+        private void goOn(Endpoint member, Status status) {
             Optional<Verdict> verdict = meaning.apply(status);
             if (verdict.isPresent()) {
-                result.complete(verdict.get());
+                result.complete(new Answer(verdict.get(), member));
             } else if (status.getCode() == Status.Code.DEADLINE_EXCEEDED && isHealthy(member)) {
                 // It waits for what the token says it has to know first; for a token that was made up that is for ever.
                 result.completeExceptionally(ApiException.timedOut());

@@ -1,0 +1,69 @@
+package io.understudy.gateway;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import com.google.protobuf.ByteString;
+import io.etcd.jetcd.api.KVGrpc;
+import io.etcd.jetcd.api.RangeRequest;
+import io.grpc.ManagedChannel;
+import io.grpc.StatusRuntimeException;
+import io.understudy.config.HostPort;
+import io.understudy.etcd.EtcdSettings;
+import io.understudy.local.junit.EtcdExtension;
+import java.net.URI;
+import java.time.Duration;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.extension.RegisterExtension;
+
+/** A learner that is cut off from the voters goes on to answer, and knows nothing of what has changed since. */
+@Timeout(value = 3, unit = TimeUnit.MINUTES)
+final class CutOffMemberIT {
+
+    @RegisterExtension
+    static final EtcdExtension SOURCE =
+            EtcdExtension.voters(3).learners(1).named("cut-off").behindProxies();
+
+    @Test
+    void aLearnerOfBeforeAuthenticationWasEnabledIsNotBelieved() throws Exception {
+        EtcdSettings source = EtcdSettings.of(SOURCE.cluster().clientUrls().toArray(new URI[0]))
+                .withName("source")
+                .withLogin(Users.root());
+        try (GatewayFixture fixture =
+                new GatewayFixture(GatewaySettings.of("test", new HostPort("127.0.0.1", 0), source))) {
+            fixture.awaitReady();
+            ManagedChannel channel = GatewayFixture.channel("127.0.0.1", fixture.gateway.apiPort());
+            try {
+                assertThat(isServed(channel)).isTrue();
+                SOURCE.cluster().isolate(SOURCE.cluster().learners().get(0));
+                SOURCE.cluster().enableAuthentication(Users.ROOT);
+
+                await().atMost(Duration.ofSeconds(30)).until(() -> !isServed(channel));
+                // For longer than a member that failed is left alone at first.
+                await().pollInterval(Duration.ofMillis(20))
+                        .failFast("served to nobody", () -> isServed(channel))
+                        .during(Duration.ofSeconds(12))
+                        .atMost(Duration.ofSeconds(40))
+                        .until(() -> true);
+            } finally {
+                channel.shutdownNow();
+            }
+        }
+    }
+
+    private static boolean isServed(ManagedChannel nobody) {
+        try {
+            var unused = KVGrpc.newBlockingStub(nobody)
+                    .withDeadlineAfter(10, TimeUnit.SECONDS)
+                    .range(RangeRequest.newBuilder()
+                            .setKey(ByteString.copyFromUtf8("any"))
+                            .setSerializable(true)
+                            .build());
+            return true;
+        } catch (StatusRuntimeException e) {
+            return false;
+        }
+    }
+}
