@@ -170,6 +170,7 @@ public final class Gateway implements AutoCloseable {
                 settings.rest().listen(),
                 tls,
                 reads,
+                permissions,
                 request -> methods.call(AUTHENTICATE, nobody(), request, gone -> {}),
                 new StreamSource(
                         hub,

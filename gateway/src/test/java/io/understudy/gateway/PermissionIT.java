@@ -219,6 +219,14 @@ final class PermissionIT {
         assertThat(rest("/v1/kv/script", "Basic ?").statusCode()).isEqualTo(401);
     }
 
+    @Test
+    void theStatusTellsWhatIsHeldToThoseAloneWhomEtcdWouldTell() throws Exception {
+        String nobodys = rest("/v1/status", null).body();
+        assertThat(nobodys).contains("\"ready\":true").doesNotContain("keys", "revision", "cluster_id");
+        assertThat(rest("/v1/status", users.token("guest")).body()).isEqualTo(nobodys);
+        assertThat(rest("/v1/status", users.token("root")).body()).contains("\"keys\":", "\"revision\":");
+    }
+
     /** The gateway itself is root. */
     @Test
     void whateverNobodyCallsHeIsNobodyAtTheSourceToo() {

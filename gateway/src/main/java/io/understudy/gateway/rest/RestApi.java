@@ -2,11 +2,13 @@ package io.understudy.gateway.rest;
 
 import com.google.protobuf.ByteString;
 import io.etcd.jetcd.api.RangeRequest;
+import io.understudy.gateway.api.Permission;
 import io.understudy.gateway.api.RangeResult;
 import io.understudy.gateway.caller.Caller;
 import io.understudy.gateway.caller.Freshness;
 import io.understudy.gateway.caller.Peer;
 import io.understudy.gateway.caller.Principal;
+import io.understudy.gateway.caller.ReadPermissions;
 import io.understudy.gateway.caller.Session;
 import io.understudy.gateway.json.JsonBytes;
 import io.understudy.gateway.json.JsonForm;
@@ -46,13 +48,15 @@ final class RestApi {
     private static final Set<String> LIST_PARAMETERS = with(Query.OF_READS, "prefix", "limit", "cursor");
 
     private final Reads reads;
+    private final ReadPermissions permissions;
     private final Logins logins;
     private final StatusReport report;
     private final RestListener listener;
     private final Buffer openApi = resource("openapi.json");
 
-    RestApi(Reads reads, Logins logins, StatusReport report, RestListener listener) {
+    RestApi(Reads reads, ReadPermissions permissions, Logins logins, StatusReport report, RestListener listener) {
         this.reads = reads;
+        this.permissions = permissions;
         this.logins = logins;
         this.report = report;
         this.listener = listener;
@@ -206,25 +210,30 @@ final class RestApi {
                 .onFailure(exchange::fail));
     }
 
+    /** How it is, for everybody; what it holds, for those whom etcd would tell its own status. */
     private void status(RestExchange exchange) throws Problem {
         Query unused = Query.parse(exchange.request().query(), Set.of());
-        StatusReport.Held held = report.replica().get();
         Optional<String> problem = report.ready().problem();
         JsonObject status = new JsonObject()
                 .put("name", report.name())
                 .put("version", report.version())
                 .put("member_id", report.memberId())
-                .put("cluster_id", held.clusterId())
-                .put("revision", held.revision())
-                .put("keys", held.keys())
-                .put("bytes", held.bytes())
                 .put("ready", problem.isEmpty());
         problem.ifPresent(why -> status.put("problem", why));
+        identified(exchange, who -> permissions
+                .check(who, Permission.Standing.ROOT)
+                .onSuccess(permitted -> exchange.answer(withHeld(status).toBuffer()))
+                .onFailure(refused -> exchange.answer(status.toBuffer())));
+    }
+
+    private JsonObject withHeld(JsonObject status) {
+        StatusReport.Held held = report.replica().get();
+        status.put("cluster_id", held.clusterId())
+                .put("revision", held.revision())
+                .put("keys", held.keys())
+                .put("bytes", held.bytes());
         Duration staleness = held.staleness();
-        if (staleness != null) {
-            status.put("staleness_ms", staleness.toMillis());
-        }
-        exchange.answer(status.toBuffer());
+        return staleness == null ? status : status.put("staleness_ms", staleness.toMillis());
     }
 
     private static Caller caller(RestExchange exchange, Principal who, Session session, Freshness freshness) {

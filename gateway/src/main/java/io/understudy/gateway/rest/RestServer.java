@@ -1,6 +1,7 @@
 package io.understudy.gateway.rest;
 
 import io.understudy.config.HostPort;
+import io.understudy.gateway.caller.ReadPermissions;
 import io.understudy.gateway.caller.Sessions;
 import io.understudy.gateway.read.Reads;
 import io.understudy.tls.TlsServer;
@@ -42,10 +43,11 @@ public final class RestServer {
     private final RestApi api;
     private final StreamSource streamSource;
 
-    /** @param tls null for plain text */
     /**
      * Listens to nobody yet.
      *
+     * @param tls null for plain text
+     * @param permissions say who is shown all of the status
      * @param authenticate makes a call of {@code Auth.Authenticate}, for nobody in particular
      */
     public RestServer(
@@ -53,6 +55,7 @@ public final class RestServer {
             HostPort listen,
             @Nullable TlsServer tls,
             Reads reads,
+            ReadPermissions permissions,
             Function<byte[], Future<byte[]>> authenticate,
             StreamSource streamSource,
             StatusReport report,
@@ -61,7 +64,7 @@ public final class RestServer {
         this.listen = listen;
         this.tls = tls;
         this.streamSource = streamSource;
-        this.api = new RestApi(reads, new Logins(authenticate), report, listener);
+        this.api = new RestApi(reads, permissions, new Logins(authenticate), report, listener);
     }
 
     /** Listens, with one server per loop; gives the port. Fails if it can't be had. */
