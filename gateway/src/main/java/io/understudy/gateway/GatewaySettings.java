@@ -26,6 +26,7 @@ import java.time.Duration;
 import java.util.Collection;
 import java.util.List;
 import java.util.Map;
+import java.util.function.Consumer;
 import java.util.stream.Stream;
 
 /**
@@ -194,213 +195,49 @@ public record GatewaySettings(
     }
 
     public GatewaySettings withRest(RestSettings newRest) {
-        return new GatewaySettings(
-                name,
-                listen,
-                newRest,
-                security,
-                source,
-                range,
-                feed,
-                limits,
-                reads,
-                replica,
-                watches,
-                verify,
-                forward,
-                members,
-                permissions,
-                maxSilence,
-                closeTimeout);
+        return with(draft -> draft.rest = newRest);
     }
 
     public GatewaySettings withSecurity(ListenerSecurity newSecurity) {
-        return new GatewaySettings(
-                name,
-                listen,
-                rest,
-                newSecurity,
-                source,
-                range,
-                feed,
-                limits,
-                reads,
-                replica,
-                watches,
-                verify,
-                forward,
-                members,
-                permissions,
-                maxSilence,
-                closeTimeout);
+        return with(draft -> draft.security = newSecurity);
     }
 
     public GatewaySettings withRange(KeyRange newRange) {
-        return new GatewaySettings(
-                name,
-                listen,
-                rest,
-                security,
-                source,
-                newRange,
-                feed,
-                limits,
-                reads,
-                replica,
-                watches,
-                verify,
-                forward,
-                members,
-                permissions,
-                maxSilence,
-                closeTimeout);
+        return with(draft -> draft.range = newRange);
     }
 
     public GatewaySettings withReads(ReadSettings newReads) {
-        return new GatewaySettings(
-                name,
-                listen,
-                rest,
-                security,
-                source,
-                range,
-                feed,
-                limits,
-                newReads,
-                replica,
-                watches,
-                verify,
-                forward,
-                members,
-                permissions,
-                maxSilence,
-                closeTimeout);
+        return with(draft -> draft.reads = newReads);
     }
 
     public GatewaySettings withReplica(ReplicaSettings newReplica) {
-        return new GatewaySettings(
-                name,
-                listen,
-                rest,
-                security,
-                source,
-                range,
-                feed,
-                limits,
-                reads,
-                newReplica,
-                watches,
-                verify,
-                forward,
-                members,
-                permissions,
-                maxSilence,
-                closeTimeout);
+        return with(draft -> draft.replica = newReplica);
     }
 
     public GatewaySettings withWatches(HubSettings newWatches) {
-        return new GatewaySettings(
-                name,
-                listen,
-                rest,
-                security,
-                source,
-                range,
-                feed,
-                limits,
-                reads,
-                replica,
-                newWatches,
-                verify,
-                forward,
-                members,
-                permissions,
-                maxSilence,
-                closeTimeout);
+        return with(draft -> draft.watches = newWatches);
     }
 
     public GatewaySettings withVerify(VerifySettings newVerify) {
-        return new GatewaySettings(
-                name,
-                listen,
-                rest,
-                security,
-                source,
-                range,
-                feed,
-                limits,
-                reads,
-                replica,
-                watches,
-                newVerify,
-                forward,
-                members,
-                permissions,
-                maxSilence,
-                closeTimeout);
+        return with(draft -> draft.verify = newVerify);
     }
 
     public GatewaySettings withForward(ForwardSettings newForward) {
-        return new GatewaySettings(
-                name,
-                listen,
-                rest,
-                security,
-                source,
-                range,
-                feed,
-                limits,
-                reads,
-                replica,
-                watches,
-                verify,
-                newForward,
-                members,
-                permissions,
-                maxSilence,
-                closeTimeout);
+        return with(draft -> draft.forward = newForward);
     }
 
     public GatewaySettings withMembers(MemberSettings newMembers) {
-        return new GatewaySettings(
-                name,
-                listen,
-                rest,
-                security,
-                source,
-                range,
-                feed,
-                limits,
-                reads,
-                replica,
-                watches,
-                verify,
-                forward,
-                newMembers,
-                permissions,
-                maxSilence,
-                closeTimeout);
+        return with(draft -> draft.members = newMembers);
     }
 
     public GatewaySettings withPermissions(PermissionSettings newPermissions) {
-        return new GatewaySettings(
-                name,
-                listen,
-                rest,
-                security,
-                source,
-                range,
-                feed,
-                limits,
-                reads,
-                replica,
-                watches,
-                verify,
-                forward,
-                members,
-                newPermissions,
-                maxSilence,
-                closeTimeout);
+        return with(draft -> draft.permissions = newPermissions);
+    }
+
+    private GatewaySettings with(Consumer<Draft> change) {
+        Draft draft = new Draft(this);
+        change.accept(draft);
+        return draft.settings();
     }
 
     /** So that impossible combinations are told together with everything else that is wrong. */
@@ -414,6 +251,56 @@ public record GatewaySettings(
         } catch (UnknownHostException e) {
             throw new IllegalArgumentException(
                     "this host's name is unknown, so 'name' must be given: " + e.getMessage());
+        }
+    }
+
+    /** All of it, to be changed in one place. */
+    private static final class Draft {
+        private final GatewaySettings before;
+        private RestSettings rest;
+        private ListenerSecurity security;
+        private KeyRange range;
+        private ReadSettings reads;
+        private ReplicaSettings replica;
+        private HubSettings watches;
+        private VerifySettings verify;
+        private ForwardSettings forward;
+        private MemberSettings members;
+        private PermissionSettings permissions;
+
+        Draft(GatewaySettings before) {
+            this.before = before;
+            this.rest = before.rest;
+            this.security = before.security;
+            this.range = before.range;
+            this.reads = before.reads;
+            this.replica = before.replica;
+            this.watches = before.watches;
+            this.verify = before.verify;
+            this.forward = before.forward;
+            this.members = before.members;
+            this.permissions = before.permissions;
+        }
+
+        GatewaySettings settings() {
+            return new GatewaySettings(
+                    before.name,
+                    before.listen,
+                    rest,
+                    security,
+                    before.source,
+                    range,
+                    before.feed,
+                    before.limits,
+                    reads,
+                    replica,
+                    watches,
+                    verify,
+                    forward,
+                    members,
+                    permissions,
+                    before.maxSilence,
+                    before.closeTimeout);
         }
     }
 }
