@@ -132,10 +132,13 @@ final class ApiMethods {
         }
         if (name.equals(WATCH)) {
             return new CallMethod(
-                    method.wire(), (call, metadata, caller, loop) -> GrpcWatch.start(watches, call, metadata, caller));
+                    method.wire(),
+                    false,
+                    (call, metadata, caller, loop) -> GrpcWatch.start(watches, call, metadata, caller));
         }
         return new CallMethod(
                 method.wire(),
+                true,
                 name.equals(TXN)
                         ? new Transactions(method, reads, forwarding)
                         : (call, metadata, caller, loop) -> forwarding.start(method, call, metadata, caller, loop));

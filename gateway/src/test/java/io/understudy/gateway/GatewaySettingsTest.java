@@ -12,6 +12,7 @@ import io.understudy.gateway.forward.ForwardSettings;
 import io.understudy.gateway.forward.Writes;
 import io.understudy.gateway.member.MemberSettings;
 import io.understudy.gateway.member.MembersShown;
+import io.understudy.gateway.server.FrameLimits;
 import io.understudy.gateway.server.ServerLimits;
 import io.understudy.kafka.KafkaSettings;
 import io.understudy.tls.TlsFiles;
@@ -58,7 +59,8 @@ final class GatewaySettingsTest {
                 advertise: http://edge-1:2379
                 gateways: {edge-2: {urls: 'http://edge-2:2379, http://edge-2:12379'}}
                 limits: {maxRequestBytes: 4MiB, maxHeaderBytes: 64KiB, maxStreams: 500, maxResets: 1000,
-                         maxUnreadBytes: 128KiB, maxConnections: 50, stallTimeout: 5s}
+                         maxUnreadBytes: 128KiB, maxConnections: 50, stallTimeout: 5s,
+                         maxHeaders: 100, maxHeldHeaderBytes: 1MiB, maxControlFrames: 2000}
                 """);
         assertThat(settings.name()).isEqualTo("edge-1");
         assertThat(settings.source()).isInstanceOfSatisfying(SourceSettings.Etcd.class, etcd -> assertThat(
@@ -75,7 +77,15 @@ final class GatewaySettingsTest {
                                 "edge-2",
                                 List.of(URI.create("http://edge-2:2379"), URI.create("http://edge-2:12379")))));
         assertThat(settings.limits())
-                .isEqualTo(new ServerLimits(4 << 20, 64 << 10, 500, 1_000, 128 << 10, 50, Duration.ofSeconds(5)));
+                .isEqualTo(new ServerLimits(
+                        4 << 20,
+                        64 << 10,
+                        500,
+                        1_000,
+                        128 << 10,
+                        50,
+                        Duration.ofSeconds(5),
+                        new FrameLimits(100, 1 << 20, 2_000)));
     }
 
     @Test

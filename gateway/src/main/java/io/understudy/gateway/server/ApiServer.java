@@ -53,7 +53,7 @@ public final class ApiServer {
         this.listen = listen;
         this.tls = tls;
         this.limits = limits;
-        this.requests = new Requests(methods, listener, calls, pages, limits.maxRequestBytes());
+        this.requests = new Requests(methods, listener, calls, pages, limits);
     }
 
     /** Listens, with one server per loop; gives the port. Fails if it can't be had. */
@@ -96,7 +96,7 @@ public final class ApiServer {
         socket.closeHandler(closed -> connections.decrementAndGet());
         // A client that went away says so by a reset; without a handler each is logged as an error.
         socket.exceptionHandler(lost -> {});
-        ClientConnection client = new ClientConnection(context, socket);
+        ClientConnection client = new ClientConnection(context, socket, limits);
         ProtocolSelector selector = new ProtocolSelector(client, requests, limits);
         // Before Vert.x's own handler, which so sees no bytes but goes on caring for the connection's end.
         ChannelHandlerContext last = ((NetSocketInternal) socket).channelHandlerContext();

@@ -6,8 +6,14 @@ import io.grpc.ServerCall;
 import io.understudy.gateway.caller.Caller;
 import java.util.concurrent.Executor;
 
-/** A method of which messages pass as they are on the wire, in both directions and any number. */
-public record CallMethod(MethodDescriptor<byte[], byte[]> descriptor, Starter starter) implements GrpcMethod {
+/**
+ * A method of which messages pass as they are on the wire, in both directions and any number.
+ *
+ * @param keepsMetadata whether {@code starter} may keep the metadata that it is given; if so they count for as long as the
+ *     call lasts
+ */
+public record CallMethod(MethodDescriptor<byte[], byte[]> descriptor, boolean keepsMetadata, Starter starter)
+        implements GrpcMethod {
 
     @Override
     public String fullName() {

@@ -18,13 +18,20 @@ final class ClientConnection {
     private final ContextInternal context;
     private final Executor loop;
     private final NetSocket socket;
+    private final HeldHeaders headers;
     private @Nullable Principal peer;
     private Principal.@Nullable Token lastToken;
 
-    ClientConnection(ContextInternal context, NetSocket socket) {
+    ClientConnection(ContextInternal context, NetSocket socket, ServerLimits limits) {
         this.context = context;
         this.loop = task -> context.runOnContext(run -> task.run());
         this.socket = socket;
+        this.headers = new HeldHeaders(limits.frames().maxHeldHeaderBytes());
+    }
+
+    /** What is kept of its requests' headers. */
+    HeldHeaders headers() {
+        return headers;
     }
 
     Session session() {

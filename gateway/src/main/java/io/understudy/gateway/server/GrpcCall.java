@@ -6,6 +6,7 @@ import io.netty.handler.codec.http2.Http2Headers;
 import io.netty.util.concurrent.ScheduledFuture;
 import io.understudy.gateway.api.ApiException;
 import io.understudy.gateway.caller.Caller;
+import io.understudy.gateway.caller.Principal;
 import java.util.List;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
@@ -15,6 +16,9 @@ import org.jspecify.annotations.Nullable;
  * connection's loop.
  */
 final class GrpcCall {
+
+    /** What is longer counts: with what a call takes anyway this much doesn't. */
+    private static final int SMALL_TOKEN = 2 << 10;
 
     private final Http2Exchange exchange;
     private final RequestListener.Outcomes outcomes;
@@ -48,7 +52,12 @@ final class GrpcCall {
         if (deadlineNanos != Caller.NO_DEADLINE) {
             timer = exchange.connection().after(deadlineNanos - beginNanos, this::expire);
         }
-        return Callers.of(exchange.request(), exchange.connection(), deadlineNanos, this::over, this::whenOver);
+        Caller caller =
+                Callers.of(exchange.request(), exchange.connection(), deadlineNanos, this::over, this::whenOver);
+        if (caller.principal() instanceof Principal.Token token && token.value().length() > SMALL_TOKEN) {
+            exchange.hold(token.value().length());
+        }
+        return caller;
     }
 
     boolean over() {

@@ -8,6 +8,7 @@ import io.netty.channel.ChannelFutureListener;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;
 import io.netty.channel.ChannelOutboundBuffer;
+import io.netty.handler.codec.DecoderResult;
 import io.netty.handler.codec.http.DefaultFullHttpResponse;
 import io.netty.handler.codec.http.DefaultHttpContent;
 import io.netty.handler.codec.http.DefaultHttpHeadersFactory;
@@ -44,6 +45,7 @@ final class Http1Handler extends ChannelInboundHandlerAdapter {
 
     private final ClientConnection client;
     private final Requests requests;
+    private final int maxHeaders;
     private final Queue<Object> ahead = new ArrayDeque<>();
     private @Nullable ChannelHandlerContext context;
     private @Nullable Http1Exchange current;
@@ -64,9 +66,10 @@ final class Http1Handler extends ChannelInboundHandlerAdapter {
     private boolean flushComes;
     private boolean lastRequest;
 
-    Http1Handler(ClientConnection client, Requests requests) {
+    Http1Handler(ClientConnection client, Requests requests, int maxHeaders) {
         this.client = client;
         this.requests = requests;
+        this.maxHeaders = maxHeaders;
     }
 
     ClientConnection client() {
@@ -91,6 +94,12 @@ final class Http1Handler extends ChannelInboundHandlerAdapter {
         reading = true;
         parts++;
         whole = true;
+        if (message instanceof HttpRequest request && request.headers().size() > maxHeaders) {
+            // Many of these may be ahead of the answer.
+            request.headers().clear();
+            request.setDecoderResult(DecoderResult.failure(
+                    new TooLongHttpHeaderException("more than limits.maxHeaders, which is " + maxHeaders)));
+        }
         ahead.add(message);
         work();
         if (ahead.size() > MAX_AHEAD) {

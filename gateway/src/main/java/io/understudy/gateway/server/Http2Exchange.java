@@ -4,10 +4,12 @@ import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufAllocator;
 import io.netty.handler.codec.http.HttpMethod;
 import io.netty.handler.codec.http2.DefaultHttp2Headers;
+import io.netty.handler.codec.http2.EmptyHttp2Headers;
 import io.netty.handler.codec.http2.Http2Error;
 import io.netty.handler.codec.http2.Http2Headers;
 import io.netty.handler.codec.http2.Http2Stream;
 import io.netty.util.AsciiString;
+import io.understudy.gateway.api.ApiException;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
@@ -16,11 +18,15 @@ final class Http2Exchange implements Exchange, RequestHead {
 
     private final Http2Handler handler;
     private final Http2Stream stream;
-    private final Http2Headers request;
+    /** Empty once it is not needed any more: a stream may stay open for long. */
+    private Http2Headers request;
+
     private @Nullable RequestReader reader;
     private @Nullable Runnable resume;
     private @Nullable Outflow outflow;
     private final Stall stall = new Stall();
+    /** Bytes of headers that are kept for it. */
+    private int heldHeaders;
     /** Bytes of the answer that the client has yet to take. */
     private long pending;
     /** Bytes that went either way. */
@@ -50,8 +56,25 @@ final class Http2Exchange implements Exchange, RequestHead {
         return reader == null ? data.readableBytes() : reader.read(data, end);
     }
 
+    /** Nothing of the request's head is asked for from now on. */
+    void forgetHead() {
+        request = EmptyHttp2Headers.INSTANCE;
+    }
+
+    /**
+     * As many bytes of its headers are kept until it ends.
+     *
+     * @throws ApiException the connection's requests keep too much
+     */
+    void hold(int bytes) throws ApiException {
+        connection().headers().take(bytes);
+        heldHeaders += bytes;
+    }
+
     void closed() {
         closed = true;
+        connection().headers().giveBack(heldHeaders);
+        heldHeaders = 0;
         forgetResume();
         if (outflow != null) {
             outflow.drop();

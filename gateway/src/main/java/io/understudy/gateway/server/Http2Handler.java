@@ -47,6 +47,8 @@ final class Http2Handler extends Http2ConnectionHandler {
     private @Nullable ChannelHandlerContext context;
     private final int maxUnreadBytes;
     private final Stall stall = new Stall();
+    private final Stall begun = new Stall();
+    private @Nullable ReceivedFrames received;
     private long unwritten;
     /** Bytes of answers that the client's windows or the socket haven't let go. */
     private long pending;
@@ -215,10 +217,23 @@ final class Http2Handler extends Http2ConnectionHandler {
                 || windows.windowSize(connection().connectionStream()) <= 0;
     }
 
+    /** Follows what the client sends, before it gets here. */
+    ReceivedFrames received(ServerLimits limits) {
+        received = new ReceivedFrames(limits, connection()::numActiveStreams, this::end);
+        return received;
+    }
+
+    private void end(String abuse) {
+        onError(context(), false, Http2Exception.connectionError(Http2Error.ENHANCE_YOUR_CALM, abuse));
+        // It may not read that.
+        ChannelFuture unused = context().channel().close();
+    }
+
     /** Ends what has waited for the client for too long. */
     void check() {
-        // Once the socket takes nothing, no stream can be ended by itself.
-        if (stall.lasts(!decoder().prefaceReceived() || !context().channel().isWritable(), taken + pushed - queued())) {
+        // Once the socket takes nothing, no stream can be ended by itself; and of half a frame none knows.
+        if (stall.lasts(!decoder().prefaceReceived() || !context().channel().isWritable(), taken + pushed - queued())
+                || (received != null && begun.lasts(received.incomplete(), received.completed()))) {
             ChannelFuture unused = context().close();
             return;
         }

@@ -68,6 +68,9 @@ public final class MessageCall extends ServerCall<byte[], byte[]> implements Req
         MessageCall messages = new MessageCall(exchange, method, maxBytes, outcomes);
         try {
             Caller caller = messages.call.begin();
+            if (method.keepsMetadata()) {
+                exchange.hold(HeldHeaders.sizeOf(exchange.requestHeaders()));
+            }
             messages.listener = method.starter()
                     .start(
                             messages,

@@ -74,7 +74,8 @@ final class ProtocolSelector extends ByteToMessageDecoder {
     }
 
     private void http1(ChannelHandlerContext ctx) {
-        Http1Handler handler = new Http1Handler(client, requests);
+        Http1Handler handler =
+                new Http1Handler(client, requests, limits.frames().maxHeaders());
         ChannelPipeline pipeline = ctx.pipeline();
         pipeline.addAfter(ctx.name(), "http", handler);
         pipeline.addAfter(
@@ -90,6 +91,7 @@ final class ProtocolSelector extends ByteToMessageDecoder {
     private void http2(ChannelHandlerContext ctx) {
         Http2Handler handler = Http2HandlerBuilder.build(client, requests, limits);
         ctx.pipeline().addAfter(ctx.name(), "http", handler);
+        ctx.pipeline().addAfter(ctx.name(), "received", handler.received(limits));
         become(ctx, handler::shutDown, handler::check);
     }
 

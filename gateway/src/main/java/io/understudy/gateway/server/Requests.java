@@ -2,8 +2,10 @@ package io.understudy.gateway.server;
 
 import io.grpc.Status;
 import io.netty.buffer.ByteBuf;
+import io.netty.buffer.Unpooled;
 import io.netty.util.AsciiString;
 import io.understudy.gateway.api.ApiException;
+import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -34,13 +36,14 @@ final class Requests {
     private final WebCalls calls;
     private final WebHandler pages;
     private final long maxBytes;
+    private final int maxHeaders;
 
     Requests(
             List<? extends GrpcMethod> methods,
             RequestListener listener,
             WebCalls calls,
             WebHandler pages,
-            long maxBytes) {
+            ServerLimits limits) {
         this.routes = methods.stream()
                 .map(method -> new Route(method, listener.of(method.fullName())))
                 .collect(Collectors.toMap(
@@ -53,13 +56,29 @@ final class Requests {
         this.unknown = listener.of(UNKNOWN);
         this.calls = calls;
         this.pages = pages;
-        this.maxBytes = maxBytes;
+        this.maxBytes = limits.maxRequestBytes();
+        this.maxHeaders = limits.frames().maxHeaders();
     }
 
     /** Takes on a request that came by HTTP/2. */
     RequestReader begin(Http2Exchange exchange) {
         CharSequence type = exchange.header(GrpcHeaders.CONTENT_TYPE);
-        return type != null && GrpcHeaders.meantBy(type) ? grpc(exchange, type) : web(exchange);
+        if (type != null && GrpcHeaders.meantBy(type)) {
+            RequestReader reader = grpc(exchange, type);
+            // Who needs something of it later has kept it.
+            exchange.forgetHead();
+            return reader;
+        }
+        int fields = exchange.requestHeaders().size();
+        if (fields > maxHeaders) {
+            return refuse(exchange, tooManyHeaders(fields).text());
+        }
+        try {
+            exchange.hold(HeldHeaders.sizeOf(exchange.requestHeaders()));
+        } catch (ApiException e) {
+            return refuse(exchange, e.text());
+        }
+        return web(exchange);
     }
 
     /** Takes on a request that is not gRPC. */
@@ -68,6 +87,10 @@ final class Requests {
     }
 
     private RequestReader grpc(Http2Exchange exchange, CharSequence type) {
+        int fields = exchange.requestHeaders().size();
+        if (fields > maxHeaders) {
+            return refuse(exchange, unknown, tooManyHeaders(fields));
+        }
         AsciiString path = AsciiString.of(exchange.target());
         Route route = routes.get(path);
         if (route == null) {
@@ -95,6 +118,19 @@ final class Requests {
         return services.contains(service)
                 ? "unknown method " + path.substring(slash + 1) + " for service " + service
                 : "unknown service " + service;
+    }
+
+    private ApiException tooManyHeaders(int fields) {
+        return new ApiException(
+                Status.Code.RESOURCE_EXHAUSTED,
+                "understudy: " + fields + " header fields; limits.maxHeaders allows " + maxHeaders);
+    }
+
+    private static RequestReader refuse(Http2Exchange exchange, String why) {
+        byte[] text = (why + "\n").getBytes(StandardCharsets.UTF_8);
+        exchange.head(431, List.of(new Field(GrpcHeaders.CONTENT_TYPE, "text/plain; charset=utf-8")), text.length);
+        exchange.body(Unpooled.wrappedBuffer(text), true);
+        return new Refused();
     }
 
     private static RequestReader refuse(Http2Exchange exchange, RequestListener.Outcomes outcomes, ApiException why) {

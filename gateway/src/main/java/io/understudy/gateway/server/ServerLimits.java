@@ -7,6 +7,7 @@ import io.understudy.config.Setting;
 import io.vertx.core.net.NetServerOptions;
 import java.time.Duration;
 import java.util.List;
+import java.util.stream.Stream;
 
 /**
  * What one client may ask of the server. The defaults are etcd's where etcd has a limit; Vert.x's own defaults are much
@@ -21,6 +22,7 @@ import java.util.List;
  * @param maxConnections open at a time, 1 to 2^31-1; further ones are closed at once
  * @param stallTimeout how long a client may take nothing of an answer that waits for it, or leave what it sends
  *     incomplete, 200 ms to 1 h; found out up to half as much later
+ * @param frames what one connection may make of HTTP/2 beside
  */
 public record ServerLimits(
         long maxRequestBytes,
@@ -29,10 +31,18 @@ public record ServerLimits(
         int maxResets,
         int maxUnreadBytes,
         int maxConnections,
-        Duration stallTimeout) {
+        Duration stallTimeout,
+        FrameLimits frames) {
 
-    public static final ServerLimits DEFAULTS =
-            new ServerLimits((1536 + 512) << 10, 256 << 10, 100_000, 100_000, 1 << 20, 100_000, Duration.ofSeconds(60));
+    public static final ServerLimits DEFAULTS = new ServerLimits(
+            (1536 + 512) << 10,
+            256 << 10,
+            100_000,
+            100_000,
+            1 << 20,
+            100_000,
+            Duration.ofSeconds(60),
+            FrameLimits.DEFAULTS);
 
     private static final Setting<Long> MAX_REQUEST_BYTES = Setting.bytes(
                     "limits.maxRequestBytes", "Of one gRPC message that a client sends.")
@@ -70,14 +80,18 @@ public record ServerLimits(
             .between(Duration.ofMillis(200), Duration.ofHours(1));
 
     /** The limits as rows. */
-    public static final List<Setting<?>> ROWS = List.of(
-            MAX_REQUEST_BYTES,
-            MAX_HEADER_BYTES,
-            MAX_STREAMS,
-            MAX_RESETS,
-            MAX_UNREAD_BYTES,
-            MAX_CONNECTIONS,
-            STALL_TIMEOUT);
+    public static final List<Setting<?>> ROWS = Stream.of(
+                    List.of(
+                            MAX_REQUEST_BYTES,
+                            MAX_HEADER_BYTES,
+                            MAX_STREAMS,
+                            MAX_RESETS,
+                            MAX_UNREAD_BYTES,
+                            MAX_CONNECTIONS,
+                            STALL_TIMEOUT),
+                    FrameLimits.ROWS)
+            .<Setting<?>>flatMap(List::stream)
+            .toList();
 
     /** Before a sender has to wait for the receiver; HTTP/2's own default is 64 KiB for both. */
     private static final int STREAM_WINDOW_BYTES = 1 << 20;
@@ -109,7 +123,8 @@ public record ServerLimits(
                 configuration.get(MAX_RESETS),
                 Math.toIntExact(configuration.get(MAX_UNREAD_BYTES)),
                 configuration.get(MAX_CONNECTIONS),
-                configuration.get(STALL_TIMEOUT));
+                configuration.get(STALL_TIMEOUT),
+                FrameLimits.from(configuration));
     }
 
     NetServerOptions net() {
@@ -128,7 +143,7 @@ public record ServerLimits(
         return new WriteBufferWaterMark(maxUnreadBytes / 4, maxUnreadBytes);
     }
 
-    private static void between(String name, long value, long least, long most) {
+    static void between(String name, long value, long least, long most) {
         if (value < least || value > most) {
             throw new IllegalArgumentException(
                     "limits." + name + " is " + value + "; allowed is " + least + " to " + most);

@@ -90,7 +90,8 @@ final class CalledServer {
 
     /** @param tls null for plain text */
     CalledServer(@Nullable TlsServer tls) {
-        ServerLimits limits = new ServerLimits(4 << 20, 64 << 10, 1_000, 1_000, UNREAD, CONNECTIONS, STALL);
+        ServerLimits limits = new ServerLimits(
+                4 << 20, 64 << 10, 1_000, 1_000, UNREAD, CONNECTIONS, STALL, new FrameLimits(50, 64 << 10, 1_000));
         ApiServer server = new ApiServer(
                 vertx,
                 new HostPort("127.0.0.1", 0),
@@ -101,11 +102,12 @@ final class CalledServer {
                             callers.add(caller);
                             return before.map(done -> new Reply(answer, List.of(new Field("told", "beside"))));
                         }),
-                        new CallMethod(ECHO, this::echo),
+                        new CallMethod(ECHO, true, this::echo),
                         new CallMethod(
                                 ECHO.toBuilder().setFullMethodName(PUSHES).build(),
+                                false,
                                 (call, metadata, caller, loop) -> new Pusher(call)),
-                        new CallMethod(ONE_OF_MANY, (call, metadata, caller, loop) -> {
+                        new CallMethod(ONE_OF_MANY, false, (call, metadata, caller, loop) -> {
                             call.answer(new Reply(answer, List.of(new Field("told", "beside"))));
                             return new ServerCall.Listener<>() {};
                         })),

@@ -139,7 +139,7 @@ final class ServerLimitsTest {
     @Test
     void limitsOutOfBoundsAreRefusedByName() {
         assertThatIllegalArgumentException()
-                .isThrownBy(() -> new ServerLimits(1, 8 << 10, 1, 1, 64 << 10, 1, PATIENCE))
+                .isThrownBy(() -> new ServerLimits(1, 8 << 10, 1, 1, 64 << 10, 1, PATIENCE, FrameLimits.DEFAULTS))
                 .withMessage("limits.maxRequestBytes is 1; allowed is 1024 to 536870912");
     }
 

@@ -1,0 +1,167 @@
+package io.understudy.gateway.server;
+
+import io.netty.buffer.ByteBuf;
+import io.netty.channel.ChannelHandlerContext;
+import io.netty.channel.ChannelInboundHandlerAdapter;
+import io.netty.handler.codec.http2.Http2CodecUtil;
+import io.netty.handler.codec.http2.Http2FrameTypes;
+import io.netty.util.ReferenceCountUtil;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
+import java.util.function.IntSupplier;
+
+/**
+ * Follows what a client sends on HTTP/2 frame by frame, before it is worked on, for what Netty's own limits let pass: a block
+ * of headers in many small pieces, each of which has those before it copied; frames that ask for nothing but an answer or
+ * some bookkeeping; and what begins and never ends.
+ */
+final class ReceivedFrames extends ChannelInboundHandlerAdapter {
+
+    private static final int FRAME_HEADER_BYTES = 9;
+
+    /** Beyond those that the largest block needs at full length. */
+    private static final int SPARE_CONTINUATIONS = 16;
+
+    /** New settings concern each open stream. */
+    private static final int STREAMS_OF_A_SETTING = 16;
+
+    private static final long WINDOW_NANOS = TimeUnit.SECONDS.toNanos(ServerLimits.RESET_WINDOW_SECONDS);
+
+    private final int maxContinuations;
+    private final int maxControlFrames;
+    private final IntSupplier openStreams;
+    private final Consumer<String> abuse;
+
+    /** Bytes of the preface, or of the frame's payload, that are to come. */
+    private int toSkip = Http2CodecUtil.connectionPrefaceBuf().readableBytes();
+
+    private int headerBytes;
+    private int length;
+    private int type;
+    private int flags;
+    private boolean inHeaders;
+    private int continuations;
+    private long controlFrames;
+    private long windowBegan = System.nanoTime();
+    private long completed;
+    private boolean abused;
+
+    /**
+     * @param openStreams how many there are
+     * @param abuse told once what the client does that ends its connection, upon which nothing is let through any more
+     */
+    ReceivedFrames(ServerLimits limits, IntSupplier openStreams, Consumer<String> abuse) {
+        this.maxContinuations =
+                limits.maxHeaderBytes() / Http2CodecUtil.MAX_FRAME_SIZE_LOWER_BOUND + SPARE_CONTINUATIONS;
+        this.maxControlFrames = limits.frames().maxControlFrames();
+        this.openStreams = openStreams;
+        this.abuse = abuse;
+    }
+
+    /** Whether something has begun that has yet to be complete: a frame, or a block of headers. */
+    boolean incomplete() {
+        return toSkip > 0 || headerBytes > 0 || inHeaders;
+    }
+
+    /** What has been completed. */
+    long completed() {
+        return completed;
+    }
+
+    @Override
+    public void channelRead(ChannelHandlerContext ctx, Object message) {
+        if (!abused && message instanceof ByteBuf data) {
+            follow(data);
+        }
+        if (abused) {
+            ReferenceCountUtil.release(message);
+        } else {
+            ctx.fireChannelRead(message);
+        }
+    }
+
+    private void follow(ByteBuf data) {
+        int at = data.readerIndex();
+        int end = data.writerIndex();
+        while (at < end && !abused) {
+            if (toSkip > 0) {
+                int skipped = Math.min(toSkip, end - at);
+                at += skipped;
+                toSkip -= skipped;
+            } else if (headerBytes == 0 && end - at >= FRAME_HEADER_BYTES) {
+                length = data.getUnsignedMedium(at);
+                type = data.getUnsignedByte(at + 3);
+                flags = data.getUnsignedByte(at + 4);
+                at += FRAME_HEADER_BYTES;
+                begun();
+            } else {
+                header(data.getUnsignedByte(at++));
+            }
+            if (toSkip == 0 && headerBytes == 0 && !inHeaders) {
+                completed++;
+            }
+        }
+    }
+
+    /** One byte of a header that comes in parts. */
+    private void header(int next) {
+        switch (headerBytes++) {
+            case 0 -> length = next;
+            case 1, 2 -> length = length << 8 | next;
+            case 3 -> type = next;
+            case 4 -> flags = next;
+            case FRAME_HEADER_BYTES - 1 -> {
+                headerBytes = 0;
+                begun();
+            }
+            default -> {
+                // The stream, which is the same to this.
+            }
+        }
+    }
+
+    private void begun() {
+        toSkip = length;
+        switch (type) {
+            case Http2FrameTypes.DATA, Http2FrameTypes.WINDOW_UPDATE, Http2FrameTypes.RST_STREAM -> {
+                // Limited by windows, or counted by Netty.
+            }
+            case Http2FrameTypes.HEADERS -> {
+                inHeaders = !has(END_HEADERS);
+                continuations = 0;
+            }
+            case Http2FrameTypes.CONTINUATION -> {
+                inHeaders = !has(END_HEADERS);
+                if (++continuations > maxContinuations) {
+                    end("headers in more than " + maxContinuations + " parts");
+                }
+            }
+            case Http2FrameTypes.SETTINGS -> control(has(ACK) ? 1 : 1 + openStreams.getAsInt() / STREAMS_OF_A_SETTING);
+            default -> control(1);
+        }
+    }
+
+    private static final int ACK = 1;
+    private static final int END_HEADERS = 4;
+
+    private boolean has(int flag) {
+        return (flags & flag) != 0;
+    }
+
+    private void control(int weight) {
+        long now = System.nanoTime();
+        if (now - windowBegan > WINDOW_NANOS) {
+            windowBegan = now;
+            controlFrames = 0;
+        }
+        controlFrames += weight;
+        if (controlFrames > maxControlFrames) {
+            end("more than limits.maxControlFrames, which is " + maxControlFrames);
+        }
+    }
+
+    private void end(String why) {
+        abused = true;
+        abuse.accept(why);
+    }
+}
