@@ -92,7 +92,11 @@ final class MemberLook {
         }
         return page(endpoint, "/version", deadline)
                 .thenCombine(page(endpoint, "/metrics", deadline), (version, metrics) -> {
-                    Described now = new Described(header, System.nanoTime(), new MemberPages(version, metrics));
+                    MemberPages pages = new MemberPages(version, metrics);
+                    if (!pages.mayBeOf(new MemberId(header.getMemberId()))) {
+                        throw new IllegalStateException(endpoint + " leads to several members");
+                    }
+                    Described now = new Described(header, System.nanoTime(), pages);
                     described.put(endpoint, now);
                     return now;
                 });

@@ -1,5 +1,6 @@
 package io.understudy.etcd;
 
+import io.understudy.vocabulary.MemberId;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
@@ -16,6 +17,16 @@ record MemberPages(String versionPage, String metricsPage) {
     /** Gauges of {@code etcdserver/metrics.go} that are 0 or 1. */
     private static final Pattern ROLE =
             Pattern.compile("^etcd_server_(is_leader|has_leader|is_learner) 1(?:\\.0|e\\+00)?$", Pattern.MULTILINE);
+
+    /** A gauge of {@code etcdserver/metrics.go}, whose label is the member's id. */
+    private static final Pattern MEMBER =
+            Pattern.compile("^etcd_server_id\\{server_id=\"([0-9a-f]{1,16})\"} 1(?:\\.0|e\\+00)?$", Pattern.MULTILINE);
+
+    /** Whether they may be of that member: they say so, or don't say whose they are. */
+    boolean mayBeOf(MemberId member) {
+        Matcher found = MEMBER.matcher(metricsPage);
+        return !found.find() || new MemberId(Long.parseUnsignedLong(found.group(1), 16)).equals(member);
+    }
 
     EtcdVersion version() {
         Matcher found = VERSION.matcher(versionPage);
