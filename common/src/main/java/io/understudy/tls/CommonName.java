@@ -6,6 +6,7 @@ import javax.naming.NamingException;
 import javax.naming.directory.Attribute;
 import javax.naming.ldap.LdapName;
 import javax.naming.ldap.Rdn;
+import org.jspecify.annotations.Nullable;
 
 /** The name in a certificate that etcd takes for that of a user. */
 public final class CommonName {
@@ -14,18 +15,19 @@ public final class CommonName {
 
     private CommonName() {}
 
-    /** As etcd reads it: the last of several; empty if there is none. */
-    public static String of(X509Certificate certificate) {
-        String name = "";
+    /** As etcd reads it: the last of several; empty if there is none. Null if there is one that can't be read. */
+    public static @Nullable String of(X509Certificate certificate) {
+        @Nullable String name = "";
         try {
             for (Rdn part : new LdapName(certificate.getSubjectX500Principal().getName()).getRdns()) {
                 Attribute attribute = part.toAttributes().get(COMMON_NAME);
-                if (attribute != null && attribute.get() instanceof String text) {
-                    name = text;
+                if (attribute != null) {
+                    // Of a kind of text that RFC 2253 doesn't know it is bytes.
+                    name = attribute.get() instanceof String text ? text : null;
                 }
             }
         } catch (InvalidNameException e) {
-            throw new IllegalStateException("a certificate that was verified has a name that is none", e);
+            return null;
         } catch (NamingException e) {
             throw new IllegalStateException("a name in memory can't be read", e);
         }

@@ -138,11 +138,11 @@ final class ReloadingMaterial implements AutoCloseable {
     private TlsMaterial read(@Nullable TlsFiles files) {
         if (nameless && files != null && files.certificate() != null) {
             String common = CommonName.of(Pem.certificates(files.certificate()).get(0));
-            if (!common.isEmpty()) {
+            if (common == null || !common.isEmpty()) {
                 throw new TlsFileException(
                         files.certificate(),
-                        "its common name is '" + common
-                                + "', which etcd would take for the user that asks; allowed is a certificate without one");
+                        "its common name is " + (common == null ? "no text" : "'" + common + "'")
+                                + ", which etcd would take for the user that asks; allowed is a certificate without one");
             }
         }
         return TlsMaterial.read(files, alias());

@@ -13,7 +13,7 @@ public final class Peer {
 
     /**
      * The common name of the certificate that was shown and verified, as etcd reads it: the last of several; who has none,
-     * or an empty one, is nobody in particular.
+     * or an empty one, is nobody in particular; one that can't be read is nobody's.
      *
      * @param session null for plain text
      */
@@ -32,6 +32,9 @@ public final class Peer {
 
     private static Principal named(X509Certificate certificate) {
         String name = CommonName.of(certificate);
+        if (name == null) {
+            return Principal.Certificate.NOBODYS;
+        }
         return name.isEmpty() ? Principal.ANONYMOUS : new Principal.Certificate(name);
     }
 }

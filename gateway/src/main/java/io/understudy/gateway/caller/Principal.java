@@ -15,7 +15,11 @@ public sealed interface Principal {
     }
 
     /** The common name of a client certificate that the connection's handshake has verified. */
-    record Certificate(String commonName) implements Principal {}
+    record Certificate(String commonName) implements Principal {
+
+        /** Of a name that can't be read: no user's, since users' names are not empty. */
+        public static final Certificate NOBODYS = new Certificate("");
+    }
 
     /** Neither token nor certificate. */
     record Anonymous() implements Principal {}

@@ -13,10 +13,25 @@ public final class Session {
 
     private static final Logger LOG = LoggerFactory.getLogger(Session.class);
 
+    private final Principal peer;
     private long lastRevision;
     private boolean taken;
     /** What waits for the session to be free; no more than the client has requests under way. */
     private final Queue<Runnable> waiting = new ArrayDeque<>(0);
+
+    /** Of somebody who has shown no certificate, or of whom that is known elsewhere. */
+    public Session() {
+        this(Principal.ANONYMOUS);
+    }
+
+    public Session(Principal peer) {
+        this.peer = peer;
+    }
+
+    /** Who the connection itself says it is. */
+    public Principal peer() {
+        return peer;
+    }
 
     /** The greatest revision answered so far, 0 before the first. */
     public long lastRevision() {

@@ -15,7 +15,7 @@ public final class Sessions {
         if (known != null) {
             return known;
         }
-        Session session = new Session();
+        Session session = new Session(Peer.of(connection.sslSession()));
         open.put(connection, session);
         connection.closeHandler(closed -> open.remove(connection));
         return session;

@@ -6,7 +6,6 @@ import io.understudy.gateway.api.Permission;
 import io.understudy.gateway.api.RangeResult;
 import io.understudy.gateway.caller.Caller;
 import io.understudy.gateway.caller.Freshness;
-import io.understudy.gateway.caller.Peer;
 import io.understudy.gateway.caller.Principal;
 import io.understudy.gateway.caller.ReadPermissions;
 import io.understudy.gateway.caller.Session;
@@ -72,9 +71,9 @@ final class RestApi {
         serve(exchange, path, session, streams);
     }
 
-    private void identified(RestExchange exchange, Identified then) {
+    private void identified(RestExchange exchange, Session session, Identified then) {
         String authorization = exchange.request().getHeader("Authorization");
-        Principal otherwise = Peer.of(exchange.request().connection().sslSession());
+        Principal otherwise = session.peer();
         logins.who(authorization, otherwise)
                 .onSuccess(who -> {
                     exchange.onInvalidToken(() -> {
@@ -122,12 +121,13 @@ final class RestApi {
                     Query unused = Query.parse(request.query(), Set.of());
                     exchange.answer(openApi);
                 }
-                case STATUS -> status(exchange);
+                case STATUS -> status(exchange, session);
                 case KEYS -> list(exchange, session);
                 case WATCH -> {
                     StreamQuery query = StreamQuery.of(request);
                     identified(
                             exchange,
+                            session,
                             who -> streams.open(exchange, caller(exchange, who, session, Freshness.ANY), query));
                 }
                 default -> key(exchange, session, Percent.decode(path.substring(KEYS.length() + 1), false));
@@ -147,7 +147,7 @@ final class RestApi {
                 .setRevision(query.revision())
                 .setSerializable(manner.serializable())
                 .build();
-        identified(exchange, who -> reads.range(caller(exchange, who, session, manner.freshness()), request)
+        identified(exchange, session, who -> reads.range(caller(exchange, who, session, manner.freshness()), request)
                 .onSuccess(answer -> found(exchange, key, answer))
                 .onFailure(exchange::fail));
     }
@@ -199,7 +199,7 @@ final class RestApi {
                 .setSerializable(manner.serializable())
                 .build();
         Freshness freshness = manner.freshness();
-        identified(exchange, who -> reads.range(caller(exchange, who, session, freshness), request)
+        identified(exchange, session, who -> reads.range(caller(exchange, who, session, freshness), request)
                 .onSuccess(answer -> {
                     exchange.tell(answer);
                     long pinned = revision > 0 ? revision : answer.revision();
@@ -211,7 +211,7 @@ final class RestApi {
     }
 
     /** How it is, for everybody; what it holds, for those whom etcd would tell its own status. */
-    private void status(RestExchange exchange) throws Problem {
+    private void status(RestExchange exchange, Session session) throws Problem {
         Query unused = Query.parse(exchange.request().query(), Set.of());
         Optional<String> problem = report.ready().problem();
         JsonObject status = new JsonObject()
@@ -220,7 +220,7 @@ final class RestApi {
                 .put("member_id", report.memberId())
                 .put("ready", problem.isEmpty());
         problem.ifPresent(why -> status.put("problem", why));
-        identified(exchange, who -> permissions
+        identified(exchange, session, who -> permissions
                 .check(who, Permission.Standing.ROOT)
                 .onSuccess(permitted -> exchange.answer(withHeld(status).toBuffer()))
                 .onFailure(refused -> exchange.answer(status.toBuffer())));
