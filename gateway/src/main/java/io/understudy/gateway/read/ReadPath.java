@@ -87,7 +87,7 @@ public final class ReadPath implements Reads {
         if (source instanceof ReadSource.Cluster asked) {
             this.confirmations = new ReadIndexRounds(
                     asked.readIndexes(), asked.cluster().thread(), settings, clock, metrics, () -> revisionOr(0));
-            this.source = new SourceReads(vertx, asked.cluster(), headers, settings, evaluations);
+            this.source = new SourceReads(vertx, asked.cluster(), replica.range(), headers, settings, evaluations);
         } else {
             ReadSource.Heartbeats told = (ReadSource.Heartbeats) source;
             this.confirmations = new Heartbeats(told.maxClockSkew(), told.clock(), clock, metrics);

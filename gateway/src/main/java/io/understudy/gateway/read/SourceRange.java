@@ -21,6 +21,7 @@ import io.vertx.core.Future;
 import io.vertx.core.Promise;
 import java.util.Iterator;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -43,17 +44,25 @@ final class SourceRange {
     private final Context loop;
     private final RangeRequest request;
     private final Operation.Need need;
+    private final Consumer<EtcdFailure> ownFault;
     private final Iterator<Endpoint> candidates;
     private final Promise<SourceAnswer> promise = Promise.promise();
     private @Nullable EtcdFailure lastFailure;
     private long memberSinceNanos;
     private boolean lastAsked;
 
-    SourceRange(EtcdCluster cluster, Context loop, RangeRequest request, Operation.Need need) {
+    /** @param ownFault told what the source refuses to this gateway, whoever the client is */
+    SourceRange(
+            EtcdCluster cluster,
+            Context loop,
+            RangeRequest request,
+            Operation.Need need,
+            Consumer<EtcdFailure> ownFault) {
         this.cluster = cluster;
         this.loop = loop;
         this.request = request.toBuilder().setSerializable(true).build();
         this.need = need;
+        this.ownFault = ownFault;
         this.candidates = cluster.endpointsFor(Duty.SNAPSHOT).iterator();
     }
 
@@ -140,7 +149,7 @@ final class SourceRange {
                 || failure.remedy() == Remedy.CALLERS_FAULT
                 || failure.error() == EtcdError.FUTURE_REVISION;
         if (refused || tooLarge) {
-            promise.fail(new ApiException(failure.code(), failure.message()));
+            promise.fail(told(failure));
             return;
         }
         if (failure.code() != Status.Code.DEADLINE_EXCEEDED || budget >= FAIR_NANOS) {
@@ -164,9 +173,24 @@ final class SourceRange {
 
     private void giveUp() {
         EtcdFailure failure = lastFailure;
-        promise.fail(
-                failure == null || failure.error() == EtcdError.OTHER
-                        ? ApiException.timedOut()
-                        : new ApiException(failure.code(), failure.message()));
+        promise.fail(failure == null || failure.error() == EtcdError.OTHER ? ApiException.timedOut() : told(failure));
+    }
+
+    /** The client is another: what is said of this gateway's own name is nothing to take for his. */
+    private ApiException told(EtcdFailure failure) {
+        return switch (failure.error()) {
+            case PERMISSION_DENIED -> {
+                ownFault.accept(failure);
+                yield new ApiException(
+                        Status.Code.FAILED_PRECONDITION,
+                        "understudy: this gateway may not read these keys at its source, see source.user");
+            }
+            case INVALID_TOKEN, OLD_AUTH_REVISION, USER_EMPTY, LOGIN_FAILED, AUTH_NOT_ENABLED -> {
+                ownFault.accept(failure);
+                yield new ApiException(
+                        Status.Code.UNAVAILABLE, "understudy: the source doesn't know this gateway, see source.user");
+            }
+            default -> new ApiException(failure.code(), failure.message());
+        };
     }
 }

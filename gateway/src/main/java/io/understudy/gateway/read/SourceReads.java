@@ -1,12 +1,13 @@
 package io.understudy.gateway.read;
 
-import com.google.protobuf.ByteString;
 import io.etcd.jetcd.api.RangeRequest;
 import io.etcd.jetcd.api.ResponseHeader;
 import io.etcd.jetcd.api.TxnRequest;
+import io.understudy.etcd.Credentials;
 import io.understudy.etcd.EtcdCluster;
 import io.understudy.etcd.EtcdError;
 import io.understudy.etcd.EtcdErrors;
+import io.understudy.etcd.EtcdFailure;
 import io.understudy.gateway.api.ApiException;
 import io.understudy.gateway.api.Entries;
 import io.understudy.gateway.api.RangeResult;
@@ -23,6 +24,9 @@ import io.vertx.core.Future;
 import io.vertx.core.Vertx;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicBoolean;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Reads passed through to the source, as serializable ranges: a learner serves nothing else. Called and answered on an
@@ -34,6 +38,8 @@ import java.util.List;
  */
 final class SourceReads implements Upstream {
 
+    private static final Logger LOG = LoggerFactory.getLogger(SourceReads.class);
+
     /** A transaction begins so often in all, if compaction takes what it has pinned. */
     private static final int MOST_PINS = 3;
 
@@ -42,23 +48,30 @@ final class SourceReads implements Upstream {
 
     private static final long ENTRY_BYTES = 3L << 19;
 
-    private static final RangeRequest REVISION_ONLY = RangeRequest.newBuilder()
-            .setKey(ByteString.copyFrom(new byte[] {0}))
-            .setCountOnly(true)
-            .build();
-
+    private final RangeRequest revisionOnly;
     /** To be had as long as nothing was compacted; or no more than that revision, before which there is nothing. */
-    private static final RangeRequest FIRST_REVISION =
-            REVISION_ONLY.toBuilder().setRevision(1).build();
+    private final RangeRequest firstRevision;
 
+    private final AtomicBoolean faultTold = new AtomicBoolean();
     private final Vertx vertx;
     private final EtcdCluster cluster;
     private final ResponseHeaders headers;
     private final Evaluations evaluations;
     private final Turns turns;
 
+    /** @param readable what the gateway may read at the source, at least */
     SourceReads(
-            Vertx vertx, EtcdCluster cluster, ResponseHeaders headers, ReadSettings settings, Evaluations evaluations) {
+            Vertx vertx,
+            EtcdCluster cluster,
+            KeyRange readable,
+            ResponseHeaders headers,
+            ReadSettings settings,
+            Evaluations evaluations) {
+        this.revisionOnly = RangeRequest.newBuilder()
+                .setKey(readable.etcdKey())
+                .setCountOnly(true)
+                .build();
+        this.firstRevision = revisionOnly.toBuilder().setRevision(1).build();
         this.vertx = vertx;
         this.cluster = cluster;
         this.headers = headers;
@@ -83,7 +96,7 @@ final class SourceReads implements Upstream {
 
     /** The client asked for the latest: that the pinned revision was compacted under way is nothing to tell it. */
     private Future<Fetched<TxnResult>> txn(TxnRequest request, Need need, int pins) {
-        return ask(REVISION_ONLY, need).compose(pin -> txnAt(pin, request, need).recover(why -> {
+        return ask(revisionOnly, need).compose(pin -> txnAt(pin, request, need).recover(why -> {
             boolean again = why instanceof PinLost && pins < MOST_PINS && need.deadlineNanos() - System.nanoTime() > 0;
             return again
                     ? txn(request, need, pins + 1)
@@ -138,7 +151,7 @@ final class SourceReads implements Upstream {
                 .toList();
         boolean unlessCompacted =
                 path.ranges().stream().anyMatch(range -> range.getRevision() == TxnPath.LATEST_UNLESS_COMPACTED);
-        Future<?> readable = unlessCompacted ? ask(FIRST_REVISION, pinned) : Future.succeededFuture();
+        Future<?> readable = unlessCompacted ? ask(firstRevision, pinned) : Future.succeededFuture();
         return readable.compose(yes -> askAll(dated, pinned)).compose(answers -> {
             List<RangeResult> results = new ArrayList<>();
             for (int i = 0; i < answers.size(); i++) {
@@ -194,7 +207,17 @@ final class SourceReads implements Upstream {
     }
 
     private Future<SourceAnswer> ask(RangeRequest request, Need need) {
-        return new SourceRange(cluster, vertx.getOrCreateContext(), request, need).ask();
+        return new SourceRange(cluster, vertx.getOrCreateContext(), request, need, this::ownFault).ask();
+    }
+
+    private void ownFault(EtcdFailure refusal) {
+        if (faultTold.compareAndSet(false, true)) {
+            Credentials user = cluster.settings().login();
+            LOG.warn(
+                    "the source refuses to this gateway what a client asks it for, which is told once user={} why={}",
+                    user == null ? "" : user.user(),
+                    refusal);
+        }
     }
 
     private ResponseHeader header(SourceAnswer answer) {
