@@ -2,6 +2,8 @@ package io.understudy.gateway.read;
 
 import io.understudy.gateway.api.ApiException;
 import io.understudy.gateway.api.OpResult;
+import io.understudy.gateway.caller.Principal;
+import io.understudy.gateway.caller.ReadPermissions;
 import io.understudy.gateway.replica.ReplicaState;
 import io.understudy.vocabulary.KeyRange;
 import io.understudy.vocabulary.Revision;
@@ -11,6 +13,9 @@ import org.jspecify.annotations.Nullable;
 
 /** What a read asks for, apart from how fresh it has to be. A valid request. */
 sealed interface Operation<R extends OpResult> permits RangeOperation, TxnOperation {
+
+    /** Succeeds if {@code principal} may read all that it names; fails as {@link ReadPermissions#check} does. */
+    Future<Void> permitted(ReadPermissions permissions, Principal principal);
 
     /** Whether all keys it names lie in {@code range}. */
     boolean isWithin(KeyRange range);

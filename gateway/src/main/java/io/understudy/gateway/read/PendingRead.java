@@ -11,12 +11,17 @@ import io.vertx.core.Promise;
 import java.time.Duration;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A read that can't be answered at once: waits for a read-index round if it needs one, then for the replica to include
  * what the answer has to include, or asks the source. On its event loop.
  */
 final class PendingRead<R extends OpResult> implements LoopWaits.Waiting {
+
+    /** How long a read may take before it is asked about once more whether it is permitted. */
+    private static final long PERMITTED_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
 
     private final ReadPath path;
     private final Caller caller;
@@ -26,6 +31,9 @@ final class PendingRead<R extends OpResult> implements LoopWaits.Waiting {
     private final long beganNanos = System.nanoTime();
     private final long deadlineNanos;
     private final long freshnessDeadlineNanos;
+
+    /** When it was last known to be permitted. */
+    private long permittedNanos = beganNanos;
 
     /** What the answer's state has to include, as far as known; grows. */
     private long least;
@@ -194,7 +202,7 @@ final class PendingRead<R extends OpResult> implements LoopWaits.Waiting {
         if (answer == null) {
             passThrough(Missing.PAST);
         } else {
-            complete(answer);
+            complete(answer, null);
         }
     }
 
@@ -227,7 +235,7 @@ final class PendingRead<R extends OpResult> implements LoopWaits.Waiting {
         } else if (state.revision().value() < caller.session().lastRevision()) {
             again();
         } else {
-            complete(path.fromReplica(caller, evaluated.result().get(), consistency, state));
+            complete(path.fromReplica(caller, evaluated.result().get(), consistency, state), null);
         }
     }
 
@@ -249,11 +257,40 @@ final class PendingRead<R extends OpResult> implements LoopWaits.Waiting {
         goOn();
     }
 
-    private void complete(Answer<R> answer) {
-        if (isFresh(answer)) {
-            succeed(answer);
-        } else {
+    /** @param hold of what the answer takes, until the client has taken it */
+    private void complete(Answer<R> answer, ByteBudget.@Nullable Hold hold) {
+        if (!isFresh(answer)) {
+            release(hold);
             freshen();
+        } else if (System.nanoTime() - permittedNanos >= PERMITTED_NANOS) {
+            path.permitted(caller, operation)
+                    .onSuccess(yes -> guarded(hold, () -> stillPermitted(answer, hold)))
+                    .onFailure(why -> {
+                        release(hold);
+                        fail(why);
+                    });
+        } else {
+            if (hold != null) {
+                caller.whenOver().accept(hold::release);
+            }
+            succeed(answer);
+        }
+    }
+
+    /** Which may have taken its time too. */
+    private void stillPermitted(Answer<R> answer, ByteBudget.@Nullable Hold hold) {
+        permittedNanos = System.nanoTime();
+        if (answer.revision() < caller.session().lastRevision()) {
+            release(hold);
+            again();
+        } else {
+            complete(path.renewed(answer), hold);
+        }
+    }
+
+    private static void release(ByteBudget.@Nullable Hold hold) {
+        if (hold != null) {
+            hold.release();
         }
     }
 
@@ -305,12 +342,12 @@ final class PendingRead<R extends OpResult> implements LoopWaits.Waiting {
         }
     }
 
-    private void guarded(ByteBudget.Hold hold, Runnable step) {
+    private void guarded(ByteBudget.@Nullable Hold hold, Runnable step) {
         guarded(() -> {
             try {
                 step.run();
             } catch (RuntimeException | Error e) {
-                hold.release();
+                release(hold);
                 throw e;
             }
         });
@@ -341,14 +378,7 @@ final class PendingRead<R extends OpResult> implements LoopWaits.Waiting {
             return;
         }
         hold.become(told.bytes());
-        Answer<R> answer = path.fromSource(caller, told, consistency);
-        if (isFresh(answer)) {
-            caller.whenOver().accept(hold::release);
-            succeed(answer);
-        } else {
-            hold.release();
-            freshen();
-        }
+        complete(path.fromSource(caller, told, consistency), hold);
     }
 
     private Operation.Need need(Missing missing) {

@@ -3,9 +3,12 @@ package io.understudy.gateway.read;
 import io.etcd.jetcd.api.RangeRequest;
 import io.understudy.gateway.api.ApiException;
 import io.understudy.gateway.api.RangeEvaluation;
+import io.understudy.gateway.api.RangeRequests;
 import io.understudy.gateway.api.RangeResult;
 import io.understudy.gateway.api.ReplicaKeys;
 import io.understudy.gateway.api.ResponseHeaders;
+import io.understudy.gateway.caller.Principal;
+import io.understudy.gateway.caller.ReadPermissions;
 import io.understudy.gateway.replica.ReplicaState;
 import io.understudy.vocabulary.KeyRange;
 import io.understudy.vocabulary.Revision;
@@ -20,6 +23,11 @@ import org.jspecify.annotations.Nullable;
  */
 record RangeOperation(RangeRequest request, @Nullable KeyRange keys, ResponseHeaders headers)
         implements Operation<RangeResult> {
+
+    @Override
+    public Future<Void> permitted(ReadPermissions permissions, Principal principal) {
+        return permissions.check(principal, RangeRequests.permission(request));
+    }
 
     @Override
     public boolean isWithin(KeyRange range) {

@@ -6,14 +6,12 @@ import io.grpc.Status;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.understudy.gateway.api.ApiException;
 import io.understudy.gateway.api.OpResult;
-import io.understudy.gateway.api.Permission;
 import io.understudy.gateway.api.RangeRequests;
 import io.understudy.gateway.api.RangeResult;
 import io.understudy.gateway.api.ResponseHeaders;
 import io.understudy.gateway.api.TxnRequests;
 import io.understudy.gateway.api.TxnResult;
 import io.understudy.gateway.caller.Caller;
-import io.understudy.gateway.caller.Principal;
 import io.understudy.gateway.caller.ReadPermissions;
 import io.understudy.gateway.replica.Replica;
 import io.understudy.gateway.replica.ReplicaState;
@@ -43,9 +41,6 @@ import org.slf4j.LoggerFactory;
 public final class ReadPath implements Reads {
 
     private static final Logger LOG = LoggerFactory.getLogger(ReadPath.class);
-
-    /** Of a transaction, that are asked about together. */
-    private static final int PERMISSIONS_AT_A_TIME = 8;
 
     /** Between two requests for progress: what the member that is watched is bothered with at most. */
     private static final long PROGRESS_NANOS = TimeUnit.MILLISECONDS.toNanos(5);
@@ -152,12 +147,7 @@ public final class ReadPath implements Reads {
             return Future.failedFuture(e);
         }
         KeyRange keys = RangeRequests.keys(request);
-        Future<Void> allowed = permissions.check(caller.principal(), RangeRequests.permission(request));
-        RangeOperation operation = new RangeOperation(request, keys, headers);
-        boolean linearizable = !request.getSerializable();
-        return allowed.succeeded()
-                ? read(caller, operation, linearizable)
-                : allowed.compose(yes -> read(caller, operation, linearizable));
+        return permitted(caller, new RangeOperation(request, keys, headers), !request.getSerializable());
     }
 
     @Override
@@ -168,26 +158,15 @@ public final class ReadPath implements Reads {
             return Future.failedFuture(e);
         }
         List<KeyRange> keys = TxnRequests.ranges(request);
-        TxnOperation operation = new TxnOperation(request, keys, headers);
-        boolean linearizable = !TxnRequests.isSerializable(request);
-        return allowed(caller.principal(), TxnRequests.permissions(request), 0)
-                .compose(yes -> read(caller, operation, linearizable));
+        return permitted(caller, new TxnOperation(request, keys, headers), !TxnRequests.isSerializable(request));
     }
 
-    /** Those from {@code next} on, a few at a time: after a refusal nothing more is asked for. */
-    private Future<Void> allowed(Principal principal, List<Permission> wanted, int next) {
-        Future<Void> allowed = Future.succeededFuture();
-        for (int from = next; from < wanted.size(); from += PERMISSIONS_AT_A_TIME) {
-            int to = Math.min(from + PERMISSIONS_AT_A_TIME, wanted.size());
-            for (Permission each : wanted.subList(from, to)) {
-                Future<Void> one = permissions.check(principal, each);
-                allowed = allowed.succeeded() ? one : allowed.compose(before -> one);
-            }
-            if (!allowed.succeeded()) {
-                return allowed.compose(yes -> allowed(principal, wanted, to));
-            }
-        }
-        return allowed;
+    private <R extends OpResult> Future<Answer<R>> permitted(
+            Caller caller, Operation<R> operation, boolean linearizable) {
+        Future<Void> permitted = operation.permitted(permissions, caller.principal());
+        return permitted.succeeded()
+                ? read(caller, operation, linearizable)
+                : permitted.compose(yes -> read(caller, operation, linearizable));
     }
 
     private <R extends OpResult> Future<Answer<R>> read(Caller caller, Operation<R> operation, boolean linearizable) {
@@ -195,7 +174,9 @@ public final class ReadPath implements Reads {
             return begin(caller, operation, linearizable);
         }
         Promise<Answer<R>> promise = Promise.promise();
-        caller.session().whenFree(() -> begin(caller, operation, linearizable).onComplete(promise));
+        // Meanwhile the permission may be taken away.
+        caller.session()
+                .whenFree(() -> permitted(caller, operation, linearizable).onComplete(promise));
         return promise.future();
     }
 
@@ -271,6 +252,15 @@ public final class ReadPath implements Reads {
         caller.session().answered(revision);
         metrics.answered(consistency, origin);
         return new Answer<>(result, revision, staleness(revision));
+    }
+
+    /** As it is known now. */
+    <R extends OpResult> Answer<R> renewed(Answer<R> answer) {
+        return new Answer<>(answer.result(), answer.revision(), staleness(answer.revision()));
+    }
+
+    Future<Void> permitted(Caller caller, Operation<?> operation) {
+        return operation.permitted(permissions, caller.principal());
     }
 
     void requireLinearizable() throws ApiException {

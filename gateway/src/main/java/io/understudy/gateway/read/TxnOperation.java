@@ -3,13 +3,17 @@ package io.understudy.gateway.read;
 import io.etcd.jetcd.api.RangeRequest;
 import io.etcd.jetcd.api.TxnRequest;
 import io.understudy.gateway.api.ApiException;
+import io.understudy.gateway.api.Permission;
 import io.understudy.gateway.api.RangeEvaluation;
 import io.understudy.gateway.api.RangeResult;
 import io.understudy.gateway.api.ReplicaKeys;
 import io.understudy.gateway.api.ResponseHeaders;
 import io.understudy.gateway.api.TxnPath;
 import io.understudy.gateway.api.TxnPlan;
+import io.understudy.gateway.api.TxnRequests;
 import io.understudy.gateway.api.TxnResult;
+import io.understudy.gateway.caller.Principal;
+import io.understudy.gateway.caller.ReadPermissions;
 import io.understudy.gateway.replica.ReplicaState;
 import io.understudy.vocabulary.KeyRange;
 import io.understudy.vocabulary.Revision;
@@ -25,6 +29,31 @@ import org.jspecify.annotations.Nullable;
  * @param keys all that it names, in whatever branch
  */
 record TxnOperation(TxnRequest request, List<KeyRange> keys, ResponseHeaders headers) implements Operation<TxnResult> {
+
+    /** Of all its parts, that are asked about together. */
+    private static final int PERMISSIONS_AT_A_TIME = 8;
+
+    @Override
+    public Future<Void> permitted(ReadPermissions permissions, Principal principal) {
+        return permitted(permissions, principal, TxnRequests.permissions(request), 0);
+    }
+
+    /** Those from {@code next} on, a few at a time: after a refusal nothing more is asked for. */
+    private static Future<Void> permitted(
+            ReadPermissions permissions, Principal principal, List<Permission> wanted, int next) {
+        Future<Void> permitted = Future.succeededFuture();
+        for (int from = next; from < wanted.size(); from += PERMISSIONS_AT_A_TIME) {
+            int to = Math.min(from + PERMISSIONS_AT_A_TIME, wanted.size());
+            for (Permission each : wanted.subList(from, to)) {
+                Future<Void> one = permissions.check(principal, each);
+                permitted = permitted.succeeded() ? one : permitted.compose(before -> one);
+            }
+            if (!permitted.succeeded()) {
+                return permitted.compose(yes -> permitted(permissions, principal, wanted, to));
+            }
+        }
+        return permitted;
+    }
 
     @Override
     public boolean isWithin(KeyRange range) {

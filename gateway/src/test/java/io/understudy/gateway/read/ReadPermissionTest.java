@@ -1,0 +1,179 @@
+package io.understudy.gateway.read;
+
+import static io.understudy.gateway.read.Refusals.assertRefused;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import com.google.protobuf.ByteString;
+import io.etcd.jetcd.api.RangeRequest;
+import io.grpc.Status;
+import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
+import io.understudy.etcd.EtcdCluster;
+import io.understudy.etcd.EtcdSettings;
+import io.understudy.etcd.ReadIndex;
+import io.understudy.gateway.api.ApiException;
+import io.understudy.gateway.api.RangeResult;
+import io.understudy.gateway.api.ResponseHeaders;
+import io.understudy.gateway.caller.Caller;
+import io.understudy.gateway.caller.Freshness;
+import io.understudy.gateway.caller.Principal;
+import io.understudy.gateway.caller.Session;
+import io.understudy.gateway.replica.Replica;
+import io.understudy.vocabulary.ClusterId;
+import io.understudy.vocabulary.KeyRange;
+import io.understudy.vocabulary.MemberId;
+import io.understudy.vocabulary.Position;
+import io.understudy.vocabulary.Revision;
+import io.vertx.core.Context;
+import io.vertx.core.Future;
+import io.vertx.core.Promise;
+import io.vertx.core.Vertx;
+import java.net.URI;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import java.util.Objects;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** Whether what a read is answered with may be read, when it is. */
+@Timeout(60)
+final class ReadPermissionTest {
+
+    private static final ClusterId CLUSTER = new ClusterId(7);
+    private static final String DENIED = "etcdserver: permission denied";
+    private static final Duration LONG = Duration.ofMillis(150);
+
+    private final Vertx vertx = Vertx.vertx();
+    private final Context loop = vertx.getOrCreateContext();
+    private final EtcdCluster nowhere =
+            EtcdCluster.connect(EtcdSettings.of(URI.create("http://127.0.0.1:1")), new SimpleMeterRegistry());
+    private final List<CompletableFuture<ReadIndex>> rounds = new CopyOnWriteArrayList<>();
+    private final Session session = new Session();
+    private final AtomicInteger asked = new AtomicInteger();
+    private volatile Future<Void> permitted = Future.succeededFuture();
+    private Replica replica;
+    private ReadPath reads;
+
+    @BeforeEach
+    void replicaAtTen() {
+        ReadPath[] told = new ReadPath[1];
+        replica = new Replica(
+                KeyRange.all(), state -> Objects.requireNonNull(told[0]).published(state));
+        reads = new ReadPath(
+                vertx,
+                ReadSettings.DEFAULTS,
+                replica,
+                new ResponseHeaders(new MemberId(1), () -> 1),
+                (principal, wanted) -> {
+                    asked.incrementAndGet();
+                    return permitted;
+                },
+                new ReadSource.Cluster(nowhere, deadline -> {
+                    CompletableFuture<ReadIndex> round = new CompletableFuture<>();
+                    rounds.add(round);
+                    return round;
+                }),
+                () -> {},
+                new SimpleMeterRegistry());
+        told[0] = reads;
+        replica.snapshotStarted(CLUSTER, new Revision(10));
+        replica.snapshotPage(KeyRange.all(), List.of());
+        replica.snapshotCompleted(new Position(CLUSTER, new Revision(10), null));
+    }
+
+    @AfterEach
+    void close() throws Exception {
+        reads.close();
+        nowhere.close();
+        vertx.close().toCompletionStage().toCompletableFuture().get(30, TimeUnit.SECONDS);
+    }
+
+    @Test
+    void whatIsAnsweredSoonIsAskedAboutOnce() throws Exception {
+        assertThat(read(true, 0)).succeedsWithin(Duration.ofSeconds(5));
+        assertThat(asked).hasValue(1);
+    }
+
+    @Test
+    void aReadThatAwaitedItsRevisionIsNotAnsweredIfItIsNotPermittedAnyMore() throws Exception {
+        var late = read(true, 11);
+        waitLong();
+        permitted = Future.failedFuture(ApiException.permissionDenied());
+        replica.progress(new Position(CLUSTER, new Revision(11), null));
+        assertRefused(late, Status.Code.PERMISSION_DENIED, DENIED);
+    }
+
+    @Test
+    void aReadThatAwaitedARoundIsNotAnsweredIfItIsNotPermittedAnyMore() throws Exception {
+        var late = read(false, 0);
+        await().until(() -> rounds.size() == 1);
+        waitLong();
+        permitted = Future.failedFuture(ApiException.permissionDenied());
+        rounds.get(0)
+                .complete(
+                        new ReadIndex(new Revision(10), CLUSTER, new MemberId(2), 1, Instant.now(), System.nanoTime()));
+        assertRefused(late, Status.Code.PERMISSION_DENIED, DENIED);
+    }
+
+    @Test
+    void aReadThatAwaitedItsSessionIsNotAnsweredIfItIsNotPermittedAnyMore() throws Exception {
+        onLoop(session::take);
+        var late = read(true, 0);
+        permitted = Future.failedFuture(ApiException.permissionDenied());
+        onLoop(session::release);
+        assertRefused(late, Status.Code.PERMISSION_DENIED, DENIED);
+    }
+
+    @Test
+    void whileItIsAskedOnceMoreTheSessionMayComeFurther() throws Exception {
+        var late = read(true, 11);
+        waitLong();
+        Promise<Void> answer = Promise.promise();
+        permitted = answer.future();
+        replica.progress(new Position(CLUSTER, new Revision(11), null));
+        await().until(() -> asked.get() == 2);
+        assertThat(late).isNotDone();
+        replica.progress(new Position(CLUSTER, new Revision(12), null));
+        onLoop(() -> session.answered(12));
+        onLoop(() -> answer.complete());
+        assertThat(late).succeedsWithin(Duration.ofSeconds(5)).satisfies(answered -> assertThat(answered.revision())
+                .isEqualTo(12));
+    }
+
+    private static void waitLong() {
+        await().pollDelay(LONG).until(() -> true);
+    }
+
+    private CompletableFuture<Answer<RangeResult>> read(boolean serializable, long minRevision) throws Exception {
+        CompletableFuture<Answer<RangeResult>> answer = new CompletableFuture<>();
+        Caller caller = new Caller(
+                new Principal.Token("guest.7"),
+                session,
+                new Freshness(null, minRevision),
+                Caller.NO_DEADLINE,
+                () -> false,
+                Runnable::run);
+        RangeRequest request = RangeRequest.newBuilder()
+                .setKey(ByteString.copyFromUtf8("k"))
+                .setSerializable(serializable)
+                .build();
+        onLoop(() -> reads.range(caller, request).onComplete(answer::complete, answer::completeExceptionally));
+        return answer;
+    }
+
+    private void onLoop(Runnable work) throws Exception {
+        CompletableFuture<Void> done = new CompletableFuture<>();
+        loop.runOnContext(now -> {
+            work.run();
+            done.complete(null);
+        });
+        done.get(10, TimeUnit.SECONDS);
+    }
+}
