@@ -32,10 +32,13 @@ public final class Rechecks {
     private static final long PAUSE_NANOS = TimeUnit.MILLISECONDS.toNanos(500);
 
     /** Of questions that are not answered from what was granted lately; so 2,000 a second, and more wait for their turn. */
-    private static final int MOST_UNDER_WAY = 500;
+    static final int MOST_UNDER_WAY = 500;
 
-    /** How long a question may find no room. */
-    private static final long MOST_WAIT_NANOS = TimeUnit.SECONDS.toNanos(2);
+    /** So that who watches a lot doesn't keep others waiting. */
+    static final int MOST_OF_ONE = 200;
+
+    /** How old it may be that somebody may read what he is told, whoever is to blame for that. */
+    private static final long MOST_AGE_NANOS = TimeUnit.SECONDS.toNanos(3);
 
     /** How long nobody may have been able to tell. */
     private static final long MOST_DOUBT_NANOS = TimeUnit.SECONDS.toNanos(10);
@@ -44,8 +47,9 @@ public final class Rechecks {
     private final ReadPermissions permissions;
     private final Counter revocations;
     private final Map<Asked, Group> groups = new HashMap<>();
-    /** All of them, those first that were asked about longest ago. */
-    private final Queue<Group> order = new ArrayDeque<>();
+    private final Map<Principal, Watching> principals = new HashMap<>();
+    /** Of all principals, in turn. */
+    private final Queue<Watching> turns = new ArrayDeque<>();
 
     private int underWay;
     private @Nullable ScheduledFuture<?> ticker;
@@ -83,11 +87,7 @@ public final class Rechecks {
 
     /** Begins to ask, having just been told that it is permitted. */
     public Permit begin(Principal principal, Permission.Read read, Told told) {
-        Group group = groups.computeIfAbsent(new Asked(principal, read), asked -> {
-            Group added = new Group(asked);
-            order.add(added);
-            return added;
-        });
+        Group group = groups.computeIfAbsent(new Asked(principal, read), this::added);
         Permit permit = new Permit(group, told);
         group.permits.add(permit);
         if (ticker == null) {
@@ -99,31 +99,46 @@ public final class Rechecks {
         return permit;
     }
 
+    private Group added(Asked asked) {
+        Watching watching = principals.computeIfAbsent(asked.principal(), principal -> {
+            Watching added = new Watching(principal);
+            turns.add(added);
+            return added;
+        });
+        Group added = new Group(asked, watching);
+        watching.order.add(added);
+        return added;
+    }
+
     private void tick() {
         long now = System.nanoTime();
-        for (int left = order.size(); left > 0; left--) {
-            Group next = order.element();
-            if (underWay >= MOST_UNDER_WAY || now - next.askedNanos < PAUSE_NANOS) {
-                return;
+        groups.values().forEach(group -> group.inDoubt |= now - group.knownNanos >= MOST_AGE_NANOS);
+        // One of each principal at a time, until nobody has any that is due.
+        for (int idle = 0; idle < turns.size() && underWay < MOST_UNDER_WAY; ) {
+            Watching next = turns.remove();
+            if (next.order.isEmpty() && next.underWay == 0) {
+                principals.remove(next.principal);
+                continue;
             }
-            order.remove();
-            if (!next.permits.isEmpty()) {
-                order.add(next);
-                if (!next.asking) {
-                    ask(next, now);
-                }
+            turns.add(next);
+            Group due = next.due(now);
+            if (due == null) {
+                idle++;
+            } else {
+                idle = 0;
+                ask(due, now);
             }
         }
     }
 
     private void ask(Group group, long nowNanos) {
-        group.askedNanos = nowNanos;
         Future<Void> answer = permissions.check(group.asked.principal(), group.asked.wanted());
         if (answer.succeeded()) {
             settled(group, nowNanos);
             return;
         }
         group.asking = true;
+        group.watching.underWay++;
         underWay++;
         answer.onComplete(
                 permitted -> {
@@ -138,6 +153,7 @@ public final class Rechecks {
 
     private void answered(Group group) {
         group.asking = false;
+        group.watching.underWay--;
         underWay--;
     }
 
@@ -153,10 +169,9 @@ public final class Rechecks {
         ApiException refusal = why instanceof ApiException known ? known : ApiException.timedOut();
         switch (refusal.code()) {
             case UNAVAILABLE, RESOURCE_EXHAUSTED -> {
-                long unknownNanos = System.nanoTime() - group.knownNanos;
                 // It is no doubt of the source's that there was no room for the question.
-                group.inDoubt |= refusal.code() == Status.Code.UNAVAILABLE || unknownNanos >= MOST_WAIT_NANOS;
-                if (unknownNanos >= MOST_DOUBT_NANOS) {
+                group.inDoubt |= refusal.code() == Status.Code.UNAVAILABLE;
+                if (System.nanoTime() - group.knownNanos >= MOST_DOUBT_NANOS) {
                     revoke(group, ApiException.timedOut());
                 }
             }
@@ -180,7 +195,8 @@ public final class Rechecks {
             if (groups.isEmpty() && ticker != null) {
                 ticker.cancel(false);
                 ticker = null;
-                order.clear();
+                principals.clear();
+                turns.clear();
             }
         }
     }
@@ -195,7 +211,7 @@ public final class Rechecks {
             this.told = told;
         }
 
-        /** Whether nobody could tell when it was last asked: nothing is to be told meanwhile. */
+        /** Whether nobody could tell when it was last asked, or that was long ago: nothing is to be told meanwhile. */
         public boolean isInDoubt() {
             return group.inDoubt;
         }
@@ -208,17 +224,47 @@ public final class Rechecks {
         }
     }
 
+    /** What is told in one name. */
+    private static final class Watching {
+        private final Principal principal;
+        /** Those first that were asked about longest ago. */
+        private final Queue<Group> order = new ArrayDeque<>(2);
+
+        private int underWay;
+
+        Watching(Principal principal) {
+            this.principal = principal;
+        }
+
+        /** What to ask about next; null if nothing is due, or enough under way. */
+        @Nullable Group due(long nowNanos) {
+            while (underWay < MOST_OF_ONE && !order.isEmpty() && nowNanos - order.element().askedNanos >= PAUSE_NANOS) {
+                Group next = order.remove();
+                if (!next.permits.isEmpty()) {
+                    next.askedNanos = nowNanos;
+                    order.add(next);
+                    if (!next.asking) {
+                        return next;
+                    }
+                }
+            }
+            return null;
+        }
+    }
+
     /** All who are told the same in the same name. */
     private static final class Group {
         private final Asked asked;
+        private final Watching watching;
         private final Set<Permit> permits = new LinkedHashSet<>(2);
         private long askedNanos = System.nanoTime();
         private long knownNanos = askedNanos;
         private boolean asking;
         private boolean inDoubt;
 
-        Group(Asked asked) {
+        Group(Asked asked, Watching watching) {
             this.asked = asked;
+            this.watching = watching;
         }
     }
 }

@@ -1,0 +1,140 @@
+package io.understudy.gateway.permission;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import com.google.protobuf.ByteString;
+import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
+import io.understudy.gateway.api.ApiException;
+import io.understudy.gateway.api.Permission;
+import io.understudy.gateway.caller.Principal;
+import io.vertx.core.Context;
+import io.vertx.core.Future;
+import io.vertx.core.Promise;
+import io.vertx.core.Vertx;
+import java.time.Duration;
+import java.util.List;
+import java.util.Queue;
+import java.util.concurrent.Callable;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** How often, and for whom first, it is asked whether what is told may still be read. */
+@Timeout(30)
+final class RechecksTest {
+
+    private static final Principal GUEST = new Principal.Token("guest.7");
+    private static final Principal CROWD = new Principal.Token("crowd.7");
+    private static final Duration MOST_AGE = Duration.ofSeconds(3);
+
+    private final Vertx vertx = Vertx.vertx();
+    private final Context loop = vertx.getOrCreateContext();
+    /** Of those whom nobody has answered yet. */
+    private final Queue<Promise<Void>> unanswered = new ConcurrentLinkedQueue<>();
+
+    private volatile Future<Void> guests = Future.succeededFuture();
+    private Rechecks rechecks;
+
+    @AfterEach
+    void close() throws Exception {
+        vertx.close().toCompletionStage().toCompletableFuture().get(10, TimeUnit.SECONDS);
+    }
+
+    private Future<Void> check(Principal principal, Permission wanted) {
+        if (principal.equals(GUEST)) {
+            return guests;
+        }
+        Promise<Void> answer = Promise.promise();
+        unanswered.add(answer);
+        return answer.future();
+    }
+
+    @Test
+    void whoWatchesALotKeepsNobodyWaitingButHimself() throws Exception {
+        for (int i = 0; i < 2 * Rechecks.MOST_UNDER_WAY; i++) {
+            var unused = begin(CROWD, "key " + i);
+        }
+        await().until(() -> unanswered.size() >= Rechecks.MOST_OF_ONE);
+        Watcher guest = begin(GUEST, "key");
+        await().pollDelay(Duration.ofMillis(500)).until(() -> unanswered.size() == Rechecks.MOST_OF_ONE);
+
+        guests = Future.failedFuture(ApiException.permissionDenied());
+
+        await().atMost(Duration.ofSeconds(2)).until(() -> !guest.revoked.isEmpty());
+    }
+
+    /** Be it the source, or how much the crowd itself watches. */
+    @Test
+    void whoWasNotAskedAboutForLongIsToldNothingMore() throws Exception {
+        List<Watcher> crowd = new CopyOnWriteArrayList<>();
+        for (int i = 0; i < 2 * Rechecks.MOST_OF_ONE; i++) {
+            crowd.add(begin(CROWD, "key " + i));
+        }
+        Watcher guest = begin(GUEST, "key");
+
+        await().atMost(MOST_AGE.plusSeconds(2)).until(() -> crowd.stream().allMatch(this::isInDoubt));
+
+        assertThat(isInDoubt(guest)).isFalse();
+        await().atMost(Duration.ofSeconds(5)).until(() -> {
+            for (Promise<Void> each = unanswered.poll(); each != null; each = unanswered.poll()) {
+                each.complete();
+            }
+            return crowd.stream().allMatch(each -> each.settled.get() > 0);
+        });
+        assertThat(crowd).noneMatch(each -> !each.revoked.isEmpty());
+    }
+
+    private Watcher begin(Principal principal, String key) throws Exception {
+        return onLoop(() -> {
+            if (rechecks == null) {
+                rechecks = new Rechecks(this::check, Rechecks.revocations(new SimpleMeterRegistry()));
+            }
+            Watcher watcher = new Watcher();
+            watcher.permit = rechecks.begin(
+                    principal, new Permission.Read(ByteString.copyFromUtf8(key), ByteString.EMPTY), watcher);
+            return watcher;
+        });
+    }
+
+    private boolean isInDoubt(Watcher watcher) {
+        try {
+            return onLoop(() -> watcher.permit.isInDoubt());
+        } catch (Exception e) {
+            throw new AssertionError(e);
+        }
+    }
+
+    private <T> T onLoop(Callable<T> work) throws Exception {
+        CompletableFuture<T> done = new CompletableFuture<>();
+        loop.runOnContext(now -> {
+            try {
+                done.complete(work.call());
+            } catch (Exception e) {
+                done.completeExceptionally(e);
+            }
+        });
+        return done.get(10, TimeUnit.SECONDS);
+    }
+
+    private static final class Watcher implements Rechecks.Told {
+        private final List<ApiException> revoked = new CopyOnWriteArrayList<>();
+        private Rechecks.Permit permit;
+        private final AtomicInteger settled = new AtomicInteger();
+
+        @Override
+        public void settled() {
+            settled.incrementAndGet();
+        }
+
+        @Override
+        public void revoked(ApiException why) {
+            revoked.add(why);
+        }
+    }
+}
