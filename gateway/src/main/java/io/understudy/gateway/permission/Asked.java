@@ -11,10 +11,19 @@ record Asked(Principal principal, Permission wanted) {
 
     /** What it takes in memory, about. */
     int bytes() {
-        int who = principal instanceof Principal.Token token ? token.value().length() : 0;
         int what = wanted instanceof Permission.Read read
                 ? read.key().size() + read.end().size()
                 : 0;
-        return OVERHEAD + who + what;
+        return bytes(principal) + what;
+    }
+
+    static int bytes(Principal principal) {
+        if (principal instanceof Principal.Token token) {
+            return OVERHEAD + token.value().length();
+        }
+        return OVERHEAD
+                + (principal instanceof Principal.Certificate certificate
+                        ? certificate.commonName().length()
+                        : 0);
     }
 }

@@ -141,7 +141,7 @@ public final class EnforcedPermissions implements ReadPermissions, AutoCloseable
             Question question = ask(asked);
             whenTold(question.answer, (verdict, failure) -> {
                 if (verdict instanceof Verdict.Granted && asked.wanted() instanceof Permission.Read read) {
-                    grants.wide(asked.principal()).renewed(read, question.sentNanos);
+                    grants.renewed(asked.principal(), read, question.sentNanos);
                 }
             });
         }
@@ -152,8 +152,7 @@ public final class EnforcedPermissions implements ReadPermissions, AutoCloseable
         if (!(asked.wanted() instanceof Permission.Read read) || guessesLeft == 0) {
             return;
         }
-        WideGrants wide = grants.wide(asked.principal());
-        Permission.Read guess = wide.guess(read, System.nanoTime());
+        Permission.Read guess = grants.guess(asked.principal(), read, System.nanoTime());
         if (guess == null) {
             return;
         }
@@ -161,12 +160,12 @@ public final class EnforcedPermissions implements ReadPermissions, AutoCloseable
         Question question = ask(wider);
         whenTold(question.answer, (verdict, failure) -> {
             if (verdict == null) {
-                wide.unknown();
+                grants.notGuessed(asked.principal());
             } else if (verdict instanceof Verdict.Granted) {
-                wide.granted(guess, question.sentNanos);
+                grants.guessedRight(asked.principal(), guess, question.sentNanos);
                 widen(wider, guessesLeft - 1);
             } else {
-                wide.refused(guess, System.nanoTime());
+                grants.guessedWrong(asked.principal(), guess, System.nanoTime());
                 widen(asked, guessesLeft - 1);
             }
         });

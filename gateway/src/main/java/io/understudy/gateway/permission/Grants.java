@@ -14,7 +14,7 @@ import org.jspecify.annotations.Nullable;
 final class Grants {
 
     private static final long MOST_BYTES = 64L << 20;
-    private static final long MOST_WIDE = 10_000;
+    private static final long MOST_WIDE_BYTES = 32L << 20;
 
     /** Not by when it was last read: to note that takes longer than to read it. */
     private static final Duration WIDE_FOR = Duration.ofMinutes(1);
@@ -33,7 +33,8 @@ final class Grants {
         // Kept for longer than what is granted: it also knows what was refused, and need not be asked again for a
         // while.
         this.wide = Caffeine.newBuilder()
-                .maximumSize(MOST_WIDE)
+                .maximumWeight(MOST_WIDE_BYTES)
+                .weigher((Principal principal, WideGrants more) -> Asked.bytes(principal) + more.bytes())
                 .expireAfterWrite(WIDE_FOR)
                 .build();
     }
@@ -70,9 +71,42 @@ final class Grants {
         }
     }
 
-    /** What the principal may read beyond what it asked for. */
-    WideGrants wide(Principal principal) {
+    /**
+     * What to ask for beside, having permitted {@code read}: see {@link WideGrants#guess}. After another {@link
+     * #guessedRight}, {@link #guessedWrong} or {@link #notGuessed} is to be told.
+     */
+    Permission.@Nullable Read guess(Principal principal, Permission.Read read, long nowNanos) {
+        return wide(principal).guess(read, nowNanos);
+    }
+
+    void guessedRight(Principal principal, Permission.Read guess, long sentNanos) {
+        WideGrants more = wide(principal);
+        more.granted(guess, sentNanos);
+        weigh(principal, more);
+    }
+
+    void guessedWrong(Principal principal, Permission.Read guess, long nowNanos) {
+        WideGrants more = wide(principal);
+        more.refused(guess, nowNanos);
+        weigh(principal, more);
+    }
+
+    void notGuessed(Principal principal) {
+        wide(principal).unknown();
+    }
+
+    /** What was granted before was granted once more. */
+    void renewed(Principal principal, Permission.Read read, long sentNanos) {
+        wide(principal).renewed(read, sentNanos);
+    }
+
+    private WideGrants wide(Principal principal) {
         return wide.get(principal, unknown -> new WideGrants());
+    }
+
+    /** Caffeine weighs what is put. */
+    private void weigh(Principal principal, WideGrants more) {
+        wide.put(principal, more);
     }
 
     /** Whether something was permitted to it in the last minute. */
@@ -83,6 +117,12 @@ final class Grants {
     /** About so many. */
     long size() {
         return exact.estimatedSize();
+    }
+
+    /** What it takes in memory to know what may be read beyond what was asked for, about; bounded, but for a moment. */
+    long wideBytes() {
+        wide.cleanUp();
+        return wide.policy().eviction().orElseThrow().weightedSize().orElseThrow();
     }
 
     /**

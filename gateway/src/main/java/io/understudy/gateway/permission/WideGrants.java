@@ -23,6 +23,13 @@ final class WideGrants {
 
     private static final int MOST_GRANTED = 8;
     private static final int MOST_REFUSED = 64;
+
+    /** Of keys that are guessed from: what is longer is asked for by itself. */
+    private static final int LONGEST_KEY = 1 << 10;
+
+    /** Of object headers, references, and a map's own book-keeping; for each that is known. */
+    private static final int OVERHEAD = 300;
+
     private static final byte SEPARATOR = '/';
     private static final ByteString FROM_KEY = ByteString.copyFrom(new byte[] {0});
     private static final Permission.Read ALL =
@@ -75,7 +82,7 @@ final class WideGrants {
      * made; after another, {@link #granted}, {@link #refused} or {@link #unknown} is to be told.
      */
     synchronized Permission.@Nullable Read guess(Permission.Read read, long nowNanos) {
-        if (guessing) {
+        if (guessing || read.key().size() > LONGEST_KEY) {
             return null;
         }
         Permission.Read guess = isOpen(ALL, nowNanos) && !read.equals(ALL) ? ALL : parent(read, nowNanos);
@@ -87,7 +94,7 @@ final class WideGrants {
     private Permission.@Nullable Read parent(Permission.Read read, long nowNanos) {
         for (int slash = read.key().size() - 1; slash >= 0; slash--) {
             if (read.key().byteAt(slash) == SEPARATOR) {
-                KeyRange range = KeyRange.prefix(read.key().substring(0, slash + 1));
+                KeyRange range = KeyRange.prefix(copy(read.key(), slash + 1));
                 Permission.Read parent = new Permission.Read(range.etcdKey(), range.etcdRangeEnd());
                 if (!parent.equals(read)) {
                     return isOpen(parent, nowNanos) ? parent : null;
@@ -95,6 +102,11 @@ final class WideGrants {
             }
         }
         return null;
+    }
+
+    /** Which doesn't keep all of the key. */
+    private static ByteString copy(ByteString key, int bytes) {
+        return ByteString.copyFrom(key.substring(0, bytes).toByteArray());
     }
 
     private boolean isOpen(Permission.Read guess, long nowNanos) {
@@ -129,12 +141,32 @@ final class WideGrants {
     /** The guess was wrong. */
     synchronized void refused(Permission.Read guess, long nowNanos) {
         guessing = false;
+        refused.values().removeIf(until -> nowNanos - until >= 0);
         refused.remove(guess);
         refused.put(guess, nowNanos + REFUSED_FOR.toNanos());
         if (refused.size() > MOST_REFUSED) {
             refused.remove(refused.keySet().iterator().next());
         }
         revoked(guess);
+    }
+
+    /** What it takes in memory, about. */
+    synchronized int bytes() {
+        int bytes = OVERHEAD * (1 + granted.size() + refused.size());
+        for (Wide each : granted) {
+            bytes += bytes(each.grant().permission());
+        }
+        for (Permission.Read each : refused.keySet()) {
+            bytes += bytes(each);
+        }
+        return bytes;
+    }
+
+    private static int bytes(Permission permission) {
+        // A range is kept twice: as it is sent, and to be compared with.
+        return permission instanceof Permission.Read read
+                ? 2 * (read.key().size() + read.end().size())
+                : 0;
     }
 
     /** Nobody could tell. */
