@@ -35,7 +35,9 @@ final class CommitStreams {
     private @Nullable ScheduledFuture<?> heartbeat;
     private @Nullable ScheduledFuture<?> permissionCheck;
     private @Nullable Rechecks rechecks;
-    private boolean rechecking;
+    /** That have yet to begin. */
+    private int coming;
+
     private boolean closed;
     /** Of {@link #open}, for other threads. */
     private volatile int size;
@@ -54,17 +56,27 @@ final class CommitStreams {
                     Status.Code.OUT_OF_RANGE,
                     "understudy: the watch reaches beyond the keys that this gateway holds, see range.prefix");
         }
-        source.permissions()
-                .check(
-                        caller.principal(),
-                        new Permission.Read(
-                                query.spec().range().etcdKey(),
-                                query.spec().range().etcdRangeEnd()))
-                .onSuccess(allowed -> hub.whenAt(
-                        caller.session().lastRevision(),
-                        query.spec().previous(),
-                        () -> begin(exchange, new CommitStream(this, exchange, query, caller))))
-                .onFailure(exchange::fail);
+        if (coming >= source.hub().settings().maxWatchers()) {
+            throw tooMany();
+        }
+        coming++;
+        new ComingStream(
+                        exchange,
+                        caller,
+                        query,
+                        source,
+                        loop,
+                        () -> begin(exchange, new CommitStream(this, exchange, query, caller)),
+                        () -> coming--)
+                .begin();
+    }
+
+    private Problem tooMany() {
+        return new Problem(
+                429,
+                Status.Code.RESOURCE_EXHAUSTED,
+                "understudy: too many watchers: " + source.hub().settings().maxWatchers()
+                        + ", see watches.maxWatchers");
     }
 
     private void begin(RestExchange exchange, CommitStream stream) {
@@ -74,11 +86,7 @@ final class CommitStreams {
         if (closed) {
             exchange.refuse(new Problem(503, Status.Code.UNAVAILABLE, "etcdserver: server stopped"));
         } else if (!source.hub().hasRoom()) {
-            exchange.refuse(new Problem(
-                    429,
-                    Status.Code.RESOURCE_EXHAUSTED,
-                    "understudy: too many watchers: " + source.hub().settings().maxWatchers()
-                            + ", see watches.maxWatchers"));
+            exchange.refuse(tooMany());
         } else {
             open.add(stream);
             size = open.size();
@@ -120,11 +128,9 @@ final class CommitStreams {
     }
 
     private void checkPermissions() {
-        boolean now = source.permissions().areRechecked();
-        if (now && !rechecking) {
-            List.copyOf(open).forEach(CommitStream::recheck);
+        if (source.permissions().areRechecked()) {
+            open.forEach(CommitStream::recheck);
         }
-        rechecking = now;
     }
 
     private void tick() {
