@@ -35,7 +35,6 @@ final class WatchLoop {
     private @Nullable ScheduledFuture<?> leaderCheck;
     private @Nullable ScheduledFuture<?> permissionCheck;
     private @Nullable Rechecks rechecks;
-    private boolean rechecking;
 
     WatchLoop(EventExecutor loop, Watches watches, LoopHub hub, WatchHeaders headers) {
         this.loop = loop;
@@ -132,11 +131,9 @@ final class WatchLoop {
 
     /** Those who began before there were permissions are asked about too. */
     private void checkPermissions() {
-        boolean now = watches.permissions().areRechecked();
-        if (now && !rechecking) {
-            List.copyOf(streams).forEach(WatchStream::recheck);
+        if (watches.permissions().areRechecked()) {
+            streams.forEach(WatchStream::recheck);
         }
-        rechecking = now;
     }
 
     private void checkLeader() {

@@ -9,12 +9,7 @@ import io.netty.util.concurrent.ScheduledFuture;
 import io.understudy.gateway.api.ApiException;
 import io.understudy.gateway.api.Permission;
 import io.understudy.gateway.caller.Caller;
-import io.understudy.gateway.hub.EventBatch;
-import io.understudy.gateway.hub.EventBatch.EncodedEvents;
 import io.understudy.gateway.hub.WatchSpec;
-import io.understudy.gateway.hub.Watcher;
-import io.understudy.gateway.hub.WatcherListener;
-import io.understudy.gateway.permission.Rechecks;
 import io.understudy.vocabulary.KeyRange;
 import io.vertx.core.Future;
 import java.util.HashMap;
@@ -22,8 +17,8 @@ import java.util.List;
 import java.util.Locale;
 import java.util.LongSummaryStatistics;
 import java.util.Map;
-import java.util.Objects;
 import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.TimeUnit;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
@@ -38,6 +33,9 @@ public final class WatchStream {
 
     private static final Logger LOG = LoggerFactory.getLogger(WatchStream.class);
 
+    /** How long what is told next may have been permitted before. */
+    private static final long PERMITTED_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
+
     private static final ByteString ZERO = ByteString.copyFrom(new byte[] {0});
 
     private static final String COMPACTED = "etcdserver: mvcc: required revision has been compacted";
@@ -48,7 +46,7 @@ public final class WatchStream {
     private final WatchOutput output;
     private final Caller caller;
     private final long openedNanos = System.nanoTime();
-    private final Map<Long, Served> watchers = new HashMap<>(2);
+    private final Map<Long, ServedWatch> watchers = new HashMap<>(2);
     private long nextId;
     private @Nullable ScheduledFuture<?> ticker;
     private @Nullable Runnable waiting;
@@ -85,7 +83,7 @@ public final class WatchStream {
     public void ready() {
         if (parked && !over) {
             parked = false;
-            for (Served served : List.copyOf(watchers.values())) {
+            for (ServedWatch served : List.copyOf(watchers.values())) {
                 served.resume();
             }
         }
@@ -98,7 +96,7 @@ public final class WatchStream {
             if (waiting != null) {
                 waiting.run();
             }
-            watchers.values().forEach(Served::stop);
+            watchers.values().forEach(ServedWatch::stop);
             watchers.clear();
             if (ticker != null) {
                 ticker.cancel(false);
@@ -124,9 +122,24 @@ public final class WatchStream {
         }
     }
 
+    /** The client takes nothing more for now; {@link #ready} tells when it does. */
+    void park() {
+        parked = true;
+    }
+
+    /** Whether nothing is told any more. */
+    boolean isOver() {
+        return over;
+    }
+
+    /** The watcher is no more. */
+    void remove(long id) {
+        watchers.remove(id);
+    }
+
     /** Permissions have come to be enforced. */
     void recheck() {
-        watchers.values().forEach(Served::recheck);
+        watchers.values().forEach(ServedWatch::recheck);
     }
 
     /** Fails alone: others have something to flush too. */
@@ -148,6 +161,11 @@ public final class WatchStream {
         KeyRange range = end.isEmpty() || end.equals(ZERO) || KeyRange.KEY_ORDER.compare(key, end) < 0
                 ? KeyRange.ofEtcd(key, end)
                 : null;
+        permit(request, key, end, range, taken);
+    }
+
+    private void permit(
+            WatchCreateRequest request, ByteString key, ByteString end, @Nullable KeyRange range, Runnable taken) {
         Future<Void> allowed = request.getStartRevision() < 0
                 ? Future.succeededFuture()
                 : loop.watches().permissions().check(caller.principal(), new Permission.Read(key, end));
@@ -158,9 +176,14 @@ public final class WatchStream {
                 return;
             }
             String refusal = checked.failed() ? longForm(checked.cause()) : null;
+            long knownNanos = System.nanoTime();
             whenCurrent(request.getPrevKv(), () -> {
-                create(request, range, refusal);
-                taken.run();
+                if (System.nanoTime() - knownNanos < PERMITTED_NANOS) {
+                    create(request, range, refusal);
+                    taken.run();
+                } else {
+                    permit(request, key, end, range, taken);
+                }
             });
         });
     }
@@ -230,8 +253,9 @@ public final class WatchStream {
                 request.getPrevKv(),
                 filters.contains(FilterType.NOPUT),
                 filters.contains(FilterType.NODELETE));
-        Served served = new Served(id, WatchMessage.fragments(request), request.getProgressNotify());
-        served.watcher = loop.hub().add(spec, served);
+        ServedWatch served = new ServedWatch(
+                this, loop, output, caller, id, WatchMessage.fragments(request), request.getProgressNotify());
+        served.begin(spec);
         watchers.put(id, served);
         served.recheck();
         if (request.getProgressNotify() && ticker == null) {
@@ -245,7 +269,7 @@ public final class WatchStream {
     }
 
     private void cancel(long id) {
-        Served served = watchers.remove(id);
+        ServedWatch served = watchers.remove(id);
         if (served != null) {
             served.stop();
             tell(WatchControl.canceled(newestKnown(), id));
@@ -253,17 +277,17 @@ public final class WatchStream {
     }
 
     /** A client that has read newer is not told older, where nothing depends on what the hub has told. */
-    private long newestKnown() {
+    long newestKnown() {
         return Math.max(loop.hub().revision(), caller.session().lastRevision());
     }
 
     private void progress() {
         loop.watches().requestProgress();
         loop.hub().turn();
-        if (!watchers.isEmpty() && watchers.values().stream().allMatch(Served::isSynced)) {
+        if (!watchers.isEmpty() && watchers.values().stream().allMatch(ServedWatch::isSynced)) {
             // Those who want keys as they stood before may be behind others, who were told more than that.
             LongSummaryStatistics revisions =
-                    watchers.values().stream().mapToLong(Served::revision).summaryStatistics();
+                    watchers.values().stream().mapToLong(ServedWatch::revision).summaryStatistics();
             if (revisions.getMin() == revisions.getMax()) {
                 tell(WatchControl.progress(revisions.getMin(), WatchControl.NOBODY));
             }
@@ -285,20 +309,20 @@ public final class WatchStream {
             // What they are told leaves at once, and may find that the client is gone.
             told = true;
             try {
-                List.copyOf(watchers.values()).forEach(Served::tick);
+                List.copyOf(watchers.values()).forEach(ServedWatch::tick);
             } finally {
                 loop.flushLater(this);
             }
         }
     }
 
-    private void tell(WatchControl response) {
+    void tell(WatchControl response) {
         caller.session().answered(response.revision());
         output.control(response);
         flushLater();
     }
 
-    private void flushLater() {
+    void flushLater() {
         if (!told) {
             told = true;
             loop.flushLater(this);
@@ -306,7 +330,7 @@ public final class WatchStream {
     }
 
     /** An error as etcd's watch server puts it into a text. */
-    private static String longForm(Throwable why) {
+    static String longForm(Throwable why) {
         if (!(why instanceof ApiException refusal)) {
             return "understudy: " + why;
         }
@@ -314,142 +338,5 @@ public final class WatchStream {
                 .map(word -> word.charAt(0) + word.substring(1).toLowerCase(Locale.ROOT))
                 .collect(Collectors.joining());
         return "rpc error: code = " + code + " desc = " + refusal.text();
-    }
-
-    /** One watcher. */
-    private final class Served implements WatcherListener, Rechecks.Told {
-        private final long id;
-        private final boolean fragments;
-        private final boolean notifies;
-        private @Nullable Watcher watcher;
-        private Rechecks.@Nullable Permit permit;
-        /** Whether nothing was told since the last tick. */
-        private boolean quiet = true;
-
-        Served(long id, boolean fragments, boolean notifies) {
-            this.id = id;
-            this.fragments = fragments;
-            this.notifies = notifies;
-        }
-
-        @Override
-        public boolean ready() {
-            if (permit != null && permit.isInDoubt()) {
-                return false;
-            }
-            boolean ready = output.ready();
-            parked |= !ready;
-            return ready;
-        }
-
-        void recheck() {
-            if (permit == null) {
-                permit = loop.recheck(caller, watcher().spec().range(), this);
-            }
-        }
-
-        @Override
-        public void settled() {
-            if (!over) {
-                resume();
-            }
-        }
-
-        @Override
-        public void revoked(ApiException why) {
-            if (over) {
-                return;
-            }
-            if (why.code() == Status.Code.PERMISSION_DENIED
-                    || why.text().equals(ApiException.userNameEmpty().text())) {
-                watchers.remove(id);
-                stop();
-                tell(WatchControl.revoked(newestKnown(), id, longForm(why)));
-            } else {
-                // Nobody could tell, or not by this token: the client resumes, and authenticates again if it has to.
-                end(new ApiException(Status.Code.UNAVAILABLE, why.text()));
-            }
-        }
-
-        @Override
-        public void events(EventBatch batch) {
-            quiet = false;
-            caller.session().answered(batch.revision());
-            try {
-                if (fragments) {
-                    tellInFragments(batch);
-                } else {
-                    output.events(id, batch, 0, batch.events().size(), false);
-                }
-            } catch (ArithmeticException e) {
-                // Events are encoded together.
-                end(new ApiException(Status.Code.RESOURCE_EXHAUSTED, "grpc: trying to send message larger than max"));
-            } finally {
-                flushLater();
-            }
-        }
-
-        @Override
-        public void failed(Throwable why) {
-            WatchStream.this.end(new ApiException(Status.Code.INTERNAL, "understudy: " + why));
-        }
-
-        @Override
-        public void compacted(long compactRevision) {
-            // It goes on to exist, and so to keep its id and to have no progress, until the client cancels it.
-            tell(WatchControl.compacted(id, compactRevision));
-        }
-
-        private void tellInFragments(EventBatch batch) {
-            EncodedEvents events = batch.encoded();
-            long most = loop.watches().maxMessageBytes();
-            int besides = WatchMessage.size(loop.headers().of(batch.revision()), id, false);
-            int count = events.ends().length;
-            int first = 0;
-            if (Fragments.needed(events, besides, most)) {
-                int end = Fragments.end(events, first, besides, most);
-                while (end < count && !over) {
-                    output.events(id, batch, first, end, true);
-                    first = end;
-                    end = Fragments.end(events, first, besides, most);
-                }
-            }
-            if (!over) {
-                output.events(id, batch, first, count, false);
-            }
-        }
-
-        boolean isSynced() {
-            return watcher().isSynced();
-        }
-
-        /** Up to which it was told of all, if it is synced. */
-        long revision() {
-            return watcher().revision();
-        }
-
-        void resume() {
-            watcher().resume();
-        }
-
-        void stop() {
-            watcher().cancel();
-            if (permit != null) {
-                permit.end();
-            }
-        }
-
-        private Watcher watcher() {
-            return Objects.requireNonNull(watcher);
-        }
-
-        void tick() {
-            if (notifies && !over) {
-                if (quiet && isSynced() && output.ready()) {
-                    tell(WatchControl.progress(revision(), id));
-                }
-                quiet = true;
-            }
-        }
     }
 }

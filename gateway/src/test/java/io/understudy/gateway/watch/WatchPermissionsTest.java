@@ -1,0 +1,192 @@
+package io.understudy.gateway.watch;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import com.google.protobuf.ByteString;
+import io.etcd.jetcd.api.WatchCreateRequest;
+import io.etcd.jetcd.api.WatchRequest;
+import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
+import io.understudy.gateway.api.ApiException;
+import io.understudy.gateway.api.Permission;
+import io.understudy.gateway.api.ResponseHeaders;
+import io.understudy.gateway.caller.Caller;
+import io.understudy.gateway.caller.Freshness;
+import io.understudy.gateway.caller.Principal;
+import io.understudy.gateway.caller.ReadPermissions;
+import io.understudy.gateway.caller.Session;
+import io.understudy.gateway.hub.EventBatch;
+import io.understudy.gateway.hub.HubSettings;
+import io.understudy.gateway.hub.WatchHub;
+import io.understudy.gateway.replica.CommitLog;
+import io.understudy.vocabulary.ClusterId;
+import io.understudy.vocabulary.KeyRange;
+import io.understudy.vocabulary.MemberId;
+import io.vertx.core.Future;
+import io.vertx.core.Vertx;
+import io.vertx.core.internal.ContextInternal;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.Callable;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** What becomes of watches when permissions change, with permissions that are what the test says. */
+@Timeout(30)
+final class WatchPermissionsTest {
+
+    private static final ByteString KEY = ByteString.copyFromUtf8("script");
+
+    private final Vertx vertx = Vertx.vertx();
+    private final ContextInternal loop = (ContextInternal) vertx.getOrCreateContext();
+    private final SimpleMeterRegistry registry = new SimpleMeterRegistry();
+    private final CommitLog log = new CommitLog();
+    private final WatchHub hub = new WatchHub(
+            HubSettings.DEFAULTS,
+            log,
+            (from, previous) -> {
+                throw new AssertionError("no history is asked for");
+            },
+            commit -> new CompletableFuture<>(),
+            registry);
+
+    private volatile boolean enforced;
+    private volatile Future<Void> permitted = Future.succeededFuture();
+
+    private final Watches watches = new Watches(
+            hub,
+            KeyRange.all(),
+            new ResponseHeaders(new MemberId(1), () -> 1),
+            new ReadPermissions() {
+                @Override
+                public Future<Void> check(Principal principal, Permission wanted) {
+                    return permitted;
+                }
+
+                @Override
+                public boolean areRechecked() {
+                    return enforced;
+                }
+            },
+            new Watches.Source(() -> new ClusterId(7), () -> Duration.ZERO, () -> {}),
+            1 << 20,
+            registry);
+
+    @AfterEach
+    void close() throws Exception {
+        watches.close();
+        hub.close();
+        vertx.close().toCompletionStage().toCompletableFuture().get(10, TimeUnit.SECONDS);
+    }
+
+    @Test
+    void aWatchThatBeganBeforePermissionsWereEnforcedIsAskedAboutHoweverSoonTheyWere() throws Exception {
+        log.begin(5);
+        enforced = true;
+        Client before = new Client();
+        before.watch();
+        await().pollDelay(Duration.ofSeconds(1)).until(() -> before.told.size() == 1);
+        before.leave();
+
+        enforced = false;
+        Client client = new Client();
+        client.watch();
+        await().until(() -> client.told.size() == 1);
+        assertThat(client.told.get(0).canceled()).isFalse();
+        enforced = true;
+        permitted = Future.failedFuture(ApiException.permissionDenied());
+
+        await().atMost(Duration.ofSeconds(3)).until(() -> client.told.size() == 2);
+        assertThat(client.told.get(1).canceled()).isTrue();
+    }
+
+    @Test
+    void aWatchThatHadToWaitIsRefusedIfItIsNotPermittedAnyMore() throws Exception {
+        Client client = new Client();
+        client.watch();
+        permitted = Future.failedFuture(ApiException.permissionDenied());
+        await().pollDelay(Duration.ofMillis(200)).until(() -> client.told.isEmpty());
+        log.begin(5);
+        hub.moved();
+        await().until(() -> !client.told.isEmpty());
+        assertThat(client.told.get(0).cancelReason()).contains("permission denied");
+    }
+
+    private <T> T onLoop(Callable<T> work) throws Exception {
+        CompletableFuture<T> done = new CompletableFuture<>();
+        loop.runOnContext(now -> {
+            try {
+                done.complete(work.call());
+            } catch (Exception | AssertionError e) {
+                done.completeExceptionally(e);
+            }
+        });
+        return done.get(10, TimeUnit.SECONDS);
+    }
+
+    /** Takes whatever it is told. */
+    private final class Client implements WatchOutput {
+        private final List<WatchControl> told = new CopyOnWriteArrayList<>();
+        private final WatchStream stream = onLoop(() -> watches.open(
+                this,
+                new Caller(
+                        new Principal.Token("guest.7"),
+                        new Session(),
+                        Freshness.ANY,
+                        Caller.NO_DEADLINE,
+                        () -> false,
+                        Runnable::run),
+                false,
+                loop.nettyEventLoop()));
+
+        Client() throws Exception {}
+
+        void watch() throws Exception {
+            var unused = onLoop(() -> {
+                stream.receive(
+                        WatchRequest.newBuilder()
+                                .setCreateRequest(
+                                        WatchCreateRequest.newBuilder().setKey(KEY))
+                                .build(),
+                        () -> {});
+                return true;
+            });
+        }
+
+        void leave() throws Exception {
+            var unused = onLoop(() -> {
+                stream.close();
+                return true;
+            });
+        }
+
+        @Override
+        public boolean ready() {
+            return true;
+        }
+
+        @Override
+        public void control(WatchControl response) {
+            told.add(response);
+        }
+
+        @Override
+        public void events(long watchId, EventBatch batch, int first, int end, boolean fragment) {
+            // Nothing is committed here.
+        }
+
+        @Override
+        public void flush() {
+            // Nothing is kept back.
+        }
+
+        @Override
+        public void end(ApiException why) {
+            // It would miss what it waits for.
+        }
+    }
+}
