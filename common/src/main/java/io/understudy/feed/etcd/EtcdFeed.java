@@ -13,12 +13,8 @@ import io.understudy.vocabulary.KeyRange;
 import io.understudy.vocabulary.Position;
 import io.understudy.vocabulary.Revision;
 import java.time.Duration;
-import java.util.concurrent.CancellationException;
-import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.TimeoutException;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -58,6 +54,7 @@ final class EtcdFeed implements Feed {
     /** Of snapshots that begin anew, between which requests succeed. */
     private final Backoff restarts = new Backoff();
 
+    private final SnapshotPin pin;
     private final TailKeeper tail;
     private final CountDownLatch closing = new CountDownLatch(1);
     private final long openedNanos = System.nanoTime();
@@ -72,8 +69,6 @@ final class EtcdFeed implements Feed {
     private volatile @Nullable SnapshotReader snapshot;
     private @Nullable FeedEndedException end;
 
-    private volatile @Nullable CompletableFuture<ReadIndex> pinning;
-    private volatile @Nullable OldestRevision oldest;
     /** Where the source was when the last snapshot was pinned: up to there commits are history. */
     private Revision present = Revision.ZERO;
 
@@ -94,6 +89,7 @@ final class EtcdFeed implements Feed {
         this.snapshotDue = resumeAt == null;
         this.options = options;
         this.metrics = metrics;
+        this.pin = new SnapshotPin(cluster, range, options, backoff);
         this.tail = new TailKeeper(cluster, range, false, options, metrics, backoff);
     }
 
@@ -134,14 +130,7 @@ final class EtcdFeed implements Feed {
     @Override
     public void close() {
         closing.countDown();
-        CompletableFuture<ReadIndex> asked = pinning;
-        if (asked != null) {
-            asked.cancel(false);
-        }
-        OldestRevision looking = oldest;
-        if (looking != null) {
-            looking.close();
-        }
+        pin.close();
         SnapshotReader reader = snapshot;
         if (reader != null) {
             reader.close();
@@ -163,10 +152,7 @@ final class EtcdFeed implements Feed {
             return false;
         }
         if (snapshotDue && reader == null) {
-            OldestRevision looking = oldest;
-            return looking == null
-                    ? pinSnapshot(standing, deadline, consumer)
-                    : pinInThePast(looking, deadline, consumer);
+            return pinSnapshot(standing, deadline, consumer);
         }
         if (reader != null && !reader.isDone()) {
             return readPage(reader, deadline, consumer);
@@ -246,56 +232,17 @@ final class EtcdFeed implements Feed {
 
     private boolean pinSnapshot(@Nullable Position standing, long deadline, FeedConsumer consumer)
             throws FeedEndedException, InterruptedException {
-        CompletableFuture<ReadIndex> asked = pinning;
-        if (asked == null) {
-            asked = cluster.readIndex(options.requestTimeout());
-            pinning = asked;
-        }
-        ReadIndex index;
-        try {
-            index = asked.get(remaining(deadline).toNanos(), TimeUnit.NANOSECONDS);
-            pinning = null;
-        } catch (TimeoutException e) {
-            return false;
-        } catch (CancellationException e) {
-            requireOpen();
-            throw e;
-        } catch (ExecutionException e) {
-            pinning = null;
-            if (standing != null) {
-                SourceFacts.requireOwnCluster(cluster, standing.cluster());
-            }
-            LOG.atLevel(backoff.isFirst() ? Level.INFO : Level.DEBUG)
-                    .log("snapshot waits, cause=\"{}\"", String.valueOf(e.getCause()));
-            backoff.failed();
-            return false;
-        }
-        if (standing != null) {
-            SourceFacts.requireReached(standing, index);
-        }
-        backoff.succeeded();
-        if (kind == FeedKind.RECENT && options.historyRevisions() > 0 && !overtaken) {
-            oldest = new OldestRevision(
-                    cluster, index, range, options.historyRevisions(), options.requestTimeout(), backoff);
-            return false;
-        }
-        startSnapshot(index, index.revision(), consumer);
-        return true;
-    }
-
-    private boolean pinInThePast(OldestRevision looking, long deadline, FeedConsumer consumer)
-            throws InterruptedException {
-        Revision found = looking.find(remaining(deadline));
-        if (found == null) {
+        boolean past = kind == FeedKind.RECENT && options.historyRevisions() > 0 && !overtaken;
+        SnapshotPin.Pinned pinned = pin.look(standing, past, remaining(deadline));
+        if (pinned == null) {
             requireOpen();
             return false;
         }
-        oldest = null;
-        if (found.isAfter(looking.index().revision())) {
+        if (pinned.isCompacted()) {
             overtaken("the present was compacted while the past was looked for");
             return false;
         }
-        startSnapshot(looking.index(), found, consumer);
+        startSnapshot(pinned.present(), pinned.at(), consumer);
         return true;
     }
 

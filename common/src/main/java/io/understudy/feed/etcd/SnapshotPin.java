@@ -1,0 +1,127 @@
+package io.understudy.feed.etcd;
+
+import io.understudy.etcd.EtcdCluster;
+import io.understudy.etcd.ReadIndex;
+import io.understudy.feed.FeedEndedException;
+import io.understudy.vocabulary.KeyRange;
+import io.understudy.vocabulary.Position;
+import io.understudy.vocabulary.Revision;
+import java.time.Duration;
+import java.util.concurrent.CancellationException;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.slf4j.event.Level;
+
+/**
+ * Finds the revision of which a snapshot shall be: the present one, by a read index, or one as far before it as is readable
+ * and wanted. For one thread, except {@link #close}.
+ */
+final class SnapshotPin {
+
+    private static final Logger LOG = LoggerFactory.getLogger(SnapshotPin.class);
+
+    private final EtcdCluster cluster;
+    private final KeyRange range;
+    private final EtcdFeedOptions options;
+    private final Backoff backoff;
+    private volatile @Nullable CompletableFuture<ReadIndex> asked;
+    private volatile @Nullable OldestRevision oldest;
+
+    /** @param backoff of requests that fail */
+    SnapshotPin(EtcdCluster cluster, KeyRange range, EtcdFeedOptions options, Backoff backoff) {
+        this.cluster = cluster;
+        this.range = range;
+        this.options = options;
+        this.backoff = backoff;
+    }
+
+    /**
+     * What was found.
+     *
+     * @param present where the source is
+     * @param at of the snapshot
+     */
+    record Pinned(ReadIndex present, Revision at) {
+
+        /** Whether all up to the present was compacted meanwhile. */
+        boolean isCompacted() {
+            return at.isAfter(present.revision());
+        }
+    }
+
+    /**
+     * Goes on looking for that time.
+     *
+     * @param standing where the consumer stands, if it does: the source has to be the same, and as far
+     * @param past whether history is wanted too
+     * @return null if there is nothing yet
+     */
+    @Nullable Pinned look(@Nullable Position standing, boolean past, Duration patience)
+            throws FeedEndedException, InterruptedException {
+        OldestRevision looking = oldest;
+        if (looking != null) {
+            Revision found = looking.find(patience);
+            if (found == null) {
+                return null;
+            }
+            oldest = null;
+            return new Pinned(looking.index(), found);
+        }
+        ReadIndex present = present(standing, patience);
+        if (present == null) {
+            return null;
+        }
+        if (past) {
+            oldest = new OldestRevision(
+                    cluster, present, range, options.historyRevisions(), options.requestTimeout(), backoff);
+            return null;
+        }
+        return new Pinned(present, present.revision());
+    }
+
+    /** Ends what waits, soon. For any thread. */
+    void close() {
+        CompletableFuture<ReadIndex> waiting = asked;
+        if (waiting != null) {
+            waiting.cancel(false);
+        }
+        OldestRevision looking = oldest;
+        if (looking != null) {
+            looking.close();
+        }
+    }
+
+    private @Nullable ReadIndex present(@Nullable Position standing, Duration patience)
+            throws FeedEndedException, InterruptedException {
+        CompletableFuture<ReadIndex> waiting = asked;
+        if (waiting == null) {
+            waiting = cluster.readIndex(options.requestTimeout());
+            asked = waiting;
+        }
+        try {
+            ReadIndex index = waiting.get(patience.toNanos(), TimeUnit.NANOSECONDS);
+            asked = null;
+            if (standing != null) {
+                SourceFacts.requireReached(standing, index);
+            }
+            backoff.succeeded();
+            return index;
+        } catch (TimeoutException | CancellationException e) {
+            return null;
+        } catch (ExecutionException e) {
+            asked = null;
+            if (standing != null) {
+                SourceFacts.requireOwnCluster(cluster, standing.cluster());
+            }
+            LOG.atLevel(backoff.isFirst() ? Level.INFO : Level.DEBUG)
+                    .log("snapshot waits, cause=\"{}\"", String.valueOf(e.getCause()));
+            backoff.failed();
+            return null;
+        }
+    }
+}
