@@ -1,0 +1,246 @@
+package io.understudy.mirror.kafka;
+
+import static io.understudy.mirror.kafka.SinkFixture.CLUSTER;
+import static io.understudy.mirror.kafka.SinkFixture.at;
+import static io.understudy.mirror.kafka.SinkFixture.commit;
+import static io.understudy.mirror.kafka.SinkFixture.entry;
+import static io.understudy.mirror.kafka.SinkFixture.give;
+import static io.understudy.mirror.kafka.SinkFixture.key;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import com.google.protobuf.ByteString;
+import io.understudy.kafka.KafkaClients;
+import io.understudy.local.junit.KafkaExtension;
+import io.understudy.mirror.checkpoint.Checkpoint;
+import io.understudy.mirror.fixture.Topic;
+import io.understudy.mirror.sink.SinkException;
+import io.understudy.vocabulary.Change;
+import io.understudy.vocabulary.ClusterId;
+import io.understudy.vocabulary.Commit;
+import io.understudy.vocabulary.KeyRange;
+import io.understudy.vocabulary.KeyValue;
+import io.understudy.vocabulary.Revision;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Random;
+import org.apache.kafka.clients.admin.NewTopic;
+import org.apache.kafka.clients.admin.RecordsToDelete;
+import org.apache.kafka.clients.producer.Producer;
+import org.apache.kafka.common.TopicPartition;
+import org.apache.kafka.common.config.ConfigResource;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
+
+/** What a sink makes of topics that are there already, are gone, shortened, or written by another mirror. */
+final class KafkaSinkTopicsIT {
+
+    @RegisterExtension
+    static final KafkaExtension KAFKA = KafkaExtension.broker();
+
+    @RegisterExtension
+    final SinkFixture fixture = new SinkFixture(KAFKA);
+
+    @Test
+    void compactionIsNotHeldUpByLargeSegments() throws Exception {
+        var unused = fixture.begun(10);
+        assertThat(segmentBytes(fixture.options().checkpointTopic())).isEqualTo("16777216");
+        assertThat(segmentBytes(fixture.options().stateTopic())).isEqualTo("134217728");
+    }
+
+    private String segmentBytes(String topic) throws Exception {
+        ConfigResource resource = new ConfigResource(ConfigResource.Type.TOPIC, topic);
+        return fixture.admin()
+                .describeConfigs(List.of(resource))
+                .all()
+                .get()
+                .get(resource)
+                .get("segment.bytes")
+                .value();
+    }
+
+    @Test
+    void takesTopicsThatHaveNoLimit() {
+        for (String topic : List.of(fixture.options().topic(), fixture.options().stateTopic())) {
+            fixture.create(new NewTopic(topic, Optional.of(1), Optional.empty())
+                    .configs(Map.of(
+                            "max.message.bytes",
+                            "2147483647",
+                            "cleanup.policy",
+                            topic.equals(fixture.options().topic()) ? "delete" : "compact")));
+        }
+        KafkaSink sink = fixture.begun(10);
+        give(sink, commit(11, "a"));
+        sink.caughtUp();
+        assertThat(fixture.history().commits()).isEqualTo(List.of(commit(11, "a")));
+    }
+
+    @Test
+    void takesWhatTheTopicsWereRaisedTo() {
+        for (String topic : List.of(fixture.options().topic(), fixture.options().stateTopic())) {
+            fixture.create(new NewTopic(topic, Optional.of(1), Optional.empty())
+                    .configs(Map.of(
+                            "max.message.bytes",
+                            "4194304",
+                            "cleanup.policy",
+                            topic.equals(fixture.options().topic()) ? "delete" : "compact")));
+        }
+        byte[] incompressible = new byte[4_000_000];
+        new Random(1).nextBytes(incompressible);
+        KafkaSink sink = fixture.begun(10);
+        Revision revision = new Revision(11);
+        Commit large = new Commit(
+                revision,
+                List.of(new Change.Put(
+                        new KeyValue(key("large"), ByteString.copyFrom(incompressible), revision, revision, 1, 0))));
+        give(sink, large);
+        sink.settle();
+        assertThat(fixture.history().commits()).isEqualTo(List.of(large));
+    }
+
+    @Test
+    void aSnapshotBehindWhatTheTopicsTellIsRefusedThoughTheCheckpointIsLost() {
+        KafkaSink sink = fixture.begun(10);
+        give(sink, commit(11, "a"));
+        sink.caughtUp();
+        sink.close();
+        fixture.delete(fixture.options().checkpointTopic());
+        fixture.options(fixture.options().withOnTopicLoss(TopicLoss.RESYNC));
+        KafkaSink again = fixture.sink();
+        assertThat(again.open()).isNull();
+        assertThatThrownBy(() -> again.snapshotStarted(CLUSTER, new Revision(10)))
+                .isInstanceOf(SinkException.Refused.class)
+                .hasMessageContaining(fixture.options().stateTopic())
+                .hasMessageContaining("revision 11");
+        assertThatThrownBy(() -> again.snapshotStarted(new ClusterId(0xc2), new Revision(12)))
+                .isInstanceOf(SinkException.Refused.class)
+                .hasMessageContaining("source cluster " + CLUSTER);
+    }
+
+    @Test
+    void stopsWhenATopicIsGoneAndWritesItAnewIfThatIsMeant() {
+        KafkaSink sink = fixture.begun(10);
+        give(sink, commit(11, "a"));
+        sink.settle();
+        sink.close();
+        fixture.delete(fixture.options().topic());
+        assertThatThrownBy(() -> fixture.sink().open())
+                .isInstanceOf(SinkException.Refused.class)
+                .hasMessageContaining("topic " + fixture.options().topic() + " is gone")
+                .hasMessageContaining("up to revision 11")
+                .hasMessageContaining("onTopicLoss");
+        fixture.options(fixture.options().withOnTopicLoss(TopicLoss.RESYNC));
+        KafkaSink again = fixture.sink();
+        assertThat(again.open()).isNull();
+        again.snapshotStarted(CLUSTER, new Revision(12));
+        again.snapshotPage(KeyRange.all(), List.of(entry(9, "first"), entry(12, "b")));
+        again.snapshotCompleted(at(12));
+        assertThat(fixture.history().state().keySet()).containsExactly(key("b"), key("first"));
+        assertThat(fixture.state()).containsOnlyKeys("b", "first");
+    }
+
+    @Test
+    void whatIsWrittenAnewIsOfALaterGeneration() throws Exception {
+        fixture.begun(10).close();
+        KafkaSink sink = fixture.sink();
+        sink.open();
+        give(sink, commit(11, "a"));
+        sink.caughtUp();
+        sink.close();
+        List<Long> before = generations();
+        assertThat(before).hasSize(1);
+        fixture.delete(fixture.options().topic());
+        fixture.delete(fixture.options().stateTopic());
+        fixture.options(fixture.options().withOnTopicLoss(TopicLoss.RESYNC));
+        KafkaSink again = fixture.sink();
+        assertThat(again.open()).isNull();
+        again.snapshotStarted(CLUSTER, new Revision(12));
+        again.snapshotPage(KeyRange.all(), List.of(entry(9, "first")));
+        again.snapshotCompleted(at(12));
+        assertThat(generations()).singleElement().satisfies(later -> assertThat(later)
+                .isGreaterThan(before.get(0)));
+    }
+
+    /** Of all records of the state. */
+    private List<Long> generations() {
+        return Topic.records(KAFKA.bootstrapServers(), fixture.options().stateTopic()).stream()
+                .map(record -> Long.valueOf(Topic.headers(record).get("understudy.generation")))
+                .distinct()
+                .toList();
+    }
+
+    @Test
+    void noticesATopicThatIsCreatedAnewUnderIt() {
+        KafkaSink sink = fixture.begun(10);
+        give(sink, commit(11, "a"));
+        sink.settle();
+        fixture.delete(fixture.options().topic());
+        assertThatThrownBy(() -> {
+                    for (int revision = 12; ; revision++) {
+                        give(sink, commit(revision, "a"));
+                        sink.settle();
+                    }
+                })
+                .isInstanceOf(SinkException.Unavailable.class);
+        sink.close();
+        assertThatThrownBy(() -> fixture.sink().open())
+                .isInstanceOf(SinkException.Refused.class)
+                .hasMessageMatching(
+                        ".*topic " + fixture.options().topic() + " (is gone|was deleted and created anew).*");
+    }
+
+    @Test
+    void noticesThatTheEndWasTruncated() {
+        KafkaSink sink = fixture.begun(10);
+        give(sink, commit(11, "a"));
+        sink.settle();
+        Checkpoint ahead = sink.checkpoint();
+        sink.close();
+        // The checkpoint of what the topic no longer has.
+        KafkaClients clients = new KafkaClients(fixture.options().kafka(), "test");
+        CheckpointTopic checkpoints = new CheckpointTopic(fixture.options().checkpointTopic(), "log");
+        CheckpointTopic.Stored stored = checkpoints.read(new TopicReader(clients));
+        try (Producer<byte[], byte[]> producer = clients.producer("test", Duration.ofMinutes(1), 1 << 20)) {
+            producer.initTransactions();
+            producer.beginTransaction();
+            var unused =
+                    producer.send(checkpoints.record(ahead.syncedAt(at(12)), stored.footprint(), stored.generation()));
+            producer.commitTransaction();
+        }
+        assertThatThrownBy(() -> fixture.sink().open())
+                .isInstanceOf(SinkException.Refused.class)
+                .hasMessageContaining("ends at revision 11, but everything up to revision 12 was mirrored");
+    }
+
+    @Test
+    void goesOnWhereWhatWasWrittenHasExpired() throws Exception {
+        KafkaSink sink = fixture.begun(10);
+        give(sink, commit(11, "a"));
+        sink.settle();
+        sink.close();
+        fixture.admin()
+                .deleteRecords(
+                        Map.of(new TopicPartition(fixture.options().topic(), 0), RecordsToDelete.beforeOffset(-1)))
+                .all()
+                .get();
+        KafkaSink next = fixture.sink();
+        assertThat(next.open()).isEqualTo(at(commit(11, "a")));
+        give(next, commit(12, "b"));
+        next.settle();
+        assertThat(fixture.state()).containsOnlyKeys("first", "a", "b");
+    }
+
+    @Test
+    void refusesTopicsThatAreAnotherMirrorsWhichGoesOn() {
+        KafkaSink owner = fixture.begun(10);
+        KafkaSink other = fixture.sink("other", "test/2");
+        assertThatThrownBy(other::open)
+                .isInstanceOf(SinkException.Refused.class)
+                .hasMessageContaining("at key \"log\"");
+        give(owner, commit(11, "a"));
+        owner.settle();
+        assertThat(fixture.history().commits()).isEqualTo(List.of(commit(11, "a")));
+    }
+}
