@@ -44,7 +44,7 @@ final class CatchUps implements AutoCloseable {
     @Nullable CommitLog covering(long told) {
         for (CatchUp reading : readings) {
             CommitLog read = reading.log();
-            if (read.from() != CommitLog.NONE && read.from() <= told && told < read.head()) {
+            if (read.covers(told) && told < read.head()) {
                 return read;
             }
         }

@@ -1,6 +1,8 @@
 package io.understudy.gateway.replica;
 
+import io.understudy.vocabulary.Revision;
 import java.util.Iterator;
+import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentNavigableMap;
 import java.util.concurrent.ConcurrentSkipListMap;
@@ -34,6 +36,12 @@ public final class CommitLog {
         return head;
     }
 
+    /** Whether all commits after that revision are held, as far as there are any. */
+    public boolean covers(long revision) {
+        long first = from;
+        return first != NONE && first <= revision;
+    }
+
     /** How many commits are held. */
     public int size() {
         return size;
@@ -54,6 +62,32 @@ public final class CommitLog {
     public @Nullable LoggedCommit first() {
         Map.Entry<Long, LoggedCommit> found = commits.firstEntry();
         return found == null ? null : found.getValue();
+    }
+
+    /**
+     * What comes again has to be what came before.
+     *
+     * @param after up to there it was compared already
+     * @param changes of the commit at {@code upTo}; none if nothing happened up to there
+     * @return that commit as it came before; null if it didn't, or there is none
+     */
+    @Nullable LoggedCommit requireSame(Revision after, Revision upTo, List<Entry> changes) {
+        if (upTo.value() <= from) {
+            return null;
+        }
+        LoggedCommit known = after(Math.max(after.value(), from));
+        LoggedCommit expected = known == null || known.revision().isAfter(upTo) ? null : known;
+        boolean comesAgain = !changes.isEmpty() && upTo.value() <= head;
+        boolean same = expected == null
+                ? !comesAgain
+                : comesAgain
+                        && expected.revision().equals(upTo)
+                        && expected.changes().equals(changes);
+        if (!same) {
+            throw new ReplicaDivergedException("another history: what the source tells now of revision " + upTo
+                    + " differs from what it told before; restart the gateway if the source was restored");
+        }
+        return expected;
     }
 
     /**
