@@ -19,6 +19,7 @@ import io.understudy.gateway.read.ReadPath;
 import io.understudy.gateway.read.ReadSource;
 import io.understudy.gateway.replica.Condition;
 import io.understudy.gateway.replica.Replica;
+import io.understudy.gateway.replica.ReplicaListener;
 import io.understudy.gateway.replica.ReplicaState;
 import io.understudy.gateway.replica.ReplicaWriter;
 import io.understudy.gateway.rest.RestServer;
@@ -326,8 +327,8 @@ public final class Gateway implements AutoCloseable {
                 : missing == null ? "nio" : "nio (no native one: " + missing.getMessage() + ")";
     }
 
-    private Replica.StateListener replicaListener(GatewayMetrics metrics) {
-        return new Replica.StateListener() {
+    private ReplicaListener replicaListener(GatewayMetrics metrics) {
+        return new ReplicaListener() {
             @Override
             public void published(ReplicaState state) {
                 Gateway.this.published(state);

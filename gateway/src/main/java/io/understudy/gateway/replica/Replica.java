@@ -37,7 +37,7 @@ public final class Replica implements FeedConsumer {
 
     private final KeyRange range;
     private final ReplicaSettings settings;
-    private final StateListener listener;
+    private final ReplicaListener listener;
     private final AtomicReference<@Nullable String> rebuildWanted = new AtomicReference<>();
     private final AtomicLong generation = new AtomicLong();
     private final CommitLog log = new CommitLog();
@@ -69,28 +69,11 @@ public final class Replica implements FeedConsumer {
     private volatile @Nullable Revision revision;
     private volatile Condition condition = new Condition.Loading();
 
-    /** Told of what becomes of the replica and its log, on the writing thread, after it has. */
-    @FunctionalInterface
-    public interface StateListener {
-
-        /** There is a new state. */
-        void published(ReplicaState state);
-
-        /** The feed has come to that revision while there is no state. */
-        default void advanced(Revision revision) {}
-
-        /** The source had nothing beyond the revision, which the feed has come to, when it was {@code time} elsewhere. */
-        default void asOf(Revision revision, Instant time) {}
-
-        /** There is no state any more. */
-        default void dropped(Condition.Dropped why) {}
-    }
-
-    public Replica(KeyRange range, StateListener listener) {
+    public Replica(KeyRange range, ReplicaListener listener) {
         this(range, ReplicaSettings.DEFAULTS, listener);
     }
 
-    public Replica(KeyRange range, ReplicaSettings settings, StateListener listener) {
+    public Replica(KeyRange range, ReplicaSettings settings, ReplicaListener listener) {
         this.range = range;
         this.settings = settings;
         this.listener = listener;
@@ -302,14 +285,12 @@ public final class Replica implements FeedConsumer {
             commits.add(new LoggedCommit(at, changes, null));
             return;
         }
-        ReplicaState before = states.latest();
         Edits edits = Edits.of(changes);
-        ReplicaState after =
-                new ReplicaState(before.cluster(), at, range, before.entries().apply(edits));
-        LoggedCommit commit = LoggedCommit.onto(before, at, changes, edits.replacedBytes());
+        ReplicaState before = states.latest();
         // In this order: whoever was told of a commit finds its state.
-        states.add(after);
-        commits.add(commit);
+        states.add(
+                new ReplicaState(before.cluster(), at, range, before.entries().apply(edits)));
+        commits.add(LoggedCommit.onto(before, at, changes, edits.replacedBytes()));
     }
 
     /** What was followed out of sight has come so far; once that is the present, it is what is held. */
@@ -355,29 +336,10 @@ public final class Replica implements FeedConsumer {
         }
     }
 
-    /**
-     * What comes again has to be what came before. Changes are none if nothing happened between those revisions. Returns
-     * the commit as it came before; null if it didn't, or there is none.
-     */
+    /** Returns the commit as it came before; null if it didn't, there is none, or what came before doesn't count. */
     private @Nullable LoggedCommit requireSame(Revision after, Revision upTo, List<Entry> changes) {
-        long from = Math.max(after.value(), log.from());
-        if (doubted || upTo.value() <= log.from()) {
-            // What is known to be wrong may be so because commits were missed.
-            return null;
-        }
-        LoggedCommit known = log.after(from);
-        LoggedCommit expected = known == null || known.revision().isAfter(upTo) ? null : known;
-        boolean comesAgain = !changes.isEmpty() && upTo.value() <= log.head();
-        boolean same = expected == null
-                ? !comesAgain
-                : comesAgain
-                        && expected.revision().equals(upTo)
-                        && expected.changes().equals(changes);
-        if (!same) {
-            throw new ReplicaDivergedException("another history: what the source tells now of revision " + upTo
-                    + " differs from what it told before; restart the gateway if the source was restored");
-        }
-        return expected;
+        // What is known to be wrong may be so because commits were missed.
+        return doubted ? null : log.requireSame(after, upTo, changes);
     }
 
     /** The past gives way first; if that isn't enough, all states go. */

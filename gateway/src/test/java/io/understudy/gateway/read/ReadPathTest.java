@@ -21,6 +21,7 @@ import io.understudy.gateway.caller.ReadPermissions;
 import io.understudy.gateway.caller.Session;
 import io.understudy.gateway.replica.Condition;
 import io.understudy.gateway.replica.Replica;
+import io.understudy.gateway.replica.ReplicaListener;
 import io.understudy.gateway.replica.ReplicaSettings;
 import io.understudy.gateway.replica.ReplicaState;
 import io.understudy.vocabulary.Change;
@@ -86,7 +87,7 @@ final class ReadPathTest {
 
     private void begin(KeyRange range) {
         ReadPath[] told = new ReadPath[1];
-        replica = new Replica(range, REPLICA, new Replica.StateListener() {
+        replica = new Replica(range, REPLICA, new ReplicaListener() {
             @Override
             public void published(ReplicaState state) {
                 Objects.requireNonNull(told[0]).published(state);

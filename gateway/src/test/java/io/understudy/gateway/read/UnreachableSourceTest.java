@@ -19,6 +19,7 @@ import io.understudy.gateway.caller.ReadPermissions;
 import io.understudy.gateway.caller.Session;
 import io.understudy.gateway.replica.Condition;
 import io.understudy.gateway.replica.Replica;
+import io.understudy.gateway.replica.ReplicaListener;
 import io.understudy.gateway.replica.ReplicaSettings;
 import io.understudy.gateway.replica.ReplicaState;
 import io.understudy.vocabulary.Change;
@@ -74,7 +75,7 @@ final class UnreachableSourceTest {
     void begin() {
         ReadPath[] told = new ReadPath[1];
         replica = new Replica(
-                RANGE, new ReplicaSettings(2, 1L << 20, 2L << 20, Duration.ofMinutes(1)), new Replica.StateListener() {
+                RANGE, new ReplicaSettings(2, 1L << 20, 2L << 20, Duration.ofMinutes(1)), new ReplicaListener() {
                     @Override
                     public void published(ReplicaState state) {
                         Objects.requireNonNull(told[0]).published(state);

@@ -25,7 +25,7 @@ final class ReplicaCeilingTest {
 
     private final List<String> events = new ArrayList<>();
 
-    private final Replica.StateListener listener = new Replica.StateListener() {
+    private final ReplicaListener listener = new ReplicaListener() {
         @Override
         public void published(ReplicaState state) {
             events.add("published " + state.revision());

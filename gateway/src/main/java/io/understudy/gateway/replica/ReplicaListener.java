@@ -1,0 +1,21 @@
+package io.understudy.gateway.replica;
+
+import io.understudy.vocabulary.Revision;
+import java.time.Instant;
+
+/** Told of what becomes of the replica and its log, on the writing thread, after it has. */
+@FunctionalInterface
+public interface ReplicaListener {
+
+    /** There is a new state. */
+    void published(ReplicaState state);
+
+    /** The feed has come to that revision while there is no state. */
+    default void advanced(Revision revision) {}
+
+    /** The source had nothing beyond the revision, which the feed has come to, when it was {@code time} elsewhere. */
+    default void asOf(Revision revision, Instant time) {}
+
+    /** There is no state any more. */
+    default void dropped(Condition.Dropped why) {}
+}
