@@ -6,11 +6,8 @@ import static org.awaitility.Awaitility.await;
 
 import io.etcd.jetcd.ByteSequence;
 import io.etcd.jetcd.Client;
-import io.etcd.jetcd.KeyValue;
 import io.etcd.jetcd.Watch;
-import io.etcd.jetcd.common.exception.CompactedException;
 import io.etcd.jetcd.options.WatchOption;
-import io.etcd.jetcd.watch.WatchEvent;
 import io.understudy.config.HostPort;
 import io.understudy.etcd.EtcdSettings;
 import io.understudy.gateway.hub.HubSettings;
@@ -24,8 +21,6 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
-import java.util.concurrent.CopyOnWriteArrayList;
-import java.util.function.Consumer;
 import java.util.function.UnaryOperator;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterAll;
@@ -189,14 +184,14 @@ final class WatchClientsIT {
                 watch -> watch.isPrefix(true).withRevision(past),
                 watch -> watch.isPrefix(true).withRevision(past).withPrevKV(true),
                 watch -> watch.isPrefix(true).withProgressNotify(true));
-        List<Told> ofSource = new ArrayList<>();
-        List<Told> ofGateway = new ArrayList<>();
+        List<JetcdWatch> ofSource = new ArrayList<>();
+        List<JetcdWatch> ofGateway = new ArrayList<>();
         Watch source = jetcd(source());
         Watch gateway = jetcd(gateway());
         for (UnaryOperator<WatchOption.Builder> each : options) {
             WatchOption option = each.apply(WatchOption.builder()).build();
-            ofSource.add(new Told(source, option));
-            ofGateway.add(new Told(gateway, option));
+            ofSource.add(new JetcdWatch(source, option));
+            ofGateway.add(new JetcdWatch(gateway, option));
         }
         awaitWatchers(options.size(), options.size());
         writeSome();
@@ -205,26 +200,26 @@ final class WatchClientsIT {
         put("k/1", "jetcd's last");
 
         for (int i = 0; i < options.size(); i++) {
-            Told expected = ofSource.get(i);
-            Told actual = ofGateway.get(i);
+            JetcdWatch expected = ofSource.get(i);
+            JetcdWatch actual = ofGateway.get(i);
             boolean puts = i != 0 && i != 3;
             await("option " + i).atMost(PATIENCE).untilAsserted(() -> {
-                assertThat(String.join("\n", expected.events)).contains(puts ? "jetcd's last" : "");
-                assertThat(actual.events).isNotEmpty().isEqualTo(expected.events);
+                assertThat(String.join("\n", expected.events())).contains(puts ? "jetcd's last" : "");
+                assertThat(actual.events()).isNotEmpty().isEqualTo(expected.events());
             });
         }
-        assertThat(ofGateway.get(0).events).last().isEqualTo("closed");
+        assertThat(ofGateway.get(0).events()).last().isEqualTo("closed");
     }
 
     @Test
     void jetcdIsRefusedWhatWasCompacted() {
         WatchOption option = WatchOption.builder().withRevision(compacted - 1).build();
-        Told ofSource = new Told(jetcd(source()), option);
-        Told ofGateway = new Told(jetcd(gateway()), option);
-        await().atMost(PATIENCE).until(() -> ofSource.events.contains("closed"));
-        await().atMost(PATIENCE)
-                .untilAsserted(() ->
-                        assertThat(ofGateway.events).isEqualTo(ofSource.events).contains("compacted " + compacted));
+        JetcdWatch ofSource = new JetcdWatch(jetcd(source()), option);
+        JetcdWatch ofGateway = new JetcdWatch(jetcd(gateway()), option);
+        await().atMost(PATIENCE).until(() -> ofSource.events().contains("closed"));
+        await().atMost(PATIENCE).untilAsserted(() -> assertThat(ofGateway.events())
+                .isEqualTo(ofSource.events())
+                .contains("compacted " + compacted));
     }
 
     @Test
@@ -254,7 +249,7 @@ final class WatchClientsIT {
         RunningClient interactive = interactive(gateway());
         interactive.type("watch r/1");
         interactive.type("watch r/ r0");
-        Told jetcd = new Told(
+        JetcdWatch jetcd = new JetcdWatch(
                 jetcd(gateway()), "r/", WatchOption.builder().isPrefix(true).build());
         awaitWatchers(4, 0);
         RunningClient node = begun(NodeClient.find().watch(gateway().toString(), Long.toString(past)));
@@ -263,7 +258,8 @@ final class WatchClientsIT {
         put("r/1", "before 2");
         await().atMost(PATIENCE).untilAsserted(() -> assertThat(etcdctl.said()).contains("before 2"));
         await().atMost(PATIENCE)
-                .untilAsserted(() -> assertThat(jetcd.events).last().asString().contains("before 2"));
+                .untilAsserted(
+                        () -> assertThat(jetcd.events()).last().asString().contains("before 2"));
         await().atMost(PATIENCE)
                 .untilAsserted(
                         () -> assertThat(of("all", node)).last().asString().contains("before 2"));
@@ -281,7 +277,7 @@ final class WatchClientsIT {
                 .containsExactlyInAnyOrderElementsOf(
                         Stream.concat(values.stream(), values.stream()).toList()));
         await().atMost(PATIENCE)
-                .untilAsserted(() -> assertThat(values(jetcd.events)).isEqualTo(values));
+                .untilAsserted(() -> assertThat(values(jetcd.events())).isEqualTo(values));
         await().atMost(PATIENCE)
                 .untilAsserted(() -> assertThat(values(of("all", node))).isEqualTo(values));
     }
@@ -368,43 +364,5 @@ final class WatchClientsIT {
 
     private static ByteSequence bytes(String text) {
         return ByteSequence.from(text, StandardCharsets.UTF_8);
-    }
-
-    /** What jetcd tells of one watch. */
-    private static final class Told implements AutoCloseable {
-        private final List<String> events = new CopyOnWriteArrayList<>();
-        private final Watch.Watcher watcher;
-
-        Told(Watch client, WatchOption option) {
-            this(client, "k/", option);
-        }
-
-        Told(Watch client, String key, WatchOption option) {
-            Consumer<Throwable> failed = failure -> events.add(
-                    failure instanceof CompactedException gone
-                            ? "compacted " + gone.getCompactedRevision()
-                            : failure.toString());
-            watcher = client.watch(
-                    bytes(key),
-                    option,
-                    Watch.listener(
-                            response -> response.getEvents().forEach(event -> events.add(text(event))),
-                            failed,
-                            () -> events.add("closed")));
-        }
-
-        @Override
-        public void close() {
-            watcher.close();
-        }
-
-        private static String text(WatchEvent event) {
-            return event.getEventType() + " " + text(event.getKeyValue()) + " before " + text(event.getPrevKV());
-        }
-
-        private static String text(KeyValue kv) {
-            return kv.getKey() + "=" + kv.getValue() + " c" + kv.getCreateRevision() + " m" + kv.getModRevision() + " v"
-                    + kv.getVersion();
-        }
     }
 }
