@@ -21,6 +21,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.function.LongConsumer;
 import java.util.function.UnaryOperator;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterAll;
@@ -121,9 +122,16 @@ final class WatchClientsIT {
         await().atMost(PATIENCE).until(() -> Stream.of(ofSource, ofGateway)
                 .allMatch(each -> !each.get(progressing).said().isEmpty()));
 
-        writeSome();
+        // Of commits that come close together a batch is made, here or there.
+        int all = commands.indexOf("--prefix k/ --prev-kv -w=json --hex");
+        int one = commands.indexOf("k/1 -w=json");
+        writeSome(revision -> await().atMost(PATIENCE).until(() -> Stream.of(ofSource, ofGateway)
+                .allMatch(each -> tells(each.get(all), revision))));
+        long revision = put("k/1", "the last");
+        await().atMost(PATIENCE).until(() -> Stream.of(ofSource, ofGateway)
+                .allMatch(each -> tells(each.get(one), revision)));
 
-        String last = "progress notify: " + put("k/1", "the last");
+        String last = "progress notify: " + revision;
         await().atMost(PATIENCE).until(() -> ofSource.get(progressing).said().contains(last));
         for (int i = 0; i < commands.size(); i++) {
             RunningClient expected = ofSource.get(i);
@@ -156,7 +164,7 @@ final class WatchClientsIT {
             each.type("nonsense");
         }
         awaitWatchers(3, 3);
-        writeSome();
+        writeSome(fixture::awaitRevision);
         long last = put("elsewhere", "not watched");
         fixture.awaitRevision(last);
         for (RunningClient each : List.of(ofSource, ofGateway)) {
@@ -194,7 +202,7 @@ final class WatchClientsIT {
             ofGateway.add(new JetcdWatch(gateway, option));
         }
         awaitWatchers(options.size(), options.size());
-        writeSome();
+        writeSome(fixture::awaitRevision);
         ofSource.get(0).close();
         ofGateway.get(0).close();
         put("k/1", "jetcd's last");
@@ -230,7 +238,7 @@ final class WatchClientsIT {
         for (RunningClient each : List.of(ofSource, ofGateway)) {
             await().atMost(PATIENCE).until(() -> each.said().contains("all connected"));
         }
-        writeSome();
+        writeSome(fixture::awaitRevision);
         put("k/1", "the node client's last");
         for (RunningClient each : List.of(ofSource, ofGateway)) {
             await().atMost(PATIENCE).untilAsserted(() -> assertThat(each.said())
@@ -297,17 +305,24 @@ final class WatchClientsIT {
     }
 
     /** Puts, a deletion, and a transaction, in turn: so that responses have one possible form. */
-    private static void writeSome() {
-        put("k/1", "one");
-        put("k/2", "two\nlines");
-        SOURCE.cluster().etcdctl("del", "--prefix", "k/");
-        put("k/2", "");
-        fixture.awaitRevision(put("k/9", "nine"));
+    private static void writeSome(LongConsumer written) {
+        written.accept(put("k/1", "one"));
+        written.accept(put("k/2", "two\nlines"));
+        written.accept(revision(SOURCE.cluster().etcdctl("del", "-w=json", "--prefix", "k/")));
+        written.accept(put("k/2", ""));
+        written.accept(put("k/9", "nine"));
     }
 
     private static long put(String key, String value) {
-        String answer = SOURCE.cluster().etcdctl("put", "-w=json", "--", key, value);
+        return revision(SOURCE.cluster().etcdctl("put", "-w=json", "--", key, value));
+    }
+
+    private static long revision(String answer) {
         return Long.parseLong(answer.replaceAll("(?s).*\"revision\":(\\d+).*", "$1"));
+    }
+
+    private static boolean tells(RunningClient client, long revision) {
+        return client.said().stream().anyMatch(line -> line.contains("\"revision\":" + revision));
     }
 
     private static URI source() {
