@@ -125,11 +125,11 @@ final class WatchClientsIT {
         // Of commits that come close together a batch is made, here or there.
         int all = commands.indexOf("--prefix k/ --prev-kv -w=json --hex");
         int one = commands.indexOf("k/1 -w=json");
-        writeSome(revision -> await().atMost(PATIENCE).until(() -> Stream.of(ofSource, ofGateway)
-                .allMatch(each -> tells(each.get(all), revision))));
+        writeSome(revision -> await().atMost(PATIENCE)
+                .until(() -> Stream.of(ofSource, ofGateway).allMatch(each -> tells(each.get(all), revision))));
         long revision = put("k/1", "the last");
-        await().atMost(PATIENCE).until(() -> Stream.of(ofSource, ofGateway)
-                .allMatch(each -> tells(each.get(one), revision)));
+        await().atMost(PATIENCE)
+                .until(() -> Stream.of(ofSource, ofGateway).allMatch(each -> tells(each.get(one), revision)));
 
         String last = "progress notify: " + revision;
         await().atMost(PATIENCE).until(() -> ofSource.get(progressing).said().contains(last));
