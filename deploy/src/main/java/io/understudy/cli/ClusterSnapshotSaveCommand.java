@@ -49,9 +49,10 @@ final class ClusterSnapshotSaveCommand implements Callable<Integer> {
                         spec.commandLine(), "neither --to nor snapshots.directory in the configuration is given")));
         SnapshotTool tool = SnapshotTool.of(EtcdBinaries.find());
         try (EtcdConnections connections = EtcdConnections.open(settings.cluster())) {
-            ClusterFacts facts =
-                    new EtcdObserver(settings.cluster(), connections, new SimpleMeterRegistry()).observe(LOOK);
-            SnapshotTaker.Taken taken = new SnapshotTaker(connections, tool).take(facts, target, Instant.now());
+            EtcdObserver observer = new EtcdObserver(settings.cluster(), connections, new SimpleMeterRegistry());
+            ClusterFacts facts = observer.observe(LOOK);
+            SnapshotTaker.Taken taken =
+                    new SnapshotTaker(observer::endpointOf, connections, tool).take(facts, target, Instant.now());
             PrintWriter out = spec.commandLine().getOut();
             out.println("saved " + taken.file().path() + ": revision "
                     + taken.contents().revision() + ", " + taken.file().bytes() + " bytes, from " + taken.member()

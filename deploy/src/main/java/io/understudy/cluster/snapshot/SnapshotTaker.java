@@ -3,14 +3,18 @@ package io.understudy.cluster.snapshot;
 import io.etcd.jetcd.api.MaintenanceGrpc;
 import io.etcd.jetcd.api.SnapshotRequest;
 import io.etcd.jetcd.api.SnapshotResponse;
+import io.etcd.jetcd.api.StatusRequest;
+import io.etcd.jetcd.api.StatusResponse;
 import io.grpc.Context;
 import io.grpc.StatusRuntimeException;
 import io.understudy.cluster.observe.ClusterFacts;
+import io.understudy.cluster.observe.MemberAnswer;
 import io.understudy.cluster.observe.MemberFacts;
 import io.understudy.etcd.Endpoint;
 import io.understudy.etcd.EtcdConnections;
+import io.understudy.local.process.Waiting;
+import io.understudy.vocabulary.MemberId;
 import java.io.IOException;
-import java.net.URI;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
 import java.nio.file.Files;
@@ -22,6 +26,9 @@ import java.time.Instant;
 import java.util.Comparator;
 import java.util.Iterator;
 import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.ExecutionException;
+import java.util.function.Function;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -34,11 +41,22 @@ public final class SnapshotTaker {
     private static final Logger log = LoggerFactory.getLogger(SnapshotTaker.class);
     private static final Duration DEADLINE = Duration.ofMinutes(30);
 
+    /** For a member to apply what was committed when it was looked at. */
+    private static final Duration APPLY_PATIENCE = Duration.ofSeconds(5);
+
+    private static final Duration STATUS_DEADLINE = Duration.ofSeconds(2);
+
+    private final Function<MemberId, Optional<Endpoint>> addresses;
     private final EtcdConnections connections;
     private final SnapshotTool tool;
 
-    /** @param connections stay the caller's to close */
-    public SnapshotTaker(EtcdConnections connections, SnapshotTool tool) {
+    /**
+     * @param addresses where a member answered when it was looked at last; what it advertises may lead elsewhere
+     * @param connections stay the caller's to close
+     */
+    public SnapshotTaker(
+            Function<MemberId, Optional<Endpoint>> addresses, EtcdConnections connections, SnapshotTool tool) {
+        this.addresses = addresses;
         this.connections = connections;
         this.tool = tool;
     }
@@ -58,14 +76,16 @@ public final class SnapshotTaker {
     public Taken take(ClusterFacts facts, SnapshotDirectory directory, Instant now) {
         List<MemberFacts> members = facts.members().stream()
                 .filter(MemberFacts::isHealthy)
-                .filter(member -> !member.clientUrls().isEmpty())
+                .filter(member -> addresses.apply(member.id()).isPresent())
                 .sorted(Comparator.comparingInt((MemberFacts member) -> cost(facts, member))
                         .thenComparing(member -> facts.lag(member).orElse(Long.MAX_VALUE)))
                 .toList();
         SnapshotException failure = new SnapshotException("no healthy member gives a snapshot", null);
         for (MemberFacts member : members) {
             try {
-                return take(member, directory, now);
+                Endpoint address = addresses.apply(member.id()).orElseThrow();
+                requireCurrent(facts, member, address);
+                return take(member, address, directory, now);
             } catch (SnapshotException e) {
                 log.warn("snapshot failed member={} why=\"{}\"", member.label(), e.getMessage());
                 failure.addSuppressed(e);
@@ -84,15 +104,56 @@ public final class SnapshotTaker {
         return facts.leader().filter(member::equals).isPresent() ? 2 : 1;
     }
 
-    private Taken take(MemberFacts member, SnapshotDirectory directory, Instant now) {
+    /**
+     * A learner that has just joined is healthy, and gives a whole snapshot of next to nothing, for which a good one would
+     * be given up.
+     */
+    private void requireCurrent(ClusterFacts facts, MemberFacts member, Endpoint address) {
+        long committed = facts.mostRecent()
+                .flatMap(MemberFacts::answer)
+                .map(MemberAnswer::raftIndex)
+                .orElse(0L);
+        Waiting.until(
+                APPLY_PATIENCE,
+                () -> {
+                    StatusResponse status = status(member, address);
+                    if (status.getHeader().getClusterId() != facts.cluster().value()
+                            || status.getHeader().getMemberId() != member.id().value()) {
+                        throw new SnapshotException("another member answers at " + address, null);
+                    }
+                    return status.getRaftAppliedIndex() < committed ? Optional.empty() : Optional.of(status);
+                },
+                () -> new SnapshotException(
+                        member.label() + " has not applied all up to raft index " + committed + " in "
+                                + APPLY_PATIENCE.toSeconds() + " s",
+                        null));
+    }
+
+    private StatusResponse status(MemberFacts member, Endpoint address) {
+        try {
+            return connections
+                    .call(
+                            address,
+                            MaintenanceGrpc.getStatusMethod(),
+                            StatusRequest.getDefaultInstance(),
+                            STATUS_DEADLINE)
+                    .get();
+        } catch (ExecutionException e) {
+            throw new SnapshotException(member.label() + " at " + address + " does not answer", e.getCause());
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new SnapshotException("interrupted while " + member.label() + " was asked", e);
+        }
+    }
+
+    private Taken take(MemberFacts member, Endpoint address, SnapshotDirectory directory, Instant now) {
         Path file = directory.fileOf(now);
         Path part = file.resolveSibling(file.getFileName() + ".part");
-        URI url = member.clientUrls().get(0);
         long began = System.nanoTime();
         try {
             Files.createDirectories(directory.path());
             try {
-                stream(Endpoint.of(url), part);
+                stream(address, part);
                 Digest.require(part);
                 SnapshotTool.Contents contents = tool.contents(part);
                 Files.move(part, file, StandardCopyOption.ATOMIC_MOVE);
@@ -114,7 +175,7 @@ public final class SnapshotTaker {
         } catch (IOException e) {
             throw new SnapshotException("snapshot " + file + " can't be written", e);
         } catch (StatusRuntimeException e) {
-            throw new SnapshotException(member.label() + " at " + url + " gave no snapshot", e);
+            throw new SnapshotException(member.label() + " at " + address + " gave no snapshot", e);
         }
     }
 

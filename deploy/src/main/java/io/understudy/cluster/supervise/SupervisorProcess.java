@@ -76,7 +76,7 @@ public final class SupervisorProcess implements AutoCloseable {
                             configured.limits(),
                             settings,
                             new Journal(metrics.registry()),
-                            snapshots(open, configured.snapshots(), connections, tool, metrics.registry())));
+                            snapshots(open, configured.snapshots(), observer, connections, tool, metrics.registry())));
             SupervisorMeters.register(supervisor, metrics.registry());
             Duration stale = settings.pace().multipliedBy(LATE);
             StateServer server = opened(
@@ -103,13 +103,15 @@ public final class SupervisorProcess implements AutoCloseable {
     private static Consumer<ClusterFacts> snapshots(
             Deque<AutoCloseable> open,
             SnapshotSettings settings,
+            EtcdObserver observer,
             EtcdConnections connections,
             Supplier<SnapshotTool> tool,
             MeterRegistry meters) {
         if (settings.directory().isEmpty()) {
             return facts -> {};
         }
-        return opened(open, new PeriodicSnapshots(settings, new SnapshotTaker(connections, tool.get()), meters))::tick;
+        SnapshotTaker taker = new SnapshotTaker(observer::endpointOf, connections, tool.get());
+        return opened(open, new PeriodicSnapshots(settings, taker, meters))::tick;
     }
 
     private static <T extends AutoCloseable> T opened(Deque<AutoCloseable> open, T part) {

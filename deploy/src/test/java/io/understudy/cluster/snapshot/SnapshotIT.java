@@ -13,6 +13,8 @@ import io.understudy.cluster.machine.OwnMachines;
 import io.understudy.cluster.machine.ProcessKind;
 import io.understudy.cluster.observe.ClusterFacts;
 import io.understudy.cluster.observe.EtcdObserver;
+import io.understudy.cluster.observe.MemberAnswer;
+import io.understudy.cluster.observe.MemberFacts;
 import io.understudy.etcd.EtcdConnections;
 import io.understudy.etcd.EtcdSettings;
 import io.understudy.local.binary.EtcdBinaries;
@@ -52,8 +54,8 @@ final class SnapshotIT {
     private final SnapshotTool tool = SnapshotTool.of(binaries);
     private final SimpleMeterRegistry meters = new SimpleMeterRegistry();
     private LocalEtcd source;
-    private EtcdSettings settings;
     private EtcdConnections connections;
+    private EtcdObserver observer;
 
     @BeforeEach
     void begin() {
@@ -66,8 +68,9 @@ final class SnapshotIT {
                 .strictReconfiguration(false)
                 .build();
         source.start();
-        settings = EtcdSettings.of(source.clientUrls().toArray(URI[]::new));
+        EtcdSettings settings = EtcdSettings.of(source.clientUrls().toArray(URI[]::new));
         connections = EtcdConnections.open(settings);
+        observer = new EtcdObserver(settings, connections, meters);
     }
 
     @AfterEach
@@ -84,13 +87,12 @@ final class SnapshotIT {
         source.etcdctl("del", "key-7");
         String all = source.etcdctl("get", "", "--from-key", "--write-out=json");
         await().untilAsserted(() -> {
-            ClusterFacts facts = facts(settings, connections);
+            ClusterFacts facts = facts();
             assertThat(facts.lag(facts.learners().get(0))).contains(0L);
         });
         SnapshotDirectory directory = new SnapshotDirectory(folder.resolve("snapshots"));
 
-        SnapshotTaker.Taken taken =
-                new SnapshotTaker(connections, tool).take(facts(settings, connections), directory, Instant.now());
+        SnapshotTaker.Taken taken = taker().take(facts(), directory, Instant.now());
 
         assertThat(taken.member()).isEqualTo(source.learners().get(0).name());
         assertThat(taken.contents().revision()).isEqualTo(KEYS + 2);
@@ -146,9 +148,9 @@ final class SnapshotIT {
                 List.of(hook.toString()),
                 Duration.ofSeconds(10));
         SnapshotDirectory directory = new SnapshotDirectory(kept);
-        ClusterFacts seen = facts(settings, connections);
+        ClusterFacts seen = facts();
         Path offline = Files.createFile(folder.resolve("offline"));
-        try (PeriodicSnapshots snapshots = new PeriodicSnapshots(often, new SnapshotTaker(connections, tool), meters)) {
+        try (PeriodicSnapshots snapshots = new PeriodicSnapshots(often, taker(), meters)) {
             for (int minutes : List.of(0, 5, 10, 20)) {
                 if (minutes == 20) {
                     Files.delete(offline);
@@ -181,16 +183,55 @@ final class SnapshotIT {
     @Test
     void refusesAFileThatIsCutShortOrDamaged() throws Exception {
         SnapshotDirectory directory = new SnapshotDirectory(folder.resolve("snapshots"));
-        Path file = new SnapshotTaker(connections, tool)
-                .take(facts(settings, connections), directory, Instant.now())
-                .file()
-                .path();
+        Path file = taker().take(facts(), directory, Instant.now()).file().path();
         byte[] bytes = Files.readAllBytes(file);
         bytes[bytes.length / 2] ^= 1;
         Files.write(file, bytes);
         assertThatThrownBy(() -> Digest.require(file)).hasMessageContaining("is damaged");
         Files.write(file, Arrays.copyOf(bytes, bytes.length - 1));
         assertThatThrownBy(() -> Digest.require(file)).hasMessageContaining("cut short");
+    }
+
+    @Test
+    void whoLagsBehindWhatWasSeenGivesNone() throws Exception {
+        source.etcdctl("put", "key", "value");
+        SnapshotDirectory directory = new SnapshotDirectory(folder.resolve("snapshots"));
+        ClusterFacts seen = facts();
+        ClusterFacts further = new ClusterFacts(
+                seen.cluster(),
+                seen.members().stream().map(SnapshotIT::furtherOn).toList(),
+                seen.isConfirmed(),
+                seen.alarms(),
+                seen.at());
+        assertThatThrownBy(() -> taker().take(further, directory, Instant.now()))
+                .isInstanceOf(SnapshotException.class)
+                .satisfies(failure -> assertThat(failure.getSuppressed())
+                        .hasSize(2)
+                        .allMatch(why -> why.getMessage().contains("has not applied all up to raft index")));
+        assertThat(directory.list()).isEmpty();
+    }
+
+    /** As if the voter had committed more than it has. */
+    private static MemberFacts furtherOn(MemberFacts member) {
+        return new MemberFacts(
+                member.id(),
+                member.name(),
+                member.role(),
+                member.peerUrls(),
+                member.clientUrls(),
+                member.answer()
+                        .map(told -> new MemberAnswer(
+                                told.version(),
+                                told.leader(),
+                                told.raftTerm(),
+                                told.raftIndex() + 1_000,
+                                told.appliedIndex(),
+                                told.revision(),
+                                told.databaseBytes(),
+                                told.databaseBytesInUse(),
+                                told.reachesQuorum(),
+                                told.errors())),
+                member.peers());
     }
 
     private List<MachineSettings> machines(FreePorts ports) {
@@ -205,8 +246,12 @@ final class SnapshotIT {
                 .toList();
     }
 
-    private ClusterFacts facts(EtcdSettings of, EtcdConnections over) throws InterruptedException {
-        return new EtcdObserver(of, over, meters).observe(PATIENCE);
+    private ClusterFacts facts() throws InterruptedException {
+        return observer.observe(PATIENCE);
+    }
+
+    private SnapshotTaker taker() {
+        return new SnapshotTaker(observer::endpointOf, connections, tool);
     }
 
     private static ClusterFacts at(ClusterFacts facts, Instant at) {
