@@ -150,6 +150,12 @@ final class ClusterChange implements AutoCloseable {
                                                 .toList())));
     }
 
+    /** Whether it is known from the configuration alone: who is known from nowhere may be misspelt. */
+    boolean isRemoved(String name) {
+        return find(name).isEmpty()
+                && cluster.places().stream().anyMatch(place -> place.name().equals(name));
+    }
+
     /** Where a member is or would be started: as configured, with what the command line says instead. */
     MemberSpec place(String name, List<URI> peerUrls, List<URI> clientUrls) {
         Optional<MemberSpec> configured = cluster.places().stream()

@@ -1,6 +1,7 @@
 package io.understudy.cli;
 
 import io.understudy.cluster.goal.RemoveMember;
+import io.understudy.cluster.observe.ClusterFacts;
 import io.understudy.cluster.plan.Goal;
 import io.understudy.cluster.plan.Plan;
 import java.util.concurrent.Callable;
@@ -32,8 +33,15 @@ final class ClusterRemoveCommand implements Callable<Integer> {
 
     @Override
     public Integer call() throws InterruptedException {
-        return ClusterChange.run(spec.commandLine(), connection, change, seen -> seen.find(member)
-                .<Goal>map(RemoveMember::new)
-                .orElse(facts -> new Plan.Done("no member is called " + member)));
+        return ClusterChange.run(
+                spec.commandLine(), connection, change, seen -> seen.isRemoved(member) ? this::done : remove(seen));
+    }
+
+    private Goal remove(ClusterChange seen) {
+        return new RemoveMember(seen.member(member).id());
+    }
+
+    private Plan done(ClusterFacts facts) {
+        return new Plan.Done(member + ", which is configured, is no member any more");
     }
 }

@@ -10,10 +10,12 @@ import io.understudy.local.etcd.LocalEtcd;
 import java.io.PrintWriter;
 import java.io.StringWriter;
 import java.net.URI;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -57,15 +59,44 @@ final class ClusterChangeIT {
         }
     }
 
+    @Test
+    void aMemberThatNobodyKnowsIsNotTakenForRemoved() throws Exception {
+        try (LocalEtcd etcd = LocalEtcd.builder()
+                .name("typo")
+                .voters(1)
+                .dataDirectory(folder.resolve("typo"))
+                .build()) {
+            etcd.start();
+            StringWriter err = new StringWriter();
+            StringWriter out = new StringWriter();
+            String endpoint = etcd.clientUrls().get(0).toString();
+            assertThat(remove(out, err, "typo-l", "--endpoints", endpoint)).isEqualTo(2);
+            assertThat(err.toString()).contains("no member is called typo-l; there are typo-1");
+            Path configured = Files.writeString(folder.resolve("cluster.yaml"), """
+                    cluster:
+                      endpoints: %s
+                    machines:
+                      gone:
+                        peerUrls: http://127.0.0.1:1
+                        clientUrls: http://127.0.0.1:2
+                        dataDirectory: gone
+                    """.formatted(endpoint));
+            assertThat(remove(out, err, "gone", "--config", configured.toString()))
+                    .as("%s%s", err, out)
+                    .isZero();
+            assertThat(out.toString()).contains("gone, which is configured, is no member any more");
+        }
+    }
+
     private static int run(StringWriter out, StringWriter err, URI endpoint, String flag) {
+        return remove(out, err, "turn-2", "--endpoints", endpoint.toString(), flag);
+    }
+
+    private static int remove(StringWriter out, StringWriter err, String... arguments) {
         return Understudy.run(
                 new PrintWriter(out, true),
                 new PrintWriter(err, true),
-                "cluster",
-                "remove",
-                "turn-2",
-                "--endpoints",
-                endpoint.toString(),
-                flag);
+                Stream.concat(Stream.of("cluster", "remove"), Stream.of(arguments))
+                        .toArray(String[]::new));
     }
 }
