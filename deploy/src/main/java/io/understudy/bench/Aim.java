@@ -32,20 +32,27 @@ final class Aim {
         Object expected = expected(work);
         ByteString request = work.api().request(work.range());
         URI server = servers.url(path);
-        try (Caller caller = Caller.open(work.api(), server, 1)) {
+        try (Caller caller = Caller.open(work.api(), server, servers.access(), 1)) {
             byte[] answer = Waiting.until(
                     PATIENCE,
                     () -> Optional.of(answer(caller, request, path, work))
                             .filter(given -> work.api().content(given).equals(expected)),
                     () -> new BenchException(path + " does not answer " + work + " as the learner does"));
-            return new Shot(server, work.api(), request, answer.length, settings.connections(work), work.inFlight());
+            return new Shot(
+                    server,
+                    servers.access(),
+                    work.api(),
+                    request,
+                    answer.length,
+                    settings.connections(work),
+                    work.inFlight());
         }
     }
 
     /** A learner only answers serializable reads, which nobody's writes make different here. */
     private Object expected(Work work) {
         RangeRequest range = work.range().toBuilder().setSerializable(true).build();
-        try (Caller caller = Caller.open(work.api(), servers.url(ServerPath.LEARNER), 1)) {
+        try (Caller caller = Caller.open(work.api(), servers.url(ServerPath.LEARNER), servers.access(), 1)) {
             return work.api().content(answer(caller, work.api().request(range), ServerPath.LEARNER, work));
         }
     }

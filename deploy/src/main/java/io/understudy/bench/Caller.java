@@ -20,10 +20,10 @@ interface Caller extends AutoCloseable {
     @Override
     void close();
 
-    static Caller open(Api api, URI server, int connections) {
+    static Caller open(Api api, URI server, Access access, int connections) {
         return switch (api) {
-            case GRPC -> new GrpcCaller(server, connections);
-            case JSON -> new JsonCaller(server.resolve(api.path()), api.headers());
+            case GRPC -> new GrpcCaller(server, access, connections);
+            case JSON -> new JsonCaller(server.resolve(api.path()), api.headers(), access);
         };
     }
 }

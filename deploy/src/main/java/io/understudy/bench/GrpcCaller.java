@@ -36,16 +36,19 @@ final class GrpcCaller implements Caller {
     private final List<ManagedChannel> channels;
     private final AtomicInteger turn = new AtomicInteger();
 
-    GrpcCaller(URI server, int connections) {
-        channels = Stream.generate(() -> channel(server)).limit(connections).toList();
+    GrpcCaller(URI server, Access access, int connections) {
+        channels = Stream.generate(() -> channel(server, access))
+                .limit(connections)
+                .toList();
     }
 
-    private static ManagedChannel channel(URI server) {
+    private static ManagedChannel channel(URI server, Access access) {
         return NettyChannelBuilder.forAddress(server.getHost(), server.getPort())
                 .usePlaintext()
                 .directExecutor()
                 .maxInboundMessageSize(MAX_ANSWER_BYTES)
                 .flowControlWindow(WINDOW_BYTES)
+                .intercept(access.onEachCall())
                 .build();
     }
 

@@ -95,7 +95,9 @@ final class H2Load implements LoadGenerator {
         if (shot.api() == Api.JSON) {
             line.add("--h1");
         }
-        shot.api().headers().forEach((name, value) -> line.add("--header=" + name + ": " + value));
+        Stream.of(shot.api().headers(), shot.access().headers(shot.api()))
+                .flatMap(headers -> headers.entrySet().stream())
+                .forEach(header -> line.add("--header=" + header.getKey() + ": " + header.getValue()));
         line.addAll(extent);
         line.add(shot.server().resolve(shot.api().path()).toString());
         try {

@@ -5,6 +5,7 @@ import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
 import java.nio.charset.StandardCharsets;
+import java.util.HashMap;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 
@@ -22,9 +23,10 @@ final class JsonCaller implements Caller {
             .connectTimeout(DEADLINE)
             .build();
 
-    JsonCaller(URI address, Map<String, String> headers) {
+    JsonCaller(URI address, Map<String, String> headers, Access access) {
         this.address = address;
-        this.headers = headers;
+        this.headers = new HashMap<>(headers);
+        this.headers.putAll(access.headers(Api.JSON));
     }
 
     @Override

@@ -31,7 +31,7 @@ final class OwnClient implements LoadGenerator {
         Semaphore free = new Semaphore(shot.inFlight());
         byte[] request = shot.request().toByteArray();
         OwnClientTally tally = new OwnClientTally(shot.answerBytes());
-        try (Caller caller = Caller.open(shot.api(), shot.server(), shot.connections())) {
+        try (Caller caller = Caller.open(shot.api(), shot.server(), shot.access(), shot.connections())) {
             long began = System.nanoTime();
             for (long sent = 0; more.test(sent); sent++) {
                 awaitNanos(began + pace.dueNanos(sent));

@@ -32,10 +32,11 @@ final class Putter implements AutoCloseable {
      */
     record Put(long sent, AtomicLong acknowledged) {}
 
-    Putter(URI leader) {
+    Putter(URI leader, Access access) {
         channel = NettyChannelBuilder.forAddress(leader.getHost(), leader.getPort())
                 .usePlaintext()
                 .directExecutor()
+                .intercept(access.onEachCall())
                 .build();
     }
 

@@ -24,7 +24,7 @@ public final class ReadBench implements Bench {
     public ReadBench(ReadBenchSettings settings, Path folder, Progress progress) {
         this.settings = settings;
         this.folder = folder;
-        this.stage = new Stage(folder, settings.schedule().roundTrip(), progress);
+        this.stage = new Stage(folder, settings.schedule(), progress);
     }
 
     /**

@@ -29,6 +29,9 @@ final class ReadReportText {
                 + seconds(schedule.duration())
                 + " measured; at equal load there is no more warm-up. Each figure of a median is its own.");
         lines.add("CPU: user and system time of all server processes of the path, less what they use when idle.");
+        if (schedule.authenticated()) {
+            lines.add("Authentication is enabled: all clients come with the token of a user.");
+        }
         if (!schedule.roundTrip().isZero()) {
             lines.add(
                     "The voters are " + schedule.roundTrip().toMillis() + " ms (round trip) away from gateway, learner,"

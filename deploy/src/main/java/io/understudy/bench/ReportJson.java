@@ -25,7 +25,8 @@ final class ReportJson {
         surroundings.gatewayJvm().forEach(root.putArray("gatewayJvm")::add);
         return root.put("warmUpMillis", schedule.warmUp().toMillis())
                 .put("durationMillis", schedule.duration().toMillis())
-                .put("roundTripMillis", schedule.roundTrip().toMillis());
+                .put("roundTripMillis", schedule.roundTrip().toMillis())
+                .put("authenticated", schedule.authenticated());
     }
 
     /** What went before the runs of a work. */

@@ -10,8 +10,10 @@ import java.time.Duration;
  * @param warmUp how long the servers are loaded at a time without counting
  * @param idle how long the servers are watched, before the runs of each work, while nobody asks them
  * @param roundTrip between voters on one side, and gateway, learner and clients on the other; zero for none
+ * @param authenticated whether the cluster wants to know who asks
  */
-public record Schedule(int runs, Duration duration, Duration warmUp, Duration idle, Duration roundTrip) {
+public record Schedule(
+        int runs, Duration duration, Duration warmUp, Duration idle, Duration roundTrip, boolean authenticated) {
 
     /**
      * Checks the values.

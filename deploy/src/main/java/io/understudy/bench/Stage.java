@@ -4,14 +4,13 @@ import io.understudy.lab.part.EtcdPrograms;
 import io.understudy.lab.progress.Progress;
 import java.lang.management.ManagementFactory;
 import java.nio.file.Path;
-import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
 /** The servers of a benchmark from finding etcd until all are stopped, and what there is to say of where they run. */
 final class Stage implements AutoCloseable {
 
     private final Path folder;
-    private final Duration roundTrip;
+    private final Schedule schedule;
     private final Progress progress;
     private final EtcdPrograms programs;
     private double otherLoad;
@@ -23,9 +22,9 @@ final class Stage implements AutoCloseable {
      * @param folder exists and is empty; gets data and logs
      * @param progress where to show how far it is
      */
-    Stage(Path folder, Duration roundTrip, Progress progress) {
+    Stage(Path folder, Schedule schedule, Progress progress) {
         this.folder = folder;
-        this.roundTrip = roundTrip;
+        this.schedule = schedule;
         this.progress = progress;
         this.programs = new EtcdPrograms(progress);
     }
@@ -34,7 +33,7 @@ final class Stage implements AutoCloseable {
     TestBed start() throws InterruptedException {
         otherLoad = ManagementFactory.getOperatingSystemMXBean().getSystemLoadAverage();
         programs.find();
-        TestBed servers = new TestBed(programs.found(), folder, roundTrip, progress);
+        TestBed servers = new TestBed(programs.found(), folder, schedule, progress);
         testBed = servers;
         servers.start();
         progress.close();

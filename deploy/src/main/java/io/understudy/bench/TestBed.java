@@ -29,21 +29,26 @@ final class TestBed implements AutoCloseable {
     private static final int VOTERS = 3;
 
     private final Duration roundTrip;
+    private final boolean authenticated;
+    private final String password = Access.newPassword();
     private final FreePorts ports = FreePorts.take(2);
     private final LocalEtcd cluster;
     private final EtcdPart etcd;
     private final GrpcProxy proxy;
     private final UnderstudyPart gateway;
+    private volatile Access access = Access.OPEN;
 
     /** @param folder for data and logs */
-    TestBed(EtcdBinaries binaries, Path folder, Duration roundTrip, Progress progress) {
-        this.roundTrip = roundTrip;
+    TestBed(EtcdBinaries binaries, Path folder, Schedule schedule, Progress progress) {
+        this.roundTrip = schedule.roundTrip();
+        this.authenticated = schedule.authenticated();
         LocalEtcdBuilder description = LocalEtcd.builder()
                 .name("core")
                 .voters(VOTERS)
                 .learners(1)
                 .dataDirectory(folder)
-                .binaries(binaries);
+                .binaries(binaries)
+                .extraArguments(Access.TOKEN_LIFETIME);
         cluster = (roundTrip.isZero() ? description : description.behindProxies()).build();
         etcd = new EtcdPart("core", List.of("voter-1", "voter-2", "voter-3", "learner"), () -> cluster, progress);
         proxy = new GrpcProxy(binaries, folder.resolve("grpc-proxy"), ports.get(1), clientUrls(cluster.voters()));
@@ -67,13 +72,23 @@ final class TestBed implements AutoCloseable {
                   enabled: false
                 source:
                   endpoints: [%s]
-                """.formatted(ports.get(0), endpoints);
+                %s""".formatted(ports.get(0), endpoints, authenticated ? login() : "");
+    }
+
+    private String login() {
+        return """
+                  user: %s
+                  password: %s
+                """.formatted(Access.USER, password);
     }
 
     /** Starts all, writes the keys, and returns when everything serves. */
     void start() throws InterruptedException {
         etcd.start();
         Loader.load(cluster.leader().directClientUrl(), learner().directClientUrl());
+        if (authenticated) {
+            access = Access.enable(cluster, password);
+        }
         proxy.start();
         gateway.start();
     }
@@ -101,6 +116,11 @@ final class TestBed implements AutoCloseable {
             case FOLLOWER -> cluster.followers().get(0).clientUrl();
             case GRPC_PROXY -> proxy.url();
         };
+    }
+
+    /** As whom to ask all of them. */
+    Access access() {
+        return access;
     }
 
     /** Where to put, past anything that keeps voters far. */

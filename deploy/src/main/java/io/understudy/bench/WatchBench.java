@@ -22,7 +22,7 @@ public final class WatchBench implements Bench {
      */
     public WatchBench(WatchBenchSettings settings, Path folder, Progress progress) {
         this.settings = settings;
-        this.stage = new Stage(folder, settings.schedule().roundTrip(), progress);
+        this.stage = new Stage(folder, settings.schedule(), progress);
     }
 
     /**

@@ -55,10 +55,10 @@ final class WatchClient implements AutoCloseable {
      * @throws NotServedException the server doesn't have watches
      * @throws BenchException one was refused, or not created in time
      */
-    static WatchClient open(URI server, Watchers watchers) {
+    static WatchClient open(URI server, Access access, Watchers watchers) {
         WatchClient client = new WatchClient(watchers);
         try {
-            client.connect(server);
+            client.connect(server, access);
             return client;
         } catch (RuntimeException e) {
             client.close();
@@ -66,9 +66,9 @@ final class WatchClient implements AutoCloseable {
         }
     }
 
-    private void connect(URI server) {
+    private void connect(URI server, Access access) {
         List<WatchConnection> connections = IntStream.range(0, watchers.connections())
-                .mapToObj(index -> new WatchConnection(openings(index), deliveries, failure))
+                .mapToObj(index -> new WatchConnection(access, openings(index), deliveries, failure))
                 .toList();
         for (WatchConnection connection : connections) {
             channels.add(new Bootstrap()

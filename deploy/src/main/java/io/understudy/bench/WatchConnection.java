@@ -44,6 +44,7 @@ final class WatchConnection extends ByteToMessageDecoder {
     private final Frames frames = new Frames();
     private final Map<Integer, WatchStream> streams = new HashMap<>();
     private final Map<Integer, Integer> unreturned = new HashMap<>();
+    private final Access access;
     private final List<Opening> openings;
     private final Deliveries deliveries;
     private final CompletableFuture<Void> created = new CompletableFuture<>();
@@ -59,8 +60,12 @@ final class WatchConnection extends ByteToMessageDecoder {
         }
     }
 
-    /** @param failure fails when this connection does */
-    WatchConnection(List<Opening> openings, Deliveries deliveries, CompletableFuture<Void> failure) {
+    /**
+     * @param access as whom to watch
+     * @param failure fails when this connection does
+     */
+    WatchConnection(Access access, List<Opening> openings, Deliveries deliveries, CompletableFuture<Void> failure) {
+        this.access = access;
         this.openings = List.copyOf(openings);
         this.deliveries = deliveries;
         this.failure = failure;
@@ -91,14 +96,16 @@ final class WatchConnection extends ByteToMessageDecoder {
         context.flush();
     }
 
-    private static Http2Headers headers(ChannelHandlerContext context) {
-        return new DefaultHttp2Headers()
+    private Http2Headers headers(ChannelHandlerContext context) {
+        Http2Headers headers = new DefaultHttp2Headers()
                 .method("POST")
                 .scheme("http")
                 .path("/etcdserverpb.Watch/Watch")
                 .authority(context.channel().remoteAddress().toString().replaceFirst(".*/", ""))
                 .add("content-type", "application/grpc")
                 .add("te", "trailers");
+        access.headers(Api.GRPC).forEach(headers::add);
+        return headers;
     }
 
     private static ByteBuf framed(ByteString message) {

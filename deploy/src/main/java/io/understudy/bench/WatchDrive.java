@@ -9,8 +9,9 @@ import java.util.concurrent.locks.LockSupport;
  * Puts, and sees that they reach watchers.
  *
  * @param leader where to put
+ * @param access as whom
  */
-record WatchDrive(URI leader) {
+record WatchDrive(URI leader, Access access) {
 
     private static final long PAUSE_NANOS = 50_000;
 
@@ -22,7 +23,7 @@ record WatchDrive(URI leader) {
      * @throws BenchException a put failed, or something was lost or repeated
      */
     WatchLoad run(WatchClient client, Watchers watchers, Pace pace, int inFlight, Duration duration) {
-        try (Putter putter = new Putter(leader)) {
+        try (Putter putter = new Putter(leader, access)) {
             long began = System.nanoTime();
             long end = began + duration.toNanos();
             do {

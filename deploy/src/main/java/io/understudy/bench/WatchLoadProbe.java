@@ -73,8 +73,8 @@ final class WatchLoadProbe implements WatchProbe {
     }
 
     private long warmUp(ServerPath path, Pace pace) {
-        try (WatchClient client = WatchClient.open(servers.url(path), work.watchers())) {
-            WatchLoad load = new WatchDrive(servers.leader())
+        try (WatchClient client = WatchClient.open(servers.url(path), servers.access(), work.watchers())) {
+            WatchLoad load = new WatchDrive(servers.leader(), servers.access())
                     .run(
                             client,
                             work.watchers(),
@@ -114,11 +114,11 @@ final class WatchLoadProbe implements WatchProbe {
     }
 
     private WatchCost measure(ServerPath path, Watchers watchers, Pace pace, int inFlight, Map<Role, Double> idle) {
-        try (WatchClient client = WatchClient.open(servers.url(path), watchers)) {
+        try (WatchClient client = WatchClient.open(servers.url(path), servers.access(), watchers)) {
             long traffic = servers.voterTraffic();
             long own = ownMicros();
             CpuReading before = cpu.now();
-            WatchLoad load = new WatchDrive(servers.leader())
+            WatchLoad load = new WatchDrive(servers.leader(), servers.access())
                     .run(client, watchers, pace, inFlight, settings.schedule().duration());
             return new WatchCost(
                     load,

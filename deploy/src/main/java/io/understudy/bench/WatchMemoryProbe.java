@@ -32,8 +32,8 @@ final class WatchMemoryProbe implements WatchProbe {
     /** A few come and go, so that the code for them is there. */
     @Override
     public Duration warmUp(ServerPath path) throws InterruptedException {
-        WatchClient.open(servers.url(path), FEW_SHARED).close();
-        WatchClient.open(servers.url(path), FEW_EACH).close();
+        WatchClient.open(servers.url(path), servers.access(), FEW_SHARED).close();
+        WatchClient.open(servers.url(path), servers.access(), FEW_EACH).close();
         TimeUnit.MILLISECONDS.sleep(SETTLING.toMillis());
         return SETTLING;
     }
@@ -41,9 +41,9 @@ final class WatchMemoryProbe implements WatchProbe {
     @Override
     public WatchRun run(ServerPath path, Map<Role, Double> idle) throws InterruptedException {
         double before = residentBytes(path);
-        try (WatchClient many = WatchClient.open(servers.url(path), shared)) {
+        try (WatchClient many = WatchClient.open(servers.url(path), servers.access(), shared)) {
             double withShared = residentBytes(path);
-            try (WatchClient more = WatchClient.open(servers.url(path), EACH)) {
+            try (WatchClient more = WatchClient.open(servers.url(path), servers.access(), EACH)) {
                 double withEach = residentBytes(path);
                 many.check();
                 more.check();

@@ -36,6 +36,9 @@ final class WatchReportText {
         lines.add(
                 "CPU: user and system time of all server processes of the path, less what they use without watchers and"
                         + " puts; less puts: less what as many puts cost with one watcher, too.");
+        if (schedule.authenticated()) {
+            lines.add("Authentication is enabled: all clients come with the token of a user.");
+        }
         if (!schedule.roundTrip().isZero()) {
             lines.add("The voters are " + schedule.roundTrip().toMillis()
                     + " ms (round trip) away from gateway, learner, grpc-proxy and watchers, not from who puts.");

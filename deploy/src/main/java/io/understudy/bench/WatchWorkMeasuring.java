@@ -39,7 +39,8 @@ final class WatchWorkMeasuring {
         Map<ServerPath, Duration> warmUps = new EnumMap<>(ServerPath.class);
         for (ServerPath path : work.paths()) {
             on(path, () -> {
-                WatchClient.open(servers.url(path), Watchers.one()).close();
+                WatchClient.open(servers.url(path), servers.access(), Watchers.one())
+                        .close();
                 notes.accept(work + ", " + path + ", warm-up");
                 warmUps.put(path, probe.warmUp(path));
             });

@@ -46,9 +46,15 @@ final class BenchFlags {
             description = "Keep the voters that far from gateway, learner, grpc-proxy and load; none by default.")
     private Duration roundTrip;
 
+    @Option(
+            names = "--auth",
+            description =
+                    "Enable authentication: all clients come with the token of a user who may read and write all.")
+    private boolean authenticated;
+
     /** @throws IllegalArgumentException a value makes no sense; the message says which */
     Schedule schedule() {
-        return new Schedule(flags.runs(), duration, warmUp, idle, roundTrip);
+        return new Schedule(flags.runs(), duration, warmUp, idle, roundTrip, authenticated);
     }
 
     boolean wantJson() {

@@ -78,11 +78,18 @@ final class LoadGeneratorIT {
     }
 
     private static Shot shot(Api api, int answerBytes) {
-        return new Shot(server(), api, api.request(DataSet.oneKey(true)), answerBytes, 4, api == Api.GRPC ? 16 : 4);
+        return new Shot(
+                server(),
+                Access.OPEN,
+                api,
+                api.request(DataSet.oneKey(true)),
+                answerBytes,
+                4,
+                api == Api.GRPC ? 16 : 4);
     }
 
     private static int answerBytes(Api api) {
-        try (Caller caller = Caller.open(api, server(), 1)) {
+        try (Caller caller = Caller.open(api, server(), Access.OPEN, 1)) {
             return caller.call(api.request(DataSet.oneKey(true)).toByteArray()).join().length;
         }
     }

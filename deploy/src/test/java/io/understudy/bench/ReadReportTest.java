@@ -74,7 +74,7 @@ final class ReadReportTest {
     private static ReadReport report(Duration roundTrip, WorkResult result) {
         ReadBenchSettings settings = new ReadBenchSettings(
                 List.of(Work.POINT),
-                new Schedule(1, Duration.ofSeconds(8), Duration.ofSeconds(3), Duration.ofSeconds(5), roundTrip),
+                new Schedule(1, Duration.ofSeconds(8), Duration.ofSeconds(3), Duration.ofSeconds(5), roundTrip, false),
                 8,
                 EqualLoad.parse("50%"),
                 Generator.AUTO);

@@ -34,8 +34,8 @@ final class WatchDriveIT {
     @ParameterizedTest
     @MethodSource("watchers")
     void everyPutReachesAllWhoWatchItAndIsTimed(Watchers watchers) {
-        try (WatchClient client = WatchClient.open(server(), watchers)) {
-            WatchLoad load = new WatchDrive(server()).run(client, watchers, new Pace(100), 1_000, MOMENT);
+        try (WatchClient client = WatchClient.open(server(), Access.OPEN, watchers)) {
+            WatchLoad load = new WatchDrive(server(), Access.OPEN).run(client, watchers, new Pace(100), 1_000, MOMENT);
 
             assertThat(load.puts()).isPositive();
             assertThat(load.events().requests()).isEqualTo(load.puts() * watchers.reachedByEachPut());
@@ -46,8 +46,8 @@ final class WatchDriveIT {
     @Test
     void asFastAsPossibleNoMoreAreUnderWayThanAllowed() {
         Watchers watchers = new Watchers(50, Spread.SHARED, false);
-        try (WatchClient client = WatchClient.open(server(), watchers)) {
-            WatchLoad load = new WatchDrive(server()).run(client, watchers, Pace.FULL, 1, MOMENT);
+        try (WatchClient client = WatchClient.open(server(), Access.OPEN, watchers)) {
+            WatchLoad load = new WatchDrive(server(), Access.OPEN).run(client, watchers, Pace.FULL, 1, MOMENT);
 
             double elapsedMillis = load.events().elapsed().toNanos() / 1e6;
             assertThat(load.puts() / 2.0 * load.sinceSent().millis(0.5))
@@ -58,7 +58,7 @@ final class WatchDriveIT {
 
     @Test
     void aWatcherWhoseServerEndsIsAFailure() {
-        try (WatchClient client = WatchClient.open(server(), Watchers.one())) {
+        try (WatchClient client = WatchClient.open(server(), Access.OPEN, Watchers.one())) {
             ETCD.cluster().leader().restart();
 
             assertThatThrownBy(() -> client.await(1)).isInstanceOf(BenchException.class);

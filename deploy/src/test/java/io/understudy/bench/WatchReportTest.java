@@ -85,7 +85,8 @@ final class WatchReportTest {
     }
 
     private static Schedule schedule() {
-        return new Schedule(1, Duration.ofSeconds(8), Duration.ofSeconds(3), Duration.ofSeconds(5), Duration.ZERO);
+        return new Schedule(
+                1, Duration.ofSeconds(8), Duration.ofSeconds(3), Duration.ofSeconds(5), Duration.ZERO, false);
     }
 
     private static Measured<WatchRun> paced(double cpuMicros, double p99Millis, double votersToOne) {
