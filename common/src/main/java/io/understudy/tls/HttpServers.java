@@ -6,6 +6,10 @@ import com.sun.net.httpserver.HttpsParameters;
 import com.sun.net.httpserver.HttpsServer;
 import java.io.IOException;
 import java.net.InetSocketAddress;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.SynchronousQueue;
+import java.util.concurrent.ThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
 import javax.net.ssl.SSLParameters;
 import org.jspecify.annotations.Nullable;
 
@@ -14,7 +18,25 @@ public final class HttpServers {
 
     private static final String MAX_EXCHANGE_SECONDS = "10";
 
+    /** A client that shakes hands slowly holds one of them. */
+    private static final int MOST_THREADS = 32;
+
+    private static final long IDLE_SECONDS = 10;
+
     private HttpServers() {}
+
+    /**
+     * Threads for such a server, as many as are busy up to a bound; the connection of whoever comes beyond it is closed. To be
+     * shut down by the caller.
+     */
+    public static ExecutorService workers(String name) {
+        return new ThreadPoolExecutor(
+                0, MOST_THREADS, IDLE_SECONDS, TimeUnit.SECONDS, new SynchronousQueue<>(), work -> {
+                    Thread thread = new Thread(work, name);
+                    thread.setDaemon(true);
+                    return thread;
+                });
+    }
 
     /**
      * One that listens, but accepts nothing yet.

@@ -5,6 +5,7 @@ import com.sun.net.httpserver.HttpServer;
 import io.understudy.cluster.supervise.elect.UntoldException;
 import io.understudy.cluster.supervise.rule.Decision;
 import io.understudy.metrics.ProcessMetrics;
+import io.understudy.tls.ClientCertificates;
 import io.understudy.tls.HttpServers;
 import io.understudy.tls.TlsServer;
 import java.io.IOException;
@@ -13,7 +14,6 @@ import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.concurrent.ExecutorService;
-import java.util.concurrent.Executors;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -44,11 +44,7 @@ final class StateServer implements AutoCloseable {
         this.metrics = metrics;
         this.stale = stale;
         this.server = server;
-        this.workers = Executors.newFixedThreadPool(2, work -> {
-            Thread thread = new Thread(work, "supervisor-http");
-            thread.setDaemon(true);
-            return thread;
-        });
+        this.workers = HttpServers.workers("supervisor-http");
     }
 
     private record Answer(int status, String type, String body) {}
@@ -114,18 +110,16 @@ final class StateServer implements AutoCloseable {
             }
             case "/healthz" -> health();
             case "/pause", "/resume" ->
-                isFromHere(exchange)
+                Operators.include(exchange, tls == null ? ClientCertificates.NONE : tls.clients())
                         ? switched(path)
-                        : new Answer(FORBIDDEN, TEXT, path + " is taken from this machine only\n");
+                        : new Answer(
+                                FORBIDDEN,
+                                TEXT,
+                                path + " is taken from this machine only, and where clients are asked for a certificate"
+                                        + " from those who show one\n");
             default ->
                 new Answer(NOT_FOUND, TEXT, "served are /state, /metrics and /healthz, and POST /pause and /resume\n");
         };
-    }
-
-    private static boolean isFromHere(HttpExchange exchange) {
-        // A browser adds an Origin to what a page of somebody else's makes it send.
-        return exchange.getRemoteAddress().getAddress().isLoopbackAddress()
-                && !exchange.getRequestHeaders().containsKey("Origin");
     }
 
     private Answer switched(String path) {

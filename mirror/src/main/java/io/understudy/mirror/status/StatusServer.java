@@ -16,7 +16,6 @@ import java.util.List;
 import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.concurrent.ExecutorService;
-import java.util.concurrent.Executors;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -49,11 +48,7 @@ public final class StatusServer implements AutoCloseable {
         this.shown = shown;
         this.tls = tls;
         this.server = server;
-        this.workers = Executors.newFixedThreadPool(2, work -> {
-            Thread thread = new Thread(work, "status");
-            thread.setDaemon(true);
-            return thread;
-        });
+        this.workers = HttpServers.workers("status");
     }
 
     /** What a request is answered with. */

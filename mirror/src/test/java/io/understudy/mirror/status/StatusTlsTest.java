@@ -13,11 +13,13 @@ import io.understudy.tls.TlsServer;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
+import java.net.Socket;
 import java.net.URI;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import org.junit.jupiter.api.AfterEach;
@@ -98,6 +100,24 @@ final class StatusTlsTest {
                 .untilAsserted(
                         () -> assertThat(client("https", successor).status()).contains("mirrors"));
         assertThatThrownBy(() -> client("https", operator).status()).isInstanceOf(IOException.class);
+    }
+
+    @Test
+    void clientsThatBeginAHandshakeAndFallSilentKeepNobodyOut() throws Exception {
+        List<Socket> silent = new ArrayList<>();
+        try {
+            for (int i = 0; i < 8; i++) {
+                Socket socket = new Socket(InetAddress.getLoopbackAddress(), server.port());
+                silent.add(socket);
+                // The head of a record that says there are more bytes to come.
+                socket.getOutputStream().write(new byte[] {22, 3, 1, 2, 0, 1});
+            }
+            assertThat(client("https", operator).status()).contains("mirrors");
+        } finally {
+            for (Socket socket : silent) {
+                socket.close();
+            }
+        }
     }
 
     private void trust(Certificates.Pair who) throws IOException {
