@@ -50,9 +50,11 @@ final class PkiIssueCommand implements Callable<Integer> {
     @Option(
             names = "--for",
             split = ",",
-            defaultValue = "server,client",
+            required = true,
             paramLabel = "server|client",
-            description = "What it is good for; both by default, as etcd's members need it.")
+            description =
+                    "What it is good for; etcd's members need both. Who holds one for servers can pose as each of "
+                            + "its hosts.")
     private Set<Subject.Use> uses;
 
     @Option(

@@ -102,7 +102,13 @@ public final class PkiDirectory {
         Path certificate = folder.resolve(name + ".crt");
         try {
             create(key, SECRET, "PRIVATE KEY", issued.key().getEncoded());
-            create(certificate, PUBLIC, "CERTIFICATE", issued.certificate().getEncoded());
+            try {
+                create(certificate, PUBLIC, "CERTIFICATE", issued.certificate().getEncoded());
+            } catch (IOException e) {
+                // So that it can be issued again.
+                Files.delete(key);
+                throw e;
+            }
         } catch (GeneralSecurityException e) {
             throw new IOException(e);
         }

@@ -56,7 +56,7 @@ final class PkiCommandTest {
         assertThat(pki("init")).isZero();
         assertThat(pki("issue", "server", "--host=127.0.0.1,localhost", "--for=server"))
                 .isZero();
-        assertThat(pki("issue", "other", "--host=example.org")).isZero();
+        assertThat(pki("issue", "other", "--host=example.org", "--for=server")).isZero();
         assertThat(pki("issue", "guest", "--common-name=guest", "--for=client")).isZero();
 
         assertThat(nameOfClient("server", "guest")).isEqualTo("CN=guest");
@@ -71,7 +71,7 @@ final class PkiCommandTest {
     @Test
     void anAuthoritySignsForServersAndClientsAndNoFurther() throws Exception {
         assertThat(pki("init", "--common-name=Lab", "--days=30")).isZero();
-        assertThat(pki("issue", "member", "--host=::1")).isZero();
+        assertThat(pki("issue", "member", "--host=::1", "--for=server,client")).isZero();
 
         X509Certificate authority = certificate("ca");
         assertThat(authority.getSubjectX500Principal().getName()).isEqualTo("CN=Lab");
@@ -131,6 +131,18 @@ final class PkiCommandTest {
     }
 
     @Test
+    void whatCouldNotBeWrittenWholeCanBeIssuedAgain() throws Exception {
+        assertThat(pki("init")).isZero();
+        Path elsewhere = Files.createSymbolicLink(folder.resolve("guest.crt"), folder.resolve("none/guest.crt"));
+
+        assertThat(pki("issue", "guest", "--common-name=guest", "--for=client")).isEqualTo(1);
+        assertThat(folder.resolve("guest.key")).doesNotExist();
+
+        Files.delete(elsewhere);
+        assertThat(pki("issue", "guest", "--common-name=guest", "--for=client")).isZero();
+    }
+
+    @Test
     void withoutAnAuthorityThereIsNothingToIssue() {
         assertThat(pki("issue", "guest", "--common-name=guest", "--for=client")).isEqualTo(1);
         assertThat(err.toString()).contains("ca.crt: there is no such file").hasLineCount(1);
@@ -152,7 +164,8 @@ final class PkiCommandTest {
     @ValueSource(
             strings = {
                 "issue",
-                "issue server",
+                "issue server --for=server",
+                "issue server --host=server.example",
                 "issue guest --for=client",
                 "issue ca --common-name=x --for=client",
                 "issue ../x --common-name=x --for=client",
