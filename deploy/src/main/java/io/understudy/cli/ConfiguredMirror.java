@@ -3,6 +3,7 @@ package io.understudy.cli;
 import io.understudy.mirror.MirrorConfiguration;
 import io.understudy.mirror.MirrorSettings;
 import java.nio.file.Path;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
@@ -14,6 +15,13 @@ final class ConfiguredMirror {
 
     private ConfiguredMirror() {}
 
+    /** Without what such commands read by themselves. */
+    private static Map<String, String> settings(Map<String, String> environment) {
+        Map<String, String> rest = new HashMap<>(environment);
+        rest.keySet().removeAll(TakeOverFlags.VARIABLES);
+        return rest;
+    }
+
     /**
      * The mirror of that name, or the only one.
      *
@@ -22,8 +30,8 @@ final class ConfiguredMirror {
      */
     static MirrorSettings.Mirror find(
             Path file, Map<String, String> values, @Nullable String name, CommandLine command) {
-        List<MirrorSettings.Mirror> mirrors =
-                MirrorConfiguration.load(file, System.getenv(), values).mirrors();
+        List<MirrorSettings.Mirror> mirrors = MirrorConfiguration.load(file, settings(System.getenv()), values)
+                .mirrors();
         List<String> names = mirrors.stream().map(MirrorSettings.Mirror::name).toList();
         if (name == null && mirrors.size() > 1) {
             throw new ParameterException(command, "which mirror is meant? Give --mirror, one of " + names);

@@ -7,6 +7,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.Map;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine;
 import picocli.CommandLine.Option;
@@ -16,6 +17,9 @@ final class TakeOverFlags {
 
     private static final String SOURCE_USER = "UNDERSTUDY_SOURCE_USER";
     private static final String TARGET_USER = "UNDERSTUDY_TARGET_USER";
+
+    /** Of the environment, but no settings of a mirror. */
+    static final Set<String> VARIABLES = Set.of(SOURCE_USER, TARGET_USER);
 
     @Option(
             names = "--config",
