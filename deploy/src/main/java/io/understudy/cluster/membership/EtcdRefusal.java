@@ -50,10 +50,10 @@ enum EtcdRefusal {
             "a learner was asked, which changes no membership. Ask a voter"),
     PERMISSION_DENIED(
             "etcdserver: permission denied",
-            "members are changed by users with the role root only. Use the client certificate of one"),
+            "members are changed by users with the role root only. Give the name and password of one (cluster.user, cluster.passwordFile), or its client certificate"),
     USER_EMPTY(
             "etcdserver: user name is empty",
-            "the cluster wants to know who asks. Use the client certificate of a user with the role root");
+            "the cluster wants to know who asks. Give a user with the role root (cluster.user, cluster.passwordFile), or its client certificate");
 
     private final String message;
     private final String explanation;

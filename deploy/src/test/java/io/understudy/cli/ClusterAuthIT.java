@@ -1,0 +1,164 @@
+package io.understudy.cli;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import io.understudy.cluster.machine.Machines;
+import io.understudy.cluster.machine.MemberSpec;
+import io.understudy.local.binary.EtcdBinaries;
+import io.understudy.local.process.Command;
+import io.understudy.local.process.FreePorts;
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.io.StringWriter;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Commands for a cluster that asks who asks, as a user with the role root, who is not root, and as users without it. */
+final class ClusterAuthIT {
+
+    private static final Duration COMMAND = Duration.ofSeconds(30);
+    private static final int MEMBERS = 4;
+
+    @TempDir
+    private Path folder;
+
+    private final FreePorts ports = FreePorts.take(2 * MEMBERS);
+    private final String etcdctl = EtcdBinaries.find().etcdctl().toString();
+    private Path anonymous;
+    private Path reader;
+    private Path supervisor;
+    private String status = "";
+
+    @BeforeEach
+    void foundThreeMembersThatAskWhoAsks() throws Exception {
+        anonymous = configuration("anonymous", "");
+        reader = configuration("reader", user("reader"));
+        supervisor = configuration("supervisor", user("supervisor"));
+        try (ClusterConnection cluster = ClusterConnection.open(anonymous, Map.of())) {
+            machines(cluster).foundAll(cluster.places().subList(0, 3), "auth");
+        }
+        await().atMost(COMMAND).until(() -> run(anonymous, "status") == 0);
+        for (String role : List.of("root", "supervisor")) {
+            etcdctl("user", "add", role + ":" + password(role));
+            etcdctl("user", "grant-role", role, "root");
+        }
+        etcdctl("user", "add", "reader:" + password("reader"));
+        etcdctl("role", "add", "reader");
+        etcdctl("role", "grant-permission", "reader", "read", "", "--prefix");
+        etcdctl("user", "grant-role", "reader", "reader");
+        etcdctl("auth", "enable");
+    }
+
+    @AfterEach
+    void end() throws Exception {
+        try (ClusterConnection cluster = ClusterConnection.open(anonymous, Map.of())) {
+            Machines machines = machines(cluster);
+            for (MemberSpec member : cluster.places()) {
+                machines.stop(member);
+            }
+        }
+        ports.close();
+    }
+
+    @Test
+    void everyCommandWorksByTheRoleRootAndIsRefusedWithout() throws Exception {
+        assertThat(run(anonymous, "status")).isEqualTo(1);
+        assertThat(status).contains("user name is empty");
+        assertThat(run(reader, "status")).isEqualTo(1);
+        assertThat(status).contains("permission denied");
+        assertThat(run(reader, "remove", "m-3", "--yes")).isEqualTo(1);
+        assertThat(status).contains("permission denied");
+
+        done("status");
+        done("add", "m-4", "--promote=never", "--yes");
+        done("promote", "m-4", "--yes");
+        done("remove", "m-4", "--yes");
+        done("move-leader", "m-2", "--yes");
+        done("roll", "--yes");
+        done("snapshot", "save", "--to=" + folder.resolve("snapshots"));
+        try (var files = Files.list(folder.resolve("snapshots"))) {
+            assertThat(files).hasSize(1);
+        }
+    }
+
+    @Test
+    void aLostQuorumIsRecovered() throws Exception {
+        done("status");
+        try (ClusterConnection cluster = ClusterConnection.open(supervisor, Map.of())) {
+            Machines machines = machines(cluster);
+            for (MemberSpec member : cluster.places().subList(1, 3)) {
+                machines.stop(member);
+                deleteData(member);
+            }
+        }
+        done("recover", "--from=m-1", "--yes");
+        assertThat(run(supervisor, "status")).as(status).isZero();
+        assertThat(status).contains("1 voter, 1 healthy");
+    }
+
+    private void deleteData(MemberSpec member) throws IOException {
+        Files.move(folder.resolve(member.name()), folder.resolve(member.name() + "-lost"));
+    }
+
+    private void done(String... command) {
+        assertThat(run(supervisor, command))
+                .as("%s%n%s", List.of(command), status)
+                .isZero();
+    }
+
+    private int run(Path configuration, String... command) {
+        List<String> line = new ArrayList<>(List.of("cluster"));
+        line.addAll(List.of(command));
+        line.add("--config=" + configuration);
+        StringWriter told = new StringWriter();
+        PrintWriter writer = new PrintWriter(told, true);
+        int exit = Understudy.run(writer, writer, line.toArray(String[]::new));
+        status = told.toString();
+        return exit;
+    }
+
+    private static Machines machines(ClusterConnection cluster) {
+        return cluster.machines(told -> {});
+    }
+
+    private void etcdctl(String... command) {
+        List<String> line = new ArrayList<>(List.of(etcdctl, "--endpoints=127.0.0.1:" + ports.get(0)));
+        line.addAll(List.of(command));
+        var unused = Command.of(line).run(COMMAND);
+    }
+
+    private static String password(String user) {
+        return "of-" + user;
+    }
+
+    private String user(String name) throws IOException {
+        Path file = Files.writeString(folder.resolve(name + ".password"), password(name));
+        return "\n  user: " + name + "\n  passwordFile: '" + file + "'";
+    }
+
+    private Path configuration(String name, String user) throws IOException {
+        StringBuilder text = new StringBuilder("cluster:\n  endpoints: ['http://127.0.0.1:" + ports.get(0)
+                + "', 'http://127.0.0.1:" + ports.get(2) + "']" + user + "\nmachines:\n");
+        for (int i = 0; i < MEMBERS; i++) {
+            String member = "m-" + (i + 1);
+            text.append("""
+                      %s:
+                        peerUrls: 'http://127.0.0.1:%d'
+                        clientUrls: 'http://127.0.0.1:%d'
+                        process: local
+                        dataDirectory: '%s'
+                    """.formatted(member, ports.get(2 * i + 1), ports.get(2 * i), folder.resolve(member))
+                    .indent(2));
+        }
+        return Files.writeString(folder.resolve(name + ".yaml"), text);
+    }
+}
