@@ -164,6 +164,14 @@ final class MirrorStatus implements SinkListener {
         }
     }
 
+    /** Why the source tells nothing, to a mirror that waits for it. */
+    synchronized void sourceSilent(String why) {
+        String waiting = "waiting for the source, " + source;
+        if (state == MirrorState.STARTING && reason.startsWith(waiting)) {
+            reason = waiting + ": " + why;
+        }
+    }
+
     synchronized MirrorState state() {
         return state;
     }

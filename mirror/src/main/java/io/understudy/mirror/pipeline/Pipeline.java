@@ -96,7 +96,9 @@ public final class Pipeline implements AutoCloseable {
         CompletableFuture<Void> unused = head.handle((revision, failed) -> {
             asking.set(false);
             status.sampled(question.askedAt(), revision);
-            if (revision != null && plan.isCurrent()) {
+            if (failed != null) {
+                status.sourceSilent(String.valueOf(failed.getMessage()));
+            } else if (revision != null && plan.isCurrent()) {
                 currency.answered(question, revision);
             }
             return null;
