@@ -115,6 +115,10 @@ public record EtcdSettings(
         return new EtcdSettings(newName, endpoints, discovery, probeInterval, requestTimeout, tls, login);
     }
 
+    public EtcdSettings withEndpoints(List<URI> newEndpoints) {
+        return new EtcdSettings(name, newEndpoints, discovery, probeInterval, requestTimeout, tls, login);
+    }
+
     public EtcdSettings withDiscovery(MemberDiscovery newDiscovery) {
         return new EtcdSettings(name, endpoints, newDiscovery, probeInterval, requestTimeout, tls, login);
     }
@@ -123,7 +127,7 @@ public record EtcdSettings(
         return new EtcdSettings(name, endpoints, discovery, probeInterval, requestTimeout, files, login);
     }
 
-    public EtcdSettings withLogin(Credentials newLogin) {
+    public EtcdSettings withLogin(@Nullable Credentials newLogin) {
         return new EtcdSettings(name, endpoints, discovery, probeInterval, requestTimeout, tls, newLogin);
     }
 

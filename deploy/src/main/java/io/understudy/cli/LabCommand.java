@@ -44,6 +44,13 @@ final class LabCommand implements Callable<Integer> {
                     + "directory; from its first start on.")
     private boolean tls;
 
+    @Option(
+            names = "--auth",
+            description =
+                    "Have the core and the DR cluster ask who asks: gateway, mirror and you are users with no more "
+                            + "permissions than each needs, whose passwords are made below the directory; from its first start on.")
+    private boolean auth;
+
     @Option(names = "--exit-after-check", description = "Stop after the self-check; status 0 if it succeeded.")
     private boolean exitAfterCheck;
 
@@ -65,6 +72,7 @@ final class LabCommand implements Callable<Integer> {
                         fresh,
                         !noKafka,
                         tls,
+                        auth,
                         exitAfterCheck,
                         LabPortFlags.of(spec)),
                 output == Output.JSON,

@@ -26,13 +26,14 @@ final class Configurations {
                   listen: %s%s
                 writes: forward
                 source:
-                  endpoints: [%s]%s
+                  endpoints: [%s]%s%s
                 """.formatted(
                         network.address(LabPort.GATEWAY),
                         network.address(LabPort.GATEWAY_REST),
                         listener(network, part),
                         urls(network),
-                        client(2, network, part));
+                        client(2, network, part, LabUsers.GATEWAY),
+                        forOthers(network, part));
     }
 
     static String edgeGateway(LabNetwork network, String part) {
@@ -71,9 +72,9 @@ final class Configurations {
                         network.address(LabPort.MIRROR),
                         listener(network, MIRROR),
                         urls(network),
-                        client(6, network, MIRROR),
+                        client(6, network, MIRROR, LabUsers.MIRROR),
                         network.url(LabPort.DR),
-                        client(8, network, MIRROR));
+                        client(8, network, MIRROR, LabUsers.MIRROR));
         return kafka ? dr + mirrorToKafka(network) + mirrorFromKafka(network) : dr;
     }
 
@@ -88,7 +89,7 @@ final class Configurations {
                         topic: %s
                 """.formatted(
                         urls(network),
-                        client(6, network, MIRROR),
+                        client(6, network, MIRROR, LabUsers.MIRROR),
                         network.address(LabPort.KAFKA),
                         kafkaClient(8, network, MIRROR),
                         TOPIC);
@@ -112,6 +113,15 @@ final class Configurations {
                         client(8, network, MIRROR));
     }
 
+    /** The core cluster, for the commands that look at it and change it. */
+    static String cluster(LabNetwork network, String part) {
+        return """
+                # Written by 'understudy lab' at each start.
+                cluster:
+                  endpoints: [%s]%s
+                """.formatted(urls(network), client(2, network, part, LabUsers.SUPERVISOR));
+    }
+
     /** After a line of the last group before the top level: of all ports of the process. */
     private static String listener(LabNetwork network, String part) {
         TlsFiles files = network.files(part);
@@ -128,6 +138,24 @@ final class Configurations {
                 ? ""
                 : "\n%stls: {trusted: '%s', certificate: '%s', key: '%s'}"
                         .formatted(" ".repeat(indent), files.trusted(), files.certificate(), files.key());
+    }
+
+    /** Likewise, as that user. */
+    private static String client(int indent, LabNetwork network, String part, String user) {
+        LabUsers users = network.users();
+        String login = users == null
+                ? ""
+                : "\n%suser: %s\n%1$spasswordFile: '%s'".formatted(" ".repeat(indent), user, users.passwordFile(user));
+        return client(indent, network, part) + login;
+    }
+
+    /** What a gateway shows where it passes calls on: a certificate that is nobody's. */
+    private static String forOthers(LabNetwork network, String part) {
+        TlsFiles files = network.files(part + "-clients");
+        return files == null
+                ? ""
+                : "\n  clients:\n    tls: {trusted: '%s', certificate: '%s', key: '%s'}"
+                        .formatted(files.trusted(), files.certificate(), files.key());
     }
 
     private static String kafkaClient(int indent, LabNetwork network, String part) {

@@ -80,7 +80,7 @@ public final class Lab implements AutoCloseable {
                         + " ended without tidying up; taking over " + directory.path()));
         LabPorts ports = directory.ports(settings.ports());
         new PortCheck(PortHolders.ofThisMachine()).requireFree(ports, LabPort.used(settings.kafka()));
-        LabNetwork network = new LabNetwork(ports, certificates(directory));
+        LabNetwork network = new LabNetwork(ports, certificates(directory), users(directory));
         directory.remember(ports);
         LabParts parts = LabParts.of(directory, network, settings.kafka(), progress);
         ChildWatch watch = new ChildWatch(parts.all(), InstantSource.system(), progress::note);
@@ -108,12 +108,23 @@ public final class Lab implements AutoCloseable {
     /** Members keep the URLs that they were founded with. */
     private @Nullable LabCertificates certificates(DataDirectory directory) {
         Path folder = directory.path().resolve("pki");
-        boolean before = LabCertificates.existIn(folder);
-        if (before != settings.tls() && Files.exists(directory.path().resolve("core"))) {
-            throw new LabException(directory.path() + " is of a lab " + (before ? "with" : "without")
-                    + " TLS; start it " + (before ? "with" : "without") + " --tls, or anew with --fresh");
-        }
+        requireAsBefore(directory, "TLS", "--tls", LabCertificates.existIn(folder), settings.tls());
         return settings.tls() ? new LabCertificates(folder) : null;
+    }
+
+    private @Nullable LabUsers users(DataDirectory directory) {
+        Path folder = directory.path().resolve("auth");
+        requireAsBefore(directory, "authentication", "--auth", LabUsers.existIn(folder), settings.auth());
+        return settings.auth() ? new LabUsers(folder) : null;
+    }
+
+    private static void requireAsBefore(
+            DataDirectory directory, String what, String flag, boolean before, boolean now) {
+        if (before != now && Files.exists(directory.path().resolve("core"))) {
+            String with = before ? "with" : "without";
+            throw new LabException(directory.path() + " is of a lab " + with + " " + what + "; start it " + with + " "
+                    + flag + ", or anew with --fresh");
+        }
     }
 
     private static Exception explained(Exception failed, DataDirectory directory) {

@@ -14,6 +14,7 @@ import java.nio.file.attribute.PosixFilePermissions;
 import java.time.Duration;
 import java.util.EnumSet;
 import java.util.List;
+import java.util.Set;
 import javax.net.ssl.SSLContext;
 
 /**
@@ -24,6 +25,9 @@ final class LabCertificates {
 
     private static final Duration AUTHORITY = Duration.ofDays(3650);
     private static final Duration VALIDITY = Duration.ofDays(365);
+    /** Whom etcd takes for a user of that name, where it asks who asks and no token is shown. */
+    private static final Set<String> NAMED = Set.of(LabUsers.GATEWAY, LabUsers.MIRROR, LabUsers.OWN);
+
     private static final List<String> HOSTS = List.of("127.0.0.1", "localhost");
 
     private final Path folder;
@@ -43,12 +47,13 @@ final class LabCertificates {
         return Files.exists(folder.resolve("ca.crt"));
     }
 
-    /** Those of a part. They name nobody: whoever shows them is no user of etcd. */
+    /** Those of a part. Unless it is named as a user of etcd, they name nobody. */
     TlsFiles files(String part) {
         Path certificate = folder.resolve(part + ".crt");
         if (!Files.exists(certificate)) {
-            PkiDirectory.Written unused =
-                    pki.issue(part, new Subject(null, HOSTS, EnumSet.allOf(Subject.Use.class), VALIDITY));
+            PkiDirectory.Written unused = pki.issue(
+                    part,
+                    new Subject(NAMED.contains(part) ? part : null, HOSTS, EnumSet.allOf(Subject.Use.class), VALIDITY));
         }
         return new TlsFiles(authority(), certificate, folder.resolve(part + ".key"));
     }

@@ -3,12 +3,14 @@ package io.understudy.lab;
 import io.understudy.cluster.machine.MachineSettings;
 import io.understudy.cluster.machine.MemberSpec;
 import io.understudy.cluster.machine.ProcessKind;
+import io.understudy.etcd.EtcdSettings;
 import io.understudy.lab.check.EtcdViewpoint;
 import io.understudy.lab.check.KafkaViewpoint;
 import io.understudy.lab.check.SelfCheck;
 import io.understudy.lab.check.Sighting;
 import io.understudy.lab.check.Viewpoint;
 import io.understudy.lab.directory.DataDirectory;
+import io.understudy.lab.failure.LabException;
 import io.understudy.lab.part.Child;
 import io.understudy.lab.part.CoreClusterPart;
 import io.understudy.lab.part.EtcdPart;
@@ -24,10 +26,13 @@ import io.understudy.local.kafka.LocalKafka;
 import io.understudy.local.kafka.LocalKafkaBuilder;
 import io.understudy.local.process.Folders;
 import io.understudy.tls.TlsFiles;
+import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import org.jspecify.annotations.Nullable;
 
 /**
  * What the lab consists of and how it hangs together.
@@ -41,9 +46,11 @@ final class LabParts {
     private static final String HEAP = "-Xmx512m";
 
     /** Whose certificate the lab itself shows, and its user may. */
-    private static final String OWN = "lab";
+    private static final String OWN = LabUsers.OWN;
 
     private static final String CORE = "core";
+    private static final List<LabPort> CORE_PORTS =
+            List.of(LabPort.VOTER_1, LabPort.VOTER_2, LabPort.VOTER_3, LabPort.LEARNER);
 
     private final LabNetwork network;
     private final DataDirectory directory;
@@ -62,6 +69,7 @@ final class LabParts {
     }
 
     private LabParts(DataDirectory directory, LabNetwork network, boolean withKafka, Progress progress) {
+        LabUsers users = network.users();
         this.network = network;
         this.directory = directory;
         this.programs = new EtcdPrograms(progress);
@@ -71,10 +79,17 @@ final class LabParts {
                         coreSeat(2, "voter-2", LabPort.VOTER_2, LabPort.VOTER_2_PEER),
                         coreSeat(3, "voter-3", LabPort.VOTER_3, LabPort.VOTER_3_PEER)),
                 coreSeat(4, "learner", LabPort.LEARNER, LabPort.LEARNER_PEER),
-                network.files(OWN),
+                clusterSettings(network),
+                users == null ? null : users.ofCore(),
                 programs,
                 progress);
-        this.dr = new EtcdPart("dr", List.of("dr-1"), () -> single("dr", LabPort.DR, LabPort.DR_PEER), progress);
+        this.dr = new EtcdPart(
+                "dr",
+                List.of("dr-1"),
+                () -> single("dr", LabPort.DR, LabPort.DR_PEER, users),
+                users == null ? null : users.ofCopy(),
+                network.files(OWN),
+                progress);
         this.gateway = new UnderstudyPart(
                 "gateway",
                 "gateway",
@@ -100,7 +115,10 @@ final class LabParts {
         return new Relay(
                 new KafkaPart(broker(), progress),
                 new EtcdPart(
-                        "edge", List.of("edge-1"), () -> single("edge", LabPort.EDGE, LabPort.EDGE_PEER), progress),
+                        "edge",
+                        List.of("edge-1"),
+                        () -> single("edge", LabPort.EDGE, LabPort.EDGE_PEER, null),
+                        progress),
                 new UnderstudyPart(
                         "edge-gateway",
                         "gateway",
@@ -112,7 +130,18 @@ final class LabParts {
                         progress));
     }
 
+    private static EtcdSettings clusterSettings(LabNetwork network) {
+        EtcdSettings own = network.client(LabPort.VOTER_1, OWN, LabUsers.SUPERVISOR);
+        return own.withEndpoints(CORE_PORTS.stream().map(network::url).toList());
+    }
+
     static LabParts of(DataDirectory directory, LabNetwork network, boolean withKafka, Progress progress) {
+        Path cluster = directory.folder(CORE).resolve("cluster.yaml");
+        try {
+            Files.writeString(cluster, Configurations.cluster(network, OWN));
+        } catch (IOException e) {
+            throw new LabException("the configuration " + cluster + " can't be written: " + e.getMessage(), e);
+        }
         return new LabParts(directory, network, withKafka, progress);
     }
 
@@ -141,7 +170,8 @@ final class LabParts {
                         "--peer-client-cert-auth=true");
     }
 
-    private LocalEtcd single(String name, LabPort client, LabPort peer) {
+    /** @param users of it; null for none */
+    private LocalEtcd single(String name, LabPort client, LabPort peer, @Nullable LabUsers users) {
         return LocalEtcd.builder()
                 .name(name)
                 .voters(1)
@@ -150,6 +180,7 @@ final class LabParts {
                 .peerPorts(numbers(peer))
                 .binaries(programs.found())
                 .tls(network.server(name))
+                .rootPassword(users == null ? null : users.login(LabUsers.ROOT).password())
                 .build();
     }
 
@@ -199,24 +230,24 @@ final class LabParts {
 
     /** Of what writes to a voter and looks at these viewpoints. */
     SelfCheck check(Viewpoints viewpoints) {
-        return new SelfCheck(network.url(LabPort.VOTER_1), network.files(OWN), viewpoints.all());
+        return new SelfCheck(network.client(LabPort.VOTER_1, OWN, LabUsers.OWN), viewpoints.all());
     }
 
     Viewpoints viewpoints() {
-        TlsFiles own = network.files(OWN);
         LabCertificates certificates = network.certificates();
         List<Viewpoint> all = new ArrayList<>();
-        all.add(new EtcdViewpoint("seen at the gateway, serializable read", network.url(LabPort.GATEWAY), own));
-        all.add(new EtcdViewpoint("seen in the DR cluster", network.url(LabPort.DR), own));
+        all.add(new EtcdViewpoint(
+                "seen at the gateway, serializable read", network.client(LabPort.GATEWAY, OWN, LabUsers.OWN)));
+        all.add(new EtcdViewpoint("seen in the DR cluster", network.client(LabPort.DR, OWN, LabUsers.OWN)));
         if (relay.isPresent()) {
             all.add(new KafkaViewpoint(
                     "seen in Kafka, topic " + Configurations.TOPIC,
                     network.address(LabPort.KAFKA),
                     certificates == null ? null : certificates.kafkaClient(OWN),
                     Configurations.TOPIC));
-            all.add(new EtcdViewpoint("seen in the edge cluster, fed from Kafka", network.url(LabPort.EDGE), own));
+            all.add(new EtcdViewpoint("seen in the edge cluster, fed from Kafka", network.client(LabPort.EDGE, OWN)));
             all.add(new EtcdViewpoint(
-                    "seen at the edge gateway, fed from Kafka", network.url(LabPort.EDGE_GATEWAY), own));
+                    "seen at the edge gateway, fed from Kafka", network.client(LabPort.EDGE_GATEWAY, OWN)));
         }
         return new Viewpoints(all);
     }
@@ -228,24 +259,7 @@ final class LabParts {
                 served.add(new LabReport.Served(port.part(), port.serves(), network.address(port), pid(port.part())));
             }
         }
-        return new LabReport(directory.path(), served, check, hints());
-    }
-
-    private List<String> hints() {
-        TlsFiles own = network.files(OWN);
-        String etcdctl = programs.found().etcdctl() + " --endpoints=";
-        String curl = "curl -s ";
-        if (own == null) {
-            etcdctl += network.address(LabPort.GATEWAY);
-        } else {
-            etcdctl += network.url(LabPort.GATEWAY) + " --cacert=" + own.trusted() + " --cert=" + own.certificate()
-                    + " --key=" + own.key();
-            curl += "--cacert " + own.trusted() + " --cert " + own.certificate() + " --key " + own.key() + " ";
-        }
-        return List.of(
-                etcdctl + " put greeting hello",
-                etcdctl + " get greeting",
-                curl + network.url(LabPort.GATEWAY_REST).resolve("/v1/kv/greeting"));
+        return new LabReport(directory.path(), served, check, new Hints(network, directory, programs.found()).all());
     }
 
     private long pid(String child) {

@@ -61,6 +61,7 @@ public record LabReport(Path dataDirectory, List<Served> endpoints, List<Sightin
                 .put("where", each.where())
                 .put("putMillis", rounded(each.write()))
                 .put("deleteMillis", rounded(each.delete())));
+        hints.forEach(root.withArray("hints")::add);
         try {
             return mapper.writerWithDefaultPrettyPrinter().writeValueAsString(root);
         } catch (JsonProcessingException e) {

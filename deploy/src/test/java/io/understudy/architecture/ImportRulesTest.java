@@ -116,8 +116,8 @@ final class ImportRulesTest {
 
             .report
             .lab                .cluster .etcd .pki .tls .report .local com.fasterxml.jackson io.micrometer javax.net.ssl
-            .lab                org.slf4j
-            .lab.check          .lab.failure .lab.plan .tls com.google.protobuf io.etcd.jetcd.api io.grpc
+            .lab                .vocabulary com.google.protobuf io.etcd.jetcd.api io.grpc org.slf4j
+            .lab.check          .lab.failure .lab.plan .etcd com.google.protobuf io.etcd.jetcd.api io.grpc
             .lab.check          org.apache.kafka.clients org.apache.kafka.common org.slf4j
             .bench              .lab.part .lab.progress .report .local com.fasterxml.jackson com.google.protobuf
             .bench              io.etcd.jetcd.api io.grpc io.netty
@@ -129,7 +129,7 @@ final class ImportRulesTest {
             .bench.kafka        .bench .bench.relay .lab.part .lab.progress .local .vocabulary .kafka .feed.kafka
             .bench.kafka        com.google.protobuf org.apache.kafka.clients org.apache.kafka.common
             .cluster            .vocabulary .etcd .config .metrics .tls .local .report com.fasterxml.jackson
-            .cluster            com.google.protobuf com.sun.net.httpserver io.etcd.jetcd.api io.grpc io.micrometer org.slf4j
+            .cluster            javax.net.ssl com.google.protobuf com.sun.net.httpserver io.etcd.jetcd.api io.grpc io.micrometer org.slf4j
             .pki                .tls javax.security org.bouncycastle
             .seed               .mirror.takeover .mirror.scope .vocabulary .etcd .local com.google.protobuf
             .seed               io.etcd.jetcd.api io.micrometer

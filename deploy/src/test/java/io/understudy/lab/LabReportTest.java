@@ -34,5 +34,6 @@ final class LabReportTest {
         assertThat(json.at("/endpoints/0/pid").asLong()).isEqualTo(4711);
         assertThat(json.at("/check/0/putMillis").asDouble()).isEqualTo(7.5);
         assertThat(json.at("/check/0/deleteMillis").asDouble()).isEqualTo(12.0);
+        assertThat(json.at("/hints/0").asText()).isEqualTo("etcdctl get greeting");
     }
 }

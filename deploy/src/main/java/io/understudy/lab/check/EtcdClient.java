@@ -5,59 +5,60 @@ import io.etcd.jetcd.api.DeleteRangeRequest;
 import io.etcd.jetcd.api.KVGrpc;
 import io.etcd.jetcd.api.PutRequest;
 import io.etcd.jetcd.api.RangeRequest;
-import io.etcd.jetcd.api.RangeResponse;
-import io.grpc.ManagedChannel;
-import io.grpc.netty.NettyChannelBuilder;
-import io.understudy.tls.TlsContext;
-import io.understudy.tls.TlsFiles;
-import java.net.URI;
+import io.grpc.MethodDescriptor;
+import io.grpc.StatusRuntimeException;
+import io.understudy.etcd.Endpoint;
+import io.understudy.etcd.EtcdConnections;
+import io.understudy.etcd.EtcdSettings;
+import java.time.Duration;
 import java.util.Optional;
-import java.util.concurrent.TimeUnit;
-import org.jspecify.annotations.Nullable;
+import java.util.concurrent.CompletionException;
 
-/** A plain client of one etcd server or gateway. Every call has a deadline and fails with a gRPC status. */
+/** A client of one etcd server or gateway. Every call has a deadline and fails with a gRPC status. */
 final class EtcdClient implements AutoCloseable {
 
-    private static final long DEADLINE_SECONDS = 5;
+    private static final Duration DEADLINE = Duration.ofSeconds(5);
 
-    private final ManagedChannel channel;
+    private final Endpoint server;
+    private final EtcdConnections connections;
 
-    /** @param tls null for plain text */
-    EtcdClient(URI server, @Nullable TlsFiles tls) {
-        NettyChannelBuilder builder = NettyChannelBuilder.forAddress(server.getHost(), server.getPort());
-        if (tls == null) {
-            channel = builder.usePlaintext().build();
-        } else {
-            // Closed, it looks for new files no more.
-            try (TlsContext context = TlsContext.of(tls)) {
-                channel = builder.sslContext(context.forGrpc()).build();
-            }
-        }
+    /** @param server of the first endpoint */
+    EtcdClient(EtcdSettings server) {
+        this.server = server.seeds().get(0);
+        this.connections = EtcdConnections.open(server);
     }
 
     void put(ByteString key, ByteString value) {
-        stub().put(PutRequest.newBuilder().setKey(key).setValue(value).build());
+        var unused = call(
+                KVGrpc.getPutMethod(),
+                PutRequest.newBuilder().setKey(key).setValue(value).build());
     }
 
     void delete(ByteString key) {
-        stub().deleteRange(DeleteRangeRequest.newBuilder().setKey(key).build());
+        var unused = call(
+                KVGrpc.getDeleteRangeMethod(),
+                DeleteRangeRequest.newBuilder().setKey(key).build());
     }
 
     /** What this very server has, without asking others. */
     Optional<ByteString> read(ByteString key) {
-        RangeResponse answer = stub().range(RangeRequest.newBuilder()
-                .setKey(key)
-                .setSerializable(true)
-                .build());
-        return answer.getKvsList().stream().findFirst().map(found -> found.getValue());
+        RangeRequest request =
+                RangeRequest.newBuilder().setKey(key).setSerializable(true).build();
+        return call(KVGrpc.getRangeMethod(), request).getKvsList().stream()
+                .findFirst()
+                .map(found -> found.getValue());
     }
 
-    private KVGrpc.KVBlockingStub stub() {
-        return KVGrpc.newBlockingStub(channel).withWaitForReady().withDeadlineAfter(DEADLINE_SECONDS, TimeUnit.SECONDS);
+    private <Q, A> A call(MethodDescriptor<Q, A> method, Q request) {
+        try {
+            return connections.call(server, method, request, DEADLINE).join();
+        } catch (CompletionException e) {
+            throw e.getCause() instanceof StatusRuntimeException refused ? refused : e;
+        }
     }
 
     @Override
     public void close() {
-        channel.shutdownNow();
+        connections.close();
     }
 }

@@ -2,9 +2,8 @@ package io.understudy.lab.check;
 
 import com.google.protobuf.ByteString;
 import io.grpc.StatusRuntimeException;
+import io.understudy.etcd.EtcdSettings;
 import io.understudy.lab.failure.LabException;
-import io.understudy.tls.TlsFiles;
-import java.net.URI;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
@@ -17,14 +16,14 @@ public final class EtcdViewpoint implements Viewpoint {
     private static final long PAUSE_MICROS = 500;
 
     private final String name;
-    private final URI server;
+    private final EtcdSettings server;
     private final EtcdClient client;
 
-    /** @param tls null for plain text */
-    public EtcdViewpoint(String name, URI server, @Nullable TlsFiles tls) {
+    /** @param server how to reach it, as whom */
+    public EtcdViewpoint(String name, EtcdSettings server) {
         this.name = name;
         this.server = server;
-        this.client = new EtcdClient(server, tls);
+        this.client = new EtcdClient(server);
     }
 
     @Override
@@ -55,7 +54,7 @@ public final class EtcdViewpoint implements Viewpoint {
             }
             TimeUnit.MICROSECONDS.sleep(PAUSE_MICROS);
         } while (System.nanoTime() < end);
-        throw new LabException(name + " (" + server + ") does not show the "
+        throw new LabException(name + " (" + server.seeds().get(0) + ") does not show the "
                 + (value == null ? "deletion" : "write") + " of key " + key.toStringUtf8() + " within "
                 + deadline.toSeconds() + " s: " + seen);
     }

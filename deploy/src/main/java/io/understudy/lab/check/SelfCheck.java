@@ -2,11 +2,10 @@ package io.understudy.lab.check;
 
 import com.google.protobuf.ByteString;
 import io.grpc.StatusRuntimeException;
+import io.understudy.etcd.EtcdSettings;
 import io.understudy.lab.failure.LabException;
 import io.understudy.lab.plan.StartPlan;
 import io.understudy.lab.plan.Step;
-import io.understudy.tls.TlsFiles;
-import java.net.URI;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -24,19 +23,17 @@ public final class SelfCheck {
     private static final String PREFIX = "understudy-lab-check/";
     private static final Duration DEADLINE = Duration.ofSeconds(15);
 
-    private final URI voter;
-    private final @Nullable TlsFiles tls;
+    private final EtcdSettings voter;
     private final List<Viewpoint> viewpoints;
 
     /**
      * A check, not begun.
      *
-     * @param tls for the connection to the voter; null for plain text
+     * @param voter how to reach it, as whom
      * @param viewpoints the caller closes them
      */
-    public SelfCheck(URI voter, @Nullable TlsFiles tls, List<Viewpoint> viewpoints) {
+    public SelfCheck(EtcdSettings voter, List<Viewpoint> viewpoints) {
         this.voter = voter;
-        this.tls = tls;
         this.viewpoints = List.copyOf(viewpoints);
     }
 
@@ -48,7 +45,7 @@ public final class SelfCheck {
      * @throws LabException a viewpoint does not show the write or the deletion in time, or the voter refuses it
      */
     public List<Sighting> run() throws Exception {
-        try (EtcdClient client = new EtcdClient(voter, tls)) {
+        try (EtcdClient client = new EtcdClient(voter)) {
             everywhere(viewpoint -> viewpoint.connect(DEADLINE));
             round(client);
             return round(client);
@@ -77,7 +74,8 @@ public final class SelfCheck {
         try {
             change.run();
         } catch (StatusRuntimeException e) {
-            throw new LabException("the voter at " + voter + " refuses the self-check's write: " + e.getStatus(), e);
+            throw new LabException(
+                    "the voter at " + voter.seeds().get(0) + " refuses the self-check's write: " + e.getStatus(), e);
         }
         seen.put(ACKNOWLEDGED, Duration.ofNanos(System.nanoTime() - sent));
         everywhere(viewpoint -> {

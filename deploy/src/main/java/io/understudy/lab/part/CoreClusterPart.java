@@ -26,8 +26,6 @@ import io.understudy.lab.progress.Progress;
 import io.understudy.local.process.FreePorts;
 import io.understudy.local.process.LocalProcesses;
 import io.understudy.local.process.ServerProcess;
-import io.understudy.tls.TlsFiles;
-import java.net.URI;
 import java.nio.file.Files;
 import java.time.Duration;
 import java.time.InstantSource;
@@ -52,7 +50,8 @@ public final class CoreClusterPart implements Part {
 
     private final List<Seat> voters;
     private final Seat learner;
-    private final @Nullable TlsFiles tls;
+    private final EtcdSettings cluster;
+    private final @Nullable Authentication authentication;
     private final Progress progress;
     private final LocalControl control;
     private final Machines machines;
@@ -74,12 +73,21 @@ public final class CoreClusterPart implements Part {
         }
     }
 
-    /** @param tls for connections to the members; null for plain text */
+    /**
+     * @param cluster how its voters and its learner are reached, as whom
+     * @param authentication who may do what in it; null for everybody everything
+     */
     public CoreClusterPart(
-            List<Seat> voters, Seat learner, @Nullable TlsFiles tls, EtcdPrograms programs, Progress progress) {
+            List<Seat> voters,
+            Seat learner,
+            EtcdSettings cluster,
+            @Nullable Authentication authentication,
+            EtcdPrograms programs,
+            Progress progress) {
         this.voters = List.copyOf(voters);
         this.learner = learner;
-        this.tls = tls;
+        this.cluster = cluster.withName(NAME);
+        this.authentication = authentication;
         this.progress = progress;
         this.control =
                 new LocalControl(new LocalProcesses(), () -> programs.found().etcd());
@@ -111,13 +119,14 @@ public final class CoreClusterPart implements Part {
             seats().filter(Seat::hasData).map(Seat::member).forEach(machines::start);
         }
         MeterRegistry unread = new SimpleMeterRegistry();
-        EtcdSettings plain = EtcdSettings.of(seats().flatMap(seat -> seat.member().clientUrls().stream())
-                        .toArray(URI[]::new))
-                .withName(NAME);
-        EtcdSettings settings = tls == null ? plain : plain.withTls(tls);
-        try (EtcdConnections connections = EtcdConnections.open(settings)) {
-            EtcdObserver observer = new EtcdObserver(settings, connections, unread);
-            awaitVoters(observer);
+        try (EtcdConnections connections = EtcdConnections.open(cluster)) {
+            awaitVoters(new EtcdObserver(cluster, connections, unread));
+        }
+        if (authentication != null) {
+            authentication.enable(cluster);
+        }
+        try (EtcdConnections connections = EtcdConnections.open(cluster)) {
+            EtcdObserver observer = new EtcdObserver(cluster, connections, unread);
             Outcome outcome = new Runner(
                             observer,
                             new StepWork(new EtcdMembership(observer, connections, unread), machines),

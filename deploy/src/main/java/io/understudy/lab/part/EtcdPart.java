@@ -1,10 +1,12 @@
 package io.understudy.lab.part;
 
+import io.understudy.etcd.EtcdSettings;
 import io.understudy.lab.progress.Phase;
 import io.understudy.lab.progress.Progress;
 import io.understudy.local.etcd.EtcdMember;
 import io.understudy.local.etcd.EtcdRequestException;
 import io.understudy.local.etcd.LocalEtcd;
+import io.understudy.tls.TlsFiles;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.Executors;
@@ -23,16 +25,33 @@ public final class EtcdPart implements Part {
     private final String name;
     private final List<String> members;
     private final Supplier<LocalEtcd> description;
+    private final @Nullable Authentication authentication;
+    private final @Nullable TlsFiles tls;
     private final Progress progress;
     private volatile @Nullable LocalEtcd cluster;
     private volatile List<Child> children = List.of();
 
+    /** One that asks nobody who he is. */
+    public EtcdPart(String name, List<String> members, Supplier<LocalEtcd> description, Progress progress) {
+        this(name, members, description, null, null, progress);
+    }
+
     /**
      * @param members what the members are called in the lab, voters first
      * @param description makes the cluster, not started, with as many members
+     * @param authentication who may do what in it; null for everybody everything
+     * @param tls how its users are made; null for plain text
      */
-    public EtcdPart(String name, List<String> members, Supplier<LocalEtcd> description, Progress progress) {
+    public EtcdPart(
+            String name,
+            List<String> members,
+            Supplier<LocalEtcd> description,
+            @Nullable Authentication authentication,
+            @Nullable TlsFiles tls,
+            Progress progress) {
         this.name = name;
+        this.authentication = authentication;
+        this.tls = tls;
         this.members = List.copyOf(members);
         this.description = description;
         this.progress = progress;
@@ -59,6 +78,11 @@ public final class EtcdPart implements Part {
                     new Observation(started.members()), LOOK_MILLIS, LOOK_MILLIS, TimeUnit.MILLISECONDS);
             started.start();
             observation.cancel(false);
+            if (authentication != null) {
+                EtcdSettings plain =
+                        EtcdSettings.of(started.clientUrls().get(0)).withName(name);
+                authentication.enable(tls == null ? plain : plain.withTls(tls));
+            }
         } finally {
             observer.shutdownNow();
         }

@@ -118,13 +118,17 @@ final class EtcdApi {
         await(post(leader, "/v3/maintenance/transfer-leadership", body, RECONFIGURATION));
     }
 
-    /** Makes root with that password, has the cluster ask who asks, and is root from now on. */
-    void enableAuthentication(URI client, String rootPassword, Supplier<List<URI>> voters) {
+    /** Makes root with that password, and has the cluster ask who asks. */
+    void enableAuthentication(URI client, String rootPassword) {
         ObjectNode user = json.createObjectNode().put("name", "root").put("password", rootPassword);
         await(post(client, "/v3/auth/user/add", user, RECONFIGURATION));
         ObjectNode grant = json.createObjectNode().put("user", "root").put("role", "root");
         await(post(client, "/v3/auth/user/grant", grant, RECONFIGURATION));
         await(post(client, "/v3/auth/enable", json.createObjectNode(), RECONFIGURATION));
+    }
+
+    /** @param voters that give tokens */
+    void authenticateAs(String rootPassword, Supplier<List<URI>> voters) {
         root = new Root(rootPassword, voters);
     }
 

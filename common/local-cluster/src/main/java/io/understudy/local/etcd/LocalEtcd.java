@@ -182,7 +182,13 @@ public final class LocalEtcd implements AutoCloseable {
      * is asked as root. Users and roles are for {@link #etcdctl} with {@code --user root:…}.
      */
     public void enableAuthentication(String rootPassword) {
-        api.enableAuthentication(leader().addresses().client(), rootPassword, () -> voters().stream()
+        api.enableAuthentication(leader().addresses().client(), rootPassword);
+        authenticateAs(rootPassword);
+    }
+
+    /** From now on asks as root where the members want to know who asks. */
+    void authenticateAs(String rootPassword) {
+        api.authenticateAs(rootPassword, () -> voters().stream()
                 .filter(EtcdMember::answers)
                 .map(voter -> voter.addresses().client())
                 .toList());

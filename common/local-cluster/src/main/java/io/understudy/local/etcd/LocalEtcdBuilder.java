@@ -25,6 +25,7 @@ public final class LocalEtcdBuilder {
     private boolean fsync = true;
     private boolean strictReconfiguration = true;
     private @Nullable ServerTls tls;
+    private @Nullable String rootPassword;
     private List<String> extraArguments = List.of();
     private ServerHost host = new LocalProcesses();
     private @Nullable EtcdBinaries binaries;
@@ -107,6 +108,12 @@ public final class LocalEtcdBuilder {
         return this;
     }
 
+    /** Of root, whom to ask as if the data is of a cluster in which authentication was enabled; by default it was not. */
+    public LocalEtcdBuilder rootPassword(@Nullable String value) {
+        rootPassword = value;
+        return this;
+    }
+
     /** More command line arguments for every member. */
     public LocalEtcdBuilder extraArguments(String... arguments) {
         extraArguments = List.of(arguments);
@@ -157,6 +164,9 @@ public final class LocalEtcdBuilder {
                 roster,
                 starter,
                 new EtcdTools(programs, tls));
+        if (rootPassword != null) {
+            cluster.authenticateAs(rootPassword);
+        }
         for (int index = 0; index < voters + learners; index++) {
             cluster.declare(index >= voters, port(clientPorts, index), port(peerPorts, index));
         }

@@ -1,0 +1,125 @@
+package io.understudy.lab;
+
+import com.google.protobuf.ByteString;
+import io.understudy.etcd.Credentials;
+import io.understudy.lab.failure.LabException;
+import io.understudy.lab.part.Authentication;
+import io.understudy.lab.part.Authentication.Grant;
+import io.understudy.lab.part.Authentication.User;
+import io.understudy.vocabulary.KeyRange;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.security.SecureRandom;
+import java.util.Base64;
+import java.util.List;
+
+/**
+ * The users of a lab's clusters, with no more permissions than each needs. Passwords are made by chance when first asked for, and
+ * kept in files that only their owner can read.
+ */
+final class LabUsers {
+
+    static final String ROOT = "root";
+
+    /** Membership is changed, and the status of members told, by the role root only. */
+    static final String SUPERVISOR = "supervisor";
+
+    static final String GATEWAY = "gateway";
+    static final String MIRROR = "mirror";
+
+    /** The lab itself, and who plays with it. */
+    static final String OWN = "lab";
+
+    /** What a mirror stores in its source: which cluster the keys are written in by their owners. */
+    private static final KeyRange HOMES = KeyRange.prefix(ByteString.copyFromUtf8("\0understudy/home/"));
+
+    private static final int PASSWORD_BYTES = 24;
+
+    private final Path folder;
+
+    /** @param folder for all of their passwords */
+    LabUsers(Path folder) {
+        this.folder = folder;
+        if (!Files.exists(passwordFile(ROOT))) {
+            make();
+        }
+    }
+
+    /** Whether a lab has made its own below that folder. */
+    static boolean existIn(Path folder) {
+        return Files.exists(file(folder, ROOT));
+    }
+
+    /** Of the cluster that all is read from, whose range is the gateway's and the mirror's: all keys. */
+    Authentication ofCore() {
+        return new Authentication(
+                login(ROOT),
+                List.of(
+                        User.root(login(SUPERVISOR)),
+                        User.of(login(GATEWAY), new Grant(KeyRange.all(), false)),
+                        User.of(login(MIRROR), new Grant(KeyRange.all(), false), new Grant(HOMES, true)),
+                        User.of(login(OWN), new Grant(KeyRange.all(), true))));
+    }
+
+    /** Of the cluster that the mirror writes to. */
+    Authentication ofCopy() {
+        return new Authentication(
+                login(ROOT),
+                List.of(
+                        User.of(login(MIRROR), new Grant(KeyRange.all(), true)),
+                        User.of(login(OWN), new Grant(KeyRange.all(), false))));
+    }
+
+    Path passwordFile(String user) {
+        return file(folder, user);
+    }
+
+    /** What {@code curl} takes by {@code --netrc-file}. */
+    Path netrc() {
+        return folder.resolve(OWN + ".netrc");
+    }
+
+    Credentials login(String user) {
+        Path file = passwordFile(user);
+        try {
+            return new Credentials(user, Files.readString(file).strip());
+        } catch (IOException e) {
+            throw new LabException("the password " + file + " can't be read: " + e.getMessage(), e);
+        }
+    }
+
+    private static Path file(Path folder, String user) {
+        return folder.resolve(user + ".password");
+    }
+
+    /** Root's last: it tells that all are there. */
+    private void make() {
+        try {
+            Files.createDirectories(folder);
+            Files.setPosixFilePermissions(folder, PosixFilePermissions.fromString("rwx------"));
+            for (String user : List.of(SUPERVISOR, GATEWAY, MIRROR, OWN)) {
+                write(passwordFile(user), password());
+            }
+            write(
+                    netrc(),
+                    "machine 127.0.0.1 login " + OWN + " password " + login(OWN).password());
+            write(passwordFile(ROOT), password());
+        } catch (IOException e) {
+            throw new LabException("passwords can't be written below " + folder + ": " + e.getMessage(), e);
+        }
+    }
+
+    private static void write(Path file, String secret) throws IOException {
+        Files.deleteIfExists(file);
+        Files.createFile(file, PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rw-------")));
+        Files.writeString(file, secret + "\n");
+    }
+
+    private static String password() {
+        byte[] chance = new byte[PASSWORD_BYTES];
+        new SecureRandom().nextBytes(chance);
+        return Base64.getUrlEncoder().withoutPadding().encodeToString(chance);
+    }
+}

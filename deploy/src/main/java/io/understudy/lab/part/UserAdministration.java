@@ -1,0 +1,121 @@
+package io.understudy.lab.part;
+
+import io.etcd.jetcd.api.AuthEnableRequest;
+import io.etcd.jetcd.api.AuthGrpc;
+import io.etcd.jetcd.api.AuthRoleAddRequest;
+import io.etcd.jetcd.api.AuthRoleGrantPermissionRequest;
+import io.etcd.jetcd.api.AuthUserAddRequest;
+import io.etcd.jetcd.api.AuthUserChangePasswordRequest;
+import io.etcd.jetcd.api.AuthUserGrantRoleRequest;
+import io.etcd.jetcd.api.AuthenticateRequest;
+import io.etcd.jetcd.api.Permission;
+import io.grpc.MethodDescriptor;
+import io.grpc.Status;
+import io.grpc.StatusRuntimeException;
+import io.understudy.etcd.Credentials;
+import io.understudy.etcd.Endpoint;
+import io.understudy.etcd.EtcdConnections;
+import io.understudy.lab.failure.LabException;
+import io.understudy.lab.part.Authentication.Grant;
+import io.understudy.lab.part.Authentication.User;
+import java.time.Duration;
+import java.util.concurrent.CompletionException;
+
+/** Users and roles of a cluster, by requests to one voter. What is there already is made what it should be. */
+record UserAdministration(EtcdConnections connections, Endpoint voter) {
+
+    private static final Duration DEADLINE = Duration.ofSeconds(10);
+    private static final String ROOT = "root";
+
+    /** As told by whether it gives root a token. */
+    boolean asksWhoAsks(Credentials root) {
+        return made(
+                AuthGrpc.getAuthenticateMethod(),
+                AuthenticateRequest.newBuilder()
+                        .setName(root.user())
+                        .setPassword(root.password())
+                        .build());
+    }
+
+    void askWhoAsks() {
+        tell(AuthGrpc.getAuthEnableMethod(), AuthEnableRequest.getDefaultInstance());
+    }
+
+    /** With a role of the same name, or root's. */
+    void add(User user) {
+        String name = user.credentials().user();
+        String password = user.credentials().password();
+        String role = user.isRoot() ? ROOT : name;
+        if (!made(
+                AuthGrpc.getUserAddMethod(),
+                AuthUserAddRequest.newBuilder()
+                        .setName(name)
+                        .setPassword(password)
+                        .build())) {
+            tell(
+                    AuthGrpc.getUserChangePasswordMethod(),
+                    AuthUserChangePasswordRequest.newBuilder()
+                            .setName(name)
+                            .setPassword(password)
+                            .build());
+        }
+        var unused = made(
+                AuthGrpc.getRoleAddMethod(),
+                AuthRoleAddRequest.newBuilder().setName(role).build());
+        user.grants().forEach(grant -> grant(role, grant));
+        tell(
+                AuthGrpc.getUserGrantRoleMethod(),
+                AuthUserGrantRoleRequest.newBuilder()
+                        .setUser(name)
+                        .setRole(role)
+                        .build());
+    }
+
+    private void grant(String role, Grant grant) {
+        tell(
+                AuthGrpc.getRoleGrantPermissionMethod(),
+                AuthRoleGrantPermissionRequest.newBuilder()
+                        .setName(role)
+                        .setPerm(Permission.newBuilder()
+                                .setPermType(grant.write() ? Permission.Type.READWRITE : Permission.Type.READ)
+                                .setKey(grant.keys().etcdKey())
+                                .setRangeEnd(grant.keys().etcdRangeEnd()))
+                        .build());
+    }
+
+    /** Whether that is done now; else the cluster is in no state for it: it is there already. */
+    private <Q> boolean made(MethodDescriptor<Q, ?> method, Q request) {
+        try {
+            var unused = answer(method, request);
+            return true;
+        } catch (StatusRuntimeException e) {
+            if (e.getStatus().getCode() == Status.Code.FAILED_PRECONDITION) {
+                return false;
+            }
+            throw failure(method, e);
+        }
+    }
+
+    private <Q> void tell(MethodDescriptor<Q, ?> method, Q request) {
+        try {
+            var unused = answer(method, request);
+        } catch (StatusRuntimeException e) {
+            throw failure(method, e);
+        }
+    }
+
+    private <Q, A> A answer(MethodDescriptor<Q, A> method, Q request) {
+        try {
+            return connections.call(voter, method, request, DEADLINE).join();
+        } catch (CompletionException e) {
+            throw e.getCause() instanceof StatusRuntimeException refused ? refused : e;
+        }
+    }
+
+    private LabException failure(MethodDescriptor<?, ?> method, StatusRuntimeException e) {
+        return new LabException(
+                "authentication can't be enabled: " + method.getBareMethodName() + " at " + voter + " fails with "
+                        + e.getStatus(),
+                e);
+    }
+}
