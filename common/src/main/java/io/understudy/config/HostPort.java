@@ -1,6 +1,9 @@
 package io.understudy.config;
 
+import java.net.InetAddress;
 import java.net.InetSocketAddress;
+import java.net.UnknownHostException;
+import java.util.Arrays;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
@@ -37,6 +40,15 @@ public record HostPort(String host, int port) {
     /** For binding or connecting; resolves the name. */
     public InetSocketAddress socketAddress() {
         return new InetSocketAddress(host, port);
+    }
+
+    /** Whether only this machine is meant: every address of the host, as far as that can be resolved. */
+    public boolean isLoopback() {
+        try {
+            return Arrays.stream(InetAddress.getAllByName(host)).allMatch(InetAddress::isLoopbackAddress);
+        } catch (UnknownHostException e) {
+            return false;
+        }
     }
 
     @Override

@@ -1,6 +1,7 @@
 package io.understudy.etcd;
 
 import io.understudy.config.Configuration;
+import io.understudy.config.HostPort;
 import io.understudy.config.Setting;
 import io.understudy.tls.TlsFiles;
 import java.net.URI;
@@ -53,10 +54,17 @@ public record EtcdSettings(
             .defaultsTo(DEFAULT_REQUEST_TIMEOUT)
             .between(Duration.ofMillis(100), Duration.ofMinutes(5));
 
+    private static final Setting<Boolean> INSECURE = Setting.flag(
+                    "insecure",
+                    "Whether the password may be sent to other machines in plain text: without it, a user needs https"
+                            + " endpoints, or such of this machine.")
+            .defaultsTo(false);
+
     /** How a cluster is reached, as rows relative to the cluster's group. */
     public static final List<Setting<?>> ROWS = Stream.of(
                     List.<Setting<?>>of(ENDPOINTS, DISCOVERY, PROBE_INTERVAL, REQUEST_TIMEOUT),
                     Credentials.ROWS,
+                    List.<Setting<?>>of(INSECURE),
                     TlsFiles.ROWS)
             .flatMap(List::stream)
             .toList();
@@ -89,6 +97,10 @@ public record EtcdSettings(
      * @throws IllegalArgumentException for a combination that can't work
      */
     public static EtcdSettings from(String name, Configuration group) {
+        Credentials login = Credentials.from(group).orElse(null);
+        if (login != null && !group.get(INSECURE)) {
+            group.get(ENDPOINTS).stream().map(Endpoint::of).forEach(EtcdSettings::requireUnreadable);
+        }
         return new EtcdSettings(
                 name,
                 group.get(ENDPOINTS),
@@ -96,7 +108,7 @@ public record EtcdSettings(
                 group.get(PROBE_INTERVAL),
                 group.get(REQUEST_TIMEOUT),
                 TlsFiles.from(group).orElse(null),
-                Credentials.from(group).orElse(null));
+                login);
     }
 
     /** Defaults for everything else. */
@@ -134,6 +146,14 @@ public record EtcdSettings(
     /** The configured endpoints, without repetitions. */
     public List<Endpoint> seeds() {
         return endpoints.stream().map(Endpoint::of).distinct().toList();
+    }
+
+    private static void requireUnreadable(Endpoint endpoint) {
+        if (!endpoint.tls() && !new HostPort(endpoint.host(), endpoint.port()).isLoopback()) {
+            throw new IllegalArgumentException("endpoint " + endpoint + " is another machine's, and a password would be"
+                    + " sent there in plain text; allowed are https endpoints, a loopback address such as 127.0.0.1, or"
+                    + " insecure: true");
+        }
     }
 
     private static void between(String what, Duration value, Duration least, Duration most) {

@@ -4,11 +4,8 @@ import io.micrometer.core.instrument.MeterRegistry;
 import io.understudy.config.Configuration;
 import io.understudy.config.HostPort;
 import io.understudy.config.Setting;
-import java.net.InetAddress;
-import java.net.UnknownHostException;
 import java.nio.file.Path;
 import java.time.Duration;
-import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
@@ -109,7 +106,7 @@ public record ListenerSecurity(@Nullable TlsFiles files, ClientCertificates clie
      *     this is wanted
      */
     public void require(String setting, HostPort listen) {
-        if (files == null && !insecure && !isLoopback(listen.host())) {
+        if (files == null && !insecure && !listen.isLoopback()) {
             throw new IllegalArgumentException(setting + " is " + listen
                     + ", which other machines can reach, and plain text would be spoken there; allowed are tls.certificate"
                     + " and tls.key, a loopback address such as 127.0.0.1, or insecure: true");
@@ -123,14 +120,6 @@ public record ListenerSecurity(@Nullable TlsFiles files, ClientCertificates clie
      */
     public @Nullable TlsServer server(MeterRegistry meters) {
         return files == null ? null : TlsServer.of(files, clients, meters);
-    }
-
-    private static boolean isLoopback(String host) {
-        try {
-            return Arrays.stream(InetAddress.getAllByName(host)).allMatch(InetAddress::isLoopbackAddress);
-        } catch (UnknownHostException e) {
-            return false;
-        }
     }
 
     private static String spelled(ClientCertificates clients) {

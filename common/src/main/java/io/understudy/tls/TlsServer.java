@@ -42,6 +42,9 @@ public final class TlsServer implements AutoCloseable {
 
     private static final long IDLE_SECONDS = 10;
 
+    /** Who resumes a session shows no certificate again, so this long one counts though it has expired meanwhile. */
+    private static final int SESSION_SECONDS = 600;
+
     private final ReloadingMaterial material;
     private final ClientCertificates clients;
     /** For what takes milliseconds of a handshake, for which an event loop's other connections would have to wait. */
@@ -166,6 +169,7 @@ public final class TlsServer implements AutoCloseable {
     private SSLContext buildOfPlatform() throws GeneralSecurityException {
         SSLContext context = SSLContext.getInstance("TLS");
         context.init(new KeyManager[] {material.keys()}, new TrustManager[] {material.trust()}, null);
+        context.getServerSessionContext().setSessionTimeout(SESSION_SECONDS);
         return context;
     }
 
@@ -182,6 +186,7 @@ public final class TlsServer implements AutoCloseable {
                             case REQUIRED -> ClientAuth.REQUIRE;
                         })
                 .applicationProtocolConfig(HTTP)
+                .sessionTimeout(SESSION_SECONDS)
                 .build();
     }
 }

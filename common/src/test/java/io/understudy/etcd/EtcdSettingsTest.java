@@ -55,6 +55,29 @@ final class EtcdSettingsTest {
     }
 
     @Test
+    void aPasswordIsSentToOtherMachinesInPlainTextOnlyIfThatIsWrittenDown() {
+        assertThatThrownBy(() -> EtcdSettings.from("source", withUser("http://192.0.2.1:2379", "false")))
+                .hasMessageContaining("192.0.2.1")
+                .hasMessageContaining("insecure: true")
+                .hasMessageNotContaining("secret");
+        for (Configuration fine : List.of(
+                withUser("http://192.0.2.1:2379", "true"),
+                withUser("https://192.0.2.1:2379", "false"),
+                withUser("http://127.0.0.1:2379,http://[::1]:2380", "false"))) {
+            assertThat(EtcdSettings.from("source", fine).login()).isNotNull();
+        }
+    }
+
+    private static Configuration withUser(String endpoints, String insecure) {
+        return Configuration.load(
+                        null,
+                        Map.of("UNDERSTUDY_SOURCE_PASSWORD", "secret"),
+                        Map.of("source.endpoints", endpoints, "source.user", "gateway", "source.insecure", insecure),
+                        ROWS)
+                .at("source");
+    }
+
+    @Test
     void contradictionsAreRefused() {
         assertThatThrownBy(() -> EtcdSettings.of()).hasMessageContaining("at least one");
         assertThatThrownBy(() -> EtcdSettings.of(URI.create("http://a"), URI.create("https://b")))
