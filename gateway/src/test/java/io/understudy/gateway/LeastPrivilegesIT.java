@@ -1,0 +1,102 @@
+package io.understudy.gateway;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import com.google.protobuf.ByteString;
+import io.etcd.jetcd.api.KVGrpc;
+import io.etcd.jetcd.api.PutRequest;
+import io.etcd.jetcd.api.RangeRequest;
+import io.etcd.jetcd.api.RangeResponse;
+import io.understudy.local.junit.EtcdExtension;
+import java.net.URI;
+import java.util.Map;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.Collectors;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.extension.RegisterExtension;
+
+/** A gateway of {@code app/} with the one permission that the README lists, and without it. */
+@Timeout(120)
+final class LeastPrivilegesIT {
+
+    @RegisterExtension
+    static final EtcdExtension SOURCE = EtcdExtension.voters(1).learners(1).named("source");
+
+    private static Users users;
+
+    @BeforeAll
+    static void start() {
+        users = new Users(SOURCE.cluster());
+        users.add("gateway");
+        SOURCE.cluster().etcdctl("--user=root:root", "role", "grant-permission", "gateway", "--prefix", "read", "app/");
+        put("app/a");
+        put("other");
+    }
+
+    @AfterAll
+    static void stop() {
+        users.close();
+    }
+
+    @Test
+    void withItItServesItsRange() throws Exception {
+        try (GatewayFixture fixture = gateway("gateway")) {
+            fixture.awaitReady();
+            KVGrpc.KVBlockingStub root = KVGrpc.newBlockingStub(Users.as(users.token("root"), fixture.channel()))
+                    .withDeadlineAfter(30, TimeUnit.SECONDS);
+            for (boolean serializable : new boolean[] {true, false}) {
+                RangeResponse read =
+                        root.range(range("app/a").setSerializable(serializable).build());
+                assertThat(read.getCount()).isEqualTo(1);
+            }
+            put("app/b");
+            await().untilAsserted(() -> assertThat(
+                            root.range(range("app/b").setSerializable(true).build())
+                                    .getCount())
+                    .isEqualTo(1));
+        }
+    }
+
+    @Test
+    void withoutItItSaysWhatItLacks() throws Exception {
+        users.add("powerless");
+        try (GatewayFixture fixture = gateway("powerless")) {
+            await().atMost(GatewayFixture.PATIENCE)
+                    .untilAsserted(() ->
+                            assertThat(fixture.page("/readyz?verbose").body()).contains("permission denied"));
+            assertThat(fixture.page("/readyz").statusCode()).isEqualTo(503);
+        }
+    }
+
+    private static GatewayFixture gateway(String user) throws Exception {
+        String endpoints =
+                SOURCE.cluster().clientUrls().stream().map(URI::toString).collect(Collectors.joining(","));
+        return new GatewayFixture(GatewaySettings.load(
+                null,
+                Map.of("UNDERSTUDY_SOURCE_PASSWORD", user),
+                Map.of(
+                        "listen",
+                        "127.0.0.1:0",
+                        "source.endpoints",
+                        endpoints,
+                        "source.user",
+                        user,
+                        "range.prefix",
+                        "app/")));
+    }
+
+    private static void put(String key) {
+        var unused = users.asRoot()
+                .put(PutRequest.newBuilder()
+                        .setKey(ByteString.copyFromUtf8(key))
+                        .build());
+    }
+
+    private static RangeRequest.Builder range(String key) {
+        return RangeRequest.newBuilder().setKey(ByteString.copyFromUtf8(key));
+    }
+}
