@@ -131,7 +131,7 @@ final class SecuredLabIT {
                 .run(COMMANDS);
         assertThat(printed)
                 .contains("OK\ngreeting\nhello\n", "\"value\":\"hello\"", ": 3 voters, 3 healthy", "mirror dr: equal")
-                .contains("switchover");
+                .contains("The plan:");
     }
 
     private static void refusesToGoOn(Path data, LabPorts ports, String saying, String... flags) throws Exception {
