@@ -162,6 +162,8 @@ final class EtcdApi {
         URI address = client.resolve(path);
         HttpRequest.Builder request = HttpRequest.newBuilder(address)
                 .timeout(deadline)
+                // Without it etcd takes this, if it asks for certificates, for the user that its own is named after.
+                .header("Accept", "application/json")
                 .POST(HttpRequest.BodyPublishers.ofString(body.toString()));
         if (!token.isEmpty()) {
             request.header("Authorization", token);
