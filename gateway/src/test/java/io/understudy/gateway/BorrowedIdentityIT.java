@@ -6,22 +6,16 @@ import static org.awaitility.Awaitility.await;
 
 import io.grpc.Channel;
 import io.grpc.ManagedChannel;
-import io.grpc.netty.NettyChannelBuilder;
 import io.understudy.config.HostPort;
 import io.understudy.etcd.EtcdSettings;
 import io.understudy.gateway.forward.EtcdMethod;
 import io.understudy.gateway.forward.ForwardSettings;
 import io.understudy.gateway.forward.Writes;
 import io.understudy.local.certificate.Certificates;
-import io.understudy.local.etcd.LocalEtcd;
-import io.understudy.local.process.FreePorts;
 import io.understudy.tls.ClientCertificates;
 import io.understudy.tls.ListenerSecurity;
-import io.understudy.tls.TlsContext;
 import io.understudy.tls.TlsFileException;
 import io.understudy.tls.TlsFiles;
-import java.net.URI;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
@@ -39,11 +33,9 @@ final class BorrowedIdentityIT {
     @TempDir
     static Path folder;
 
-    private static FreePorts ports;
-    private static LocalEtcd source;
+    private static CertifiedEtcd source;
     private static GatewaySettings settings;
     private static Gateway gateway;
-    private static Certificates.Pair etcd;
     private static Certificates.Pair root;
     private static Certificates.Pair guest;
     private static Certificates.Pair nobody;
@@ -52,44 +44,17 @@ final class BorrowedIdentityIT {
     @BeforeAll
     static void start() throws Exception {
         Certificates certificates = new Certificates(folder);
-        etcd = certificates.make("etcd", "EC");
         root = certificates.make("root", "EC");
         guest = certificates.make("guest", "EC");
         nobody = certificates.makeNameless("nobody", "EC");
-        Path clients = Files.writeString(
-                folder.resolve("clients.crt"),
-                Files.readString(etcd.certificate())
-                        + Files.readString(root.certificate())
-                        + Files.readString(nobody.certificate()));
-        ports = FreePorts.take(2);
-        String secure = "https://127.0.0.1:" + ports.get(1);
-        source = LocalEtcd.builder()
-                .name("source")
-                .dataDirectory(folder.resolve("etcd"))
-                .clientPorts(ports.get(0))
-                .fsync(false)
-                .extraArguments(
-                        "--listen-client-urls=http://127.0.0.1:" + ports.get(0) + "," + secure,
-                        "--advertise-client-urls=" + secure,
-                        "--cert-file=" + etcd.certificate(),
-                        "--key-file=" + etcd.key(),
-                        "--trusted-ca-file=" + clients,
-                        "--client-cert-auth")
-                .build();
-        source.start();
-        source.enableAuthentication(Users.ROOT);
-        cluster = EtcdSettings.of(URI.create(secure))
-                .withName("source")
-                .withTls(new TlsFiles(etcd.certificate(), root.certificate(), root.key()))
-                .withLogin(Users.root());
+        source = new CertifiedEtcd(folder, certificates, root, nobody);
+        source.cluster.enableAuthentication(Users.ROOT);
+        cluster = source.settings(root).withLogin(Users.root());
         settings = GatewaySettings.of(
-                        "test",
-                        new HostPort("127.0.0.1", 0),
-                        new SourceSettings.Etcd(
-                                cluster, new TlsFiles(etcd.certificate(), nobody.certificate(), nobody.key())))
+                        "test", new HostPort("127.0.0.1", 0), new SourceSettings.Etcd(cluster, source.files(nobody)))
                 .withForward(ForwardSettings.DEFAULTS.with(Writes.FORWARD))
                 .withSecurity(new ListenerSecurity(
-                        new TlsFiles(guest.certificate(), etcd.certificate(), etcd.key()),
+                        new TlsFiles(guest.certificate(), source.own.certificate(), source.own.key()),
                         ClientCertificates.OPTIONAL,
                         false));
         gateway = Gateway.start(settings);
@@ -99,12 +64,12 @@ final class BorrowedIdentityIT {
     static void stop() {
         gateway.close();
         source.close();
-        ports.close();
     }
 
     @Test
     void whateverNobodyCallsHeIsNobodyAtTheSourceToo() {
-        ManagedChannel anonymous = channel(gateway.apiPort(), new TlsFiles(etcd.certificate(), null, null));
+        ManagedChannel anonymous =
+                CertifiedEtcd.channel(gateway.apiPort(), new TlsFiles(source.own.certificate(), null, null));
         try {
             awaitRefusals(anonymous);
             for (EtcdMethod method : EveryCall.PASSED_ON) {
@@ -119,14 +84,13 @@ final class BorrowedIdentityIT {
         } finally {
             anonymous.shutdownNow();
         }
-        assertThat(source.etcdctl("--user=root:root", "user", "list")).isEqualTo("root\n");
-        assertThat(source.etcdctl("--user=root:root", "get", "stolen")).isEmpty();
+        assertThat(source.cluster.etcdctl("--user=root:root", "user", "list")).isEqualTo("root\n");
+        assertThat(source.cluster.etcdctl("--user=root:root", "get", "stolen")).isEmpty();
     }
 
     @Test
     void whoIsKnownByHisCertificateOnlyIsToldThatItIsNotPassedOn() {
-        ManagedChannel named =
-                channel(gateway.apiPort(), new TlsFiles(etcd.certificate(), guest.certificate(), guest.key()));
+        ManagedChannel named = CertifiedEtcd.channel(gateway.apiPort(), source.files(guest));
         try {
             awaitRefusals(named);
             for (EtcdMethod method : EveryCall.PASSED_ON) {
@@ -157,11 +121,5 @@ final class BorrowedIdentityIT {
         EtcdMethod put = EtcdMethod.named("etcdserverpb.KV/Put");
         await().atMost(GatewayFixture.PATIENCE)
                 .until(() -> EveryCall.outcome(channel, put), told -> told.contains("name"));
-    }
-
-    private static ManagedChannel channel(int port, TlsFiles files) {
-        return NettyChannelBuilder.forAddress("127.0.0.1", port)
-                .sslContext(TlsContext.of(files).forGrpc())
-                .build();
     }
 }

@@ -13,14 +13,9 @@ import io.etcd.jetcd.api.RangeRequest;
 import io.etcd.jetcd.api.RequestOp;
 import io.etcd.jetcd.api.StatusRequest;
 import io.etcd.jetcd.api.TxnRequest;
-import io.etcd.jetcd.api.WatchCreateRequest;
-import io.etcd.jetcd.api.WatchGrpc;
-import io.etcd.jetcd.api.WatchRequest;
 import io.etcd.jetcd.api.WatchResponse;
 import io.grpc.Channel;
-import io.grpc.Context;
 import io.grpc.StatusRuntimeException;
-import io.grpc.stub.StreamObserver;
 import io.understudy.config.HostPort;
 import io.understudy.etcd.EtcdSettings;
 import io.understudy.gateway.forward.EtcdMethod;
@@ -38,9 +33,7 @@ import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.Base64;
 import java.util.Map;
-import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.Callable;
-import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterAll;
@@ -139,10 +132,10 @@ final class PermissionIT {
     @Test
     void watchesAreRefusedAsByEtcd() throws Exception {
         String denied = "rpc error: code = PermissionDenied desc = etcdserver: permission denied";
-        try (Watching guest = new Watching(users.token("guest"))) {
+        try (WatchDialogue guest = new WatchDialogue(gateway(users.token("guest")))) {
             guest.create("secret", "");
             assertThat(guest.next())
-                    .isEqualTo(WatchResponse.newBuilder(guest.last)
+                    .isEqualTo(WatchResponse.newBuilder(guest.last())
                             .setWatchId(-1)
                             .setCreated(true)
                             .setCanceled(true)
@@ -158,12 +151,12 @@ final class PermissionIT {
             guest.create("plays/", "plays0");
             assertThat(guest.next().getCanceled()).isFalse();
         }
-        try (Watching anonymous = new Watching(null)) {
+        try (WatchDialogue anonymous = new WatchDialogue(gateway(null))) {
             anonymous.create("script", "");
             assertThat(anonymous.next().getCancelReason())
                     .isEqualTo("rpc error: code = InvalidArgument desc = etcdserver: user name is empty");
         }
-        try (Watching stranger = new Watching("never.7")) {
+        try (WatchDialogue stranger = new WatchDialogue(gateway("never.7"))) {
             stranger.create("script", "");
             assertThat(stranger.next().getCancelReason())
                     .isEqualTo("rpc error: code = Unauthenticated desc = etcdserver: invalid auth token");
@@ -256,7 +249,7 @@ final class PermissionIT {
         users.add("watcher");
         users.grant("watcher", Permission.Type.READ, key("news"), ByteString.EMPTY);
         users.grant("watcher", Permission.Type.READ, key("script"), ByteString.EMPTY);
-        try (Watching watching = new Watching(users.token("watcher"))) {
+        try (WatchDialogue watching = new WatchDialogue(gateway(users.token("watcher")))) {
             watching.create("news", "");
             assertThat(watching.next().getCreated()).isTrue();
             watching.create("script", "");
@@ -346,55 +339,5 @@ final class PermissionIT {
 
     private static ByteString key(String text) {
         return ByteString.copyFromUtf8(text);
-    }
-
-    /** A stream of watches, and what it was told. */
-    private static final class Watching implements AutoCloseable {
-        private final Context.CancellableContext context = Context.current().withCancellation();
-        private final BlockingQueue<WatchResponse> told = new LinkedBlockingQueue<>();
-        private final StreamObserver<WatchRequest> requests;
-        private WatchResponse last = WatchResponse.getDefaultInstance();
-
-        Watching(@Nullable String token) throws Exception {
-            requests = context.call(() -> WatchGrpc.newStub(gateway(token)).watch(new StreamObserver<>() {
-                @Override
-                public void onNext(WatchResponse response) {
-                    told.add(response);
-                }
-
-                @Override
-                public void onError(Throwable failure) {
-                    told.add(WatchResponse.newBuilder()
-                            .setCancelReason(String.valueOf(failure.getMessage()))
-                            .build());
-                }
-
-                @Override
-                public void onCompleted() {
-                    // Nothing waits for that.
-                }
-            }));
-        }
-
-        void create(String key, String end) {
-            requests.onNext(WatchRequest.newBuilder()
-                    .setCreateRequest(
-                            WatchCreateRequest.newBuilder().setKey(key(key)).setRangeEnd(key(end)))
-                    .build());
-        }
-
-        WatchResponse next() throws InterruptedException {
-            WatchResponse next = told.poll(10, TimeUnit.SECONDS);
-            if (next == null) {
-                throw new AssertionError("told nothing");
-            }
-            last = next;
-            return next;
-        }
-
-        @Override
-        public void close() {
-            context.cancel(null);
-        }
     }
 }

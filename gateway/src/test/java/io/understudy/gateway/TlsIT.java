@@ -13,11 +13,8 @@ import io.etcd.jetcd.api.WatchRequest;
 import io.grpc.ManagedChannel;
 import io.grpc.netty.NettyChannelBuilder;
 import io.understudy.config.HostPort;
-import io.understudy.etcd.EtcdSettings;
 import io.understudy.local.certificate.Certificates;
-import io.understudy.local.etcd.LocalEtcd;
 import io.understudy.local.process.Command;
-import io.understudy.local.process.FreePorts;
 import io.understudy.tls.ClientCertificates;
 import io.understudy.tls.ListenerSecurity;
 import io.understudy.tls.TlsContext;
@@ -55,65 +52,35 @@ final class TlsIT {
     @TempDir
     static Path folder;
 
-    private static Certificates.Pair etcd;
     private static Certificates.Pair ours;
     private static Certificates.Pair guest;
     /** Shown by the gateway in turn. */
     private static List<Certificates.Pair> shown;
 
-    private static FreePorts ports;
-    private static LocalEtcd source;
+    private static CertifiedEtcd source;
     private static Gateway gateway;
 
     @BeforeAll
     static void start() throws Exception {
         Certificates certificates = new Certificates(folder);
-        etcd = certificates.make("etcd", "EC");
         ours = certificates.make("ours", "EC");
         guest = certificates.make("guest", "EC");
         shown = List.of(certificates.make("gateway", "EC"), certificates.make("renewed", "RSA"));
-        together("shown.crt", shown.get(0), shown.get(1));
-        // Its JSON gateway is a client of its own.
+        Path unused = CertifiedEtcd.together(folder.resolve("shown.crt"), shown.get(0), shown.get(1));
         Certificates.Pair nobody = certificates.makeNameless("nobody", "EC");
-        together("clients-of-etcd.crt", ours, etcd, nobody);
-        ports = FreePorts.take(2);
-        // The test's own port is as always; clients are told of the other one.
-        String secure = "https://127.0.0.1:" + ports.get(1);
-        source = LocalEtcd.builder()
-                .name("source")
-                .dataDirectory(folder.resolve("etcd"))
-                .clientPorts(ports.get(0))
-                .fsync(false)
-                .extraArguments(
-                        "--listen-client-urls=http://127.0.0.1:" + ports.get(0) + "," + secure,
-                        "--advertise-client-urls=" + secure,
-                        "--cert-file=" + etcd.certificate(),
-                        "--key-file=" + etcd.key(),
-                        "--trusted-ca-file=" + folder.resolve("clients-of-etcd.crt"),
-                        "--client-cert-auth")
-                .build();
-        source.start();
-        source.etcdctl("put", "script", "line");
+        source = new CertifiedEtcd(folder, certificates, ours, nobody);
+        source.cluster.etcdctl("put", "script", "line");
         show(shown.get(0));
-        EtcdSettings cluster = new EtcdSettings(
-                "source",
-                List.of(URI.create(secure)),
-                EtcdSettings.of(URI.create(secure)).discovery(),
-                EtcdSettings.DEFAULT_PROBE_INTERVAL,
-                EtcdSettings.DEFAULT_REQUEST_TIMEOUT,
-                new TlsFiles(etcd.certificate(), ours.certificate(), ours.key()),
-                null);
-        TlsFiles forClients = new TlsFiles(etcd.certificate(), nobody.certificate(), nobody.key());
-        gateway = Gateway.start(
-                GatewaySettings.of("test", new HostPort("127.0.0.1", 0), new SourceSettings.Etcd(cluster, forClients))
-                        .withSecurity(new ListenerSecurity(
-                                new TlsFiles(
-                                        guest.certificate(),
-                                        folder.resolve("server.crt"),
-                                        folder.resolve("server.key"),
-                                        INTERVAL),
-                                ClientCertificates.REQUIRED,
-                                false)));
+        SourceSettings.Etcd cluster = new SourceSettings.Etcd(source.settings(ours), source.files(nobody));
+        gateway = Gateway.start(GatewaySettings.of("test", new HostPort("127.0.0.1", 0), cluster)
+                .withSecurity(new ListenerSecurity(
+                        new TlsFiles(
+                                guest.certificate(),
+                                folder.resolve("server.crt"),
+                                folder.resolve("server.key"),
+                                INTERVAL),
+                        ClientCertificates.REQUIRED,
+                        false)));
         await().atMost(PATIENCE)
                 .until(() -> page(gateway.apiPort(), "/readyz", HttpClient.Version.HTTP_2)
                                 .statusCode()
@@ -128,7 +95,6 @@ final class TlsIT {
         if (source != null) {
             source.close();
         }
-        ports.close();
     }
 
     @Test
@@ -203,7 +169,7 @@ final class TlsIT {
                 assertThat(shownBy(gateway.apiPort())).isEqualTo(name(shown.get(RELOADS % shown.size())));
                 show(shown.get(0));
 
-                source.etcdctl("put", "script", "line");
+                source.cluster.etcdctl("put", "script", "line");
                 await().atMost(PATIENCE).until(() -> watch.received().size() == 2);
                 assertThat(watch.received().get(1).getEventsList()).hasSize(1);
                 assertThat(watch.status()).isNull();
@@ -228,14 +194,6 @@ final class TlsIT {
     private static void show(Certificates.Pair pair) throws IOException {
         replace(pair.certificate(), "server.crt");
         replace(pair.key(), "server.key");
-    }
-
-    private static void together(String file, Certificates.Pair... pairs) throws IOException {
-        StringBuilder all = new StringBuilder();
-        for (Certificates.Pair each : pairs) {
-            all.append(Files.readString(each.certificate()));
-        }
-        Files.writeString(folder.resolve(file), all);
     }
 
     private static void replace(Path what, String as) throws IOException {
