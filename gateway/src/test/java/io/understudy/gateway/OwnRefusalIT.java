@@ -1,0 +1,99 @@
+package io.understudy.gateway;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.google.protobuf.ByteString;
+import io.etcd.jetcd.api.Compare;
+import io.etcd.jetcd.api.KVGrpc;
+import io.etcd.jetcd.api.Permission;
+import io.etcd.jetcd.api.PutRequest;
+import io.etcd.jetcd.api.RangeRequest;
+import io.etcd.jetcd.api.RequestOp;
+import io.etcd.jetcd.api.TxnRequest;
+import io.grpc.StatusRuntimeException;
+import io.understudy.config.HostPort;
+import io.understudy.etcd.Credentials;
+import io.understudy.etcd.EtcdSettings;
+import io.understudy.gateway.replica.ReplicaSettings;
+import io.understudy.local.junit.EtcdExtension;
+import io.understudy.vocabulary.KeyRange;
+import java.net.URI;
+import java.time.Duration;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.extension.RegisterExtension;
+
+/** A gateway that may read what it holds and nothing else: that is no matter between its clients and etcd. */
+@Timeout(120)
+final class OwnRefusalIT {
+
+    @RegisterExtension
+    static final EtcdExtension SOURCE = EtcdExtension.voters(1).learners(1).named("source");
+
+    @Test
+    void itServesWhatItHoldsAndIsToldApartFromItsClients() throws Exception {
+        try (Users users = new Users(SOURCE.cluster())) {
+            users.add("gateway");
+            users.grant("gateway", Permission.Type.READ, key("plays/"), key("plays0"));
+            long first = put(users, "plays/hamlet");
+            put(users, "secret");
+            for (int i = 0; i < 20; i++) {
+                put(users, "plays/hamlet");
+            }
+            EtcdSettings source = EtcdSettings.of(SOURCE.cluster().clientUrls().toArray(new URI[0]))
+                    .withName("source")
+                    .withLogin(new Credentials("gateway", "gateway"));
+            try (GatewayFixture fixture =
+                    new GatewayFixture(GatewaySettings.of("test", new HostPort("127.0.0.1", 0), source)
+                            .withRange(KeyRange.prefix(key("plays/")))
+                            .withReplica(new ReplicaSettings(1, 1 << 20, 2 << 20, Duration.ofMinutes(1))))) {
+                fixture.awaitReady();
+                KVGrpc.KVBlockingStub root = KVGrpc.newBlockingStub(
+                                Users.as(users.token(Users.ROOT), fixture.channel()))
+                        .withDeadlineAfter(30, TimeUnit.SECONDS);
+
+                // Of the past, so from the source; a transaction, of which the revision is asked for first.
+                RangeRequest past = RangeRequest.newBuilder()
+                        .setKey(key("plays/hamlet"))
+                        .setRevision(first)
+                        .build();
+                assertThat(root.range(past).getCount()).isEqualTo(1);
+                TxnRequest txn = TxnRequest.newBuilder()
+                        .addCompare(Compare.newBuilder().setKey(key("plays/hamlet")))
+                        .addSuccess(RequestOp.newBuilder().setRequestRange(past))
+                        .addFailure(RequestOp.newBuilder().setRequestRange(past))
+                        .build();
+                assertThat(root.txn(txn).getResponses(0).getResponseRange().getCount())
+                        .isEqualTo(1);
+
+                // Root may read it; it is the gateway who may not.
+                assertThat(outcome(() -> root.range(
+                                RangeRequest.newBuilder().setKey(key("secret")).build())))
+                        .isEqualTo(
+                                "FAILED_PRECONDITION: understudy: this gateway may not read these keys at its source,"
+                                        + " see source.user");
+            }
+        }
+    }
+
+    private static String outcome(Runnable call) {
+        try {
+            call.run();
+            return "OK";
+        } catch (StatusRuntimeException e) {
+            return e.getMessage();
+        }
+    }
+
+    private static long put(Users users, String key) {
+        return users.asRoot()
+                .put(PutRequest.newBuilder().setKey(key(key)).build())
+                .getHeader()
+                .getRevision();
+    }
+
+    private static ByteString key(String text) {
+        return ByteString.copyFromUtf8(text);
+    }
+}
