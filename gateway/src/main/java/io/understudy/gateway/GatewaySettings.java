@@ -122,6 +122,13 @@ public record GatewaySettings(
             throw new IllegalArgumentException(
                     "writes is forward, but the source is source.kafka: from there nobody can be reached who takes writes");
         }
+        if (permissions.roles()
+                && !(source instanceof SourceSettings.Etcd etcd
+                        && etcd.cluster().login() != null)) {
+            throw new IllegalArgumentException(
+                    "permissions.roles is true, but users and roles can't be read: that needs a source.user with the role"
+                            + " root");
+        }
     }
 
     /**

@@ -113,6 +113,13 @@ final class GatewaySettingsTest {
                         members: gateways
                         """))
                 .withMessageContaining("advertise");
+        assertThatExceptionOfType(ConfigurationException.class)
+                .isThrownBy(() -> load("""
+                        source: {endpoints: ['http://127.0.0.1:1']}
+                        permissions: {roles: true}
+                        """))
+                .withMessageContaining("permissions.roles is true")
+                .withMessageContaining("source.user");
     }
 
     @Test

@@ -6,6 +6,7 @@ import io.etcd.jetcd.api.AuthRoleAddRequest;
 import io.etcd.jetcd.api.AuthRoleGrantPermissionRequest;
 import io.etcd.jetcd.api.AuthRoleRevokePermissionRequest;
 import io.etcd.jetcd.api.AuthUserAddRequest;
+import io.etcd.jetcd.api.AuthUserDeleteRequest;
 import io.etcd.jetcd.api.AuthUserGrantRoleRequest;
 import io.etcd.jetcd.api.AuthenticateRequest;
 import io.etcd.jetcd.api.KVGrpc;
@@ -29,13 +30,18 @@ final class Users implements AutoCloseable {
 
     static final String ROOT = "root";
 
+    private static final long ROOT_TOKEN_NANOS = TimeUnit.SECONDS.toNanos(3);
+
     private static final Metadata.Key<String> TOKEN = Metadata.Key.of("token", Metadata.ASCII_STRING_MARSHALLER);
 
+    private final LocalEtcd cluster;
     private final ManagedChannel voter;
     private final @Nullable ManagedChannel learner;
-    private final String rootToken;
+    private String rootToken;
+    private long rootTokenNanos;
 
     Users(LocalEtcd cluster) {
+        this.cluster = cluster;
         cluster.enableAuthentication(ROOT);
         URI url = cluster.leader().clientUrl();
         voter = GatewayFixture.channel(url.getHost(), url.getPort());
@@ -45,6 +51,7 @@ final class Users implements AutoCloseable {
                         cluster.learners().get(0).clientUrl().getHost(),
                         cluster.learners().get(0).clientUrl().getPort());
         rootToken = token(ROOT);
+        rootTokenNanos = System.nanoTime();
     }
 
     /** As whom a gateway may log in that reads everything. */
@@ -65,8 +72,22 @@ final class Users implements AutoCloseable {
         return ClientInterceptors.intercept(channel, MetadataUtils.newAttachHeadersInterceptor(headers));
     }
 
+    /** A new one now and then: tokens may expire. */
+    private synchronized String rootToken() {
+        if (System.nanoTime() - rootTokenNanos >= ROOT_TOKEN_NANOS) {
+            renewRoot();
+        }
+        return rootToken;
+    }
+
+    /** Where tokens say by themselves who somebody is, they do so as of when they were made. */
+    synchronized void renewRoot() {
+        rootToken = token(ROOT);
+        rootTokenNanos = System.nanoTime();
+    }
+
     KVGrpc.KVBlockingStub asRoot() {
-        return KVGrpc.newBlockingStub(as(rootToken, voter)).withDeadlineAfter(30, TimeUnit.SECONDS);
+        return KVGrpc.newBlockingStub(as(rootToken(), voter)).withDeadlineAfter(30, TimeUnit.SECONDS);
     }
 
     /**
@@ -115,10 +136,27 @@ final class Users implements AutoCloseable {
                 .build());
         var unusedToo =
                 auth().roleAdd(AuthRoleAddRequest.newBuilder().setName(user).build());
-        var unusedAsWell = auth().userGrantRole(AuthUserGrantRoleRequest.newBuilder()
+        grantRole(user, user);
+    }
+
+    /** Likewise, but one who can't log in: he is known by his certificate alone. */
+    void addNameOnly(String user) {
+        cluster.etcdctl("--user=" + ROOT + ":" + ROOT, "user", "add", user, "--no-password");
+        var unused =
+                auth().roleAdd(AuthRoleAddRequest.newBuilder().setName(user).build());
+        grantRole(user, user);
+    }
+
+    void grantRole(String user, String role) {
+        var unused = auth().userGrantRole(AuthUserGrantRoleRequest.newBuilder()
                 .setUser(user)
-                .setRole(user)
+                .setRole(role)
                 .build());
+    }
+
+    void delete(String user) {
+        var unused = auth().userDelete(
+                        AuthUserDeleteRequest.newBuilder().setName(user).build());
     }
 
     void grant(String user, Permission.Type type, ByteString key, ByteString end) {
@@ -137,7 +175,7 @@ final class Users implements AutoCloseable {
     }
 
     private AuthGrpc.AuthBlockingStub auth() {
-        return AuthGrpc.newBlockingStub(as(rootToken, voter)).withDeadlineAfter(30, TimeUnit.SECONDS);
+        return AuthGrpc.newBlockingStub(as(rootToken(), voter)).withDeadlineAfter(30, TimeUnit.SECONDS);
     }
 
     @Override

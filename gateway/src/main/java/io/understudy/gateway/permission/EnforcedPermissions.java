@@ -71,8 +71,9 @@ public final class EnforcedPermissions implements ReadPermissions, AutoCloseable
     public static EnforcedPermissions of(
             Vertx vertx, EtcdCluster source, PermissionSettings settings, MeterRegistry registry) {
         SourceOracle oracle = new SourceOracle(source, source::bareChannel);
-        return new EnforcedPermissions(
-                vertx, source.thread(), oracle::isEnforced, oracle, new UnknownNames(), settings, registry);
+        Oracle<Principal.Certificate> names =
+                settings.roles() ? new RoleOracle(new SourceRoles(source, registry)) : new UnknownNames();
+        return new EnforcedPermissions(vertx, source.thread(), oracle::isEnforced, oracle, names, settings, registry);
     }
 
     /** Begins to ask whether there is anything to be enforced. */

@@ -10,13 +10,14 @@ import java.util.List;
  *
  * @param maxAge of what was granted, from when it was asked for; 10 ms to 1 s
  * @param watchRecheck whether watches are ended when what they tell may not be read any more
+ * @param roles whether names in certificates are users of the source
  */
-public record PermissionSettings(Duration maxAge, boolean watchRecheck) {
+public record PermissionSettings(Duration maxAge, boolean watchRecheck, boolean roles) {
 
     private static final Duration LEAST_AGE = Duration.ofMillis(10);
     private static final Duration MOST_AGE = Duration.ofSeconds(1);
 
-    public static final PermissionSettings DEFAULTS = new PermissionSettings(MOST_AGE, true);
+    public static final PermissionSettings DEFAULTS = new PermissionSettings(MOST_AGE, true, false);
 
     private static final Setting<Duration> MAX_AGE = Setting.duration(
                     "permissions.maxAge",
@@ -31,8 +32,14 @@ public record PermissionSettings(Duration maxAge, boolean watchRecheck) {
                             + " checks them when they begin.")
             .defaultsTo(true);
 
+    private static final Setting<Boolean> ROLES = Setting.flag(
+                    "permissions.roles",
+                    "Whether the common name of a client's certificate counts as a user of the source, as at an etcd with"
+                            + " --client-cert-auth; users and roles are read as source.user, who needs the role root.")
+            .defaultsTo(false);
+
     /** The settings as rows. */
-    public static final List<Setting<?>> ROWS = List.of(MAX_AGE, WATCH_RECHECK);
+    public static final List<Setting<?>> ROWS = List.of(MAX_AGE, WATCH_RECHECK, ROLES);
 
     public PermissionSettings {
         if (maxAge.compareTo(LEAST_AGE) < 0 || maxAge.compareTo(MOST_AGE) > 0) {
@@ -43,6 +50,7 @@ public record PermissionSettings(Duration maxAge, boolean watchRecheck) {
 
     /** What {@link #ROWS} say. */
     public static PermissionSettings from(Configuration configuration) {
-        return new PermissionSettings(configuration.get(MAX_AGE), configuration.get(WATCH_RECHECK));
+        return new PermissionSettings(
+                configuration.get(MAX_AGE), configuration.get(WATCH_RECHECK), configuration.get(ROLES));
     }
 }

@@ -22,7 +22,7 @@ final class UnknownNames implements Oracle<Principal.Certificate> {
         }
         if (told.compareAndSet(false, true)) {
             LOG.warn(
-                    "a client was refused that names itself by a certificate only, since users and roles are not read name={}",
+                    "a client was refused that names itself by a certificate only, since permissions.roles is false name={}",
                     principal.commonName());
         }
         return CompletableFuture.completedFuture(new Verdict.Refused(ApiException.permissionDenied()));

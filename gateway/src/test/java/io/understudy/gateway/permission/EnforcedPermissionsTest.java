@@ -52,7 +52,7 @@ final class EnforcedPermissionsTest {
             () -> enabled,
             (token, wanted) -> held.thenApply(yes -> verdict(wanted)),
             new UnknownNames(),
-            new PermissionSettings(MAX_AGE, true),
+            new PermissionSettings(MAX_AGE, true, false),
             registry);
 
     @AfterEach

@@ -1,0 +1,226 @@
+package io.understudy.gateway.permission;
+
+import com.github.benmanes.caffeine.cache.Cache;
+import com.github.benmanes.caffeine.cache.Caffeine;
+import io.grpc.Status;
+import io.understudy.gateway.api.ApiException;
+import io.understudy.gateway.api.Permission;
+import io.understudy.gateway.caller.Principal;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentMap;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicReference;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Takes the common name of a certificate for that of a user, as etcd does, and finds out by itself what he may read, from
+ * users and roles as the source has them. What is known of a user counts while their revision is the same, which is asked
+ * about at most once a second; where nobody tells, nobody is permitted anything. For any thread.
+ */
+final class RoleOracle implements Oracle<Principal.Certificate> {
+
+    private static final Logger LOG = LoggerFactory.getLogger(RoleOracle.class);
+
+    /** How long ago the revision of users and roles may have been asked for; and how long nothing is asked after a failure. */
+    private static final long MOST_AGE_NANOS = TimeUnit.SECONDS.toNanos(1);
+
+    private static final long PAUSE_NANOS = TimeUnit.MILLISECONDS.toNanos(200);
+    private static final int MOST_USERS = 10_000;
+    private static final int MOST_ROLES = 10_000;
+
+    /** Users that are read at a time: each costs the voters some proposals. */
+    private static final int MOST_READ = 64;
+
+    /** How often a user is read anew because something was changed meanwhile. */
+    private static final int MOST_TRIES = 5;
+
+    private static final String ROOT = "root";
+
+    private final RoleSource source;
+    private final Cache<String, User> users =
+            Caffeine.newBuilder().maximumSize(MOST_USERS).build();
+    private final Cache<String, Role> roles =
+            Caffeine.newBuilder().maximumSize(MOST_ROLES).build();
+    private final ConcurrentMap<String, CompletableFuture<User>> reading = new ConcurrentHashMap<>();
+    private final AtomicReference<@Nullable CompletableFuture<Current>> asking = new AtomicReference<>();
+    private final AtomicBoolean failing = new AtomicBoolean();
+    private volatile @Nullable Current current;
+    private volatile long failedNanos = System.nanoTime() - PAUSE_NANOS;
+
+    RoleOracle(RoleSource source) {
+        this.source = source;
+    }
+
+    /**
+     * A user at a revision of users and roles.
+     *
+     * @param readable null if there is no such user
+     */
+    private record User(long revision, @Nullable ReadableKeys readable) {}
+
+    private record Role(long revision, List<io.etcd.jetcd.api.Permission> permissions) {}
+
+    /** The revision of users and roles, as it was when it was asked for, or later. */
+    private record Current(long revision, long sentNanos) {
+        boolean counts() {
+            return System.nanoTime() - sentNanos < MOST_AGE_NANOS;
+        }
+    }
+
+    @Override
+    public CompletableFuture<Verdict> ask(Principal.Certificate principal, Permission wanted) {
+        if (wanted == Permission.Standing.ANYBODY || wanted == Permission.Standing.USER) {
+            return CompletableFuture.completedFuture(Verdict.GRANTED);
+        }
+        if (principal.equals(Principal.Certificate.NOBODYS)) {
+            return CompletableFuture.completedFuture(verdict(null, wanted));
+        }
+        return user(principal.commonName()).thenApply(user -> verdict(user.readable(), wanted));
+    }
+
+    /** {@code auth/store.go}: isOpPermitted, IsAdminPermitted. */
+    private static Verdict verdict(@Nullable ReadableKeys user, Permission wanted) {
+        if (wanted instanceof Permission.Read read) {
+            return user != null && user.covers(read)
+                    ? Verdict.GRANTED
+                    : new Verdict.Refused(ApiException.permissionDenied());
+        }
+        if (user == null) {
+            return new Verdict.Refused(
+                    new ApiException(Status.Code.FAILED_PRECONDITION, "etcdserver: user name not found"));
+        }
+        return user.everything() ? Verdict.GRANTED : new Verdict.Refused(ApiException.permissionDenied());
+    }
+
+    private CompletableFuture<User> user(String name) {
+        Current known = current;
+        if (known != null && known.counts()) {
+            return user(name, known);
+        }
+        return shared().thenCompose(now -> user(name, now));
+    }
+
+    private CompletableFuture<User> user(String name, Current now) {
+        User known = users.getIfPresent(name);
+        if (known != null && known.revision() == now.revision()) {
+            return CompletableFuture.completedFuture(known);
+        }
+        CompletableFuture<User> read = new CompletableFuture<>();
+        CompletableFuture<User> same = reading.putIfAbsent(name, read);
+        if (same != null) {
+            return same;
+        }
+        if (reading.size() > MOST_READ) {
+            reading.remove(name, read);
+            return CompletableFuture.failedFuture(ApiException.tooManyRequests());
+        }
+        var unused = read(name, now, MOST_TRIES).whenComplete((user, failure) -> {
+            reading.remove(name, read);
+            if (failure == null) {
+                read.complete(user);
+            } else {
+                read.completeExceptionally(failure);
+            }
+        });
+        return read;
+    }
+
+    /** With his roles, between two questions for the revision that have the same answer. */
+    private CompletableFuture<User> read(String name, Current before, int triesLeft) {
+        if (triesLeft == 0) {
+            return CompletableFuture.failedFuture(ApiException.timedOut());
+        }
+        return source.rolesOf(name)
+                .thenCompose(names -> user(names.orElse(null), before.revision()))
+                .thenCompose(user -> revision().thenCompose(after -> {
+                    if (after.revision() != before.revision()) {
+                        return read(name, after, triesLeft - 1);
+                    }
+                    users.put(name, user);
+                    return CompletableFuture.completedFuture(user);
+                }));
+    }
+
+    private CompletableFuture<User> user(@Nullable List<String> hisRoles, long revision) {
+        if (hisRoles == null) {
+            return CompletableFuture.completedFuture(new User(revision, null));
+        }
+        if (hisRoles.contains(ROOT)) {
+            return CompletableFuture.completedFuture(new User(revision, ReadableKeys.EVERYTHING));
+        }
+        CompletableFuture<List<io.etcd.jetcd.api.Permission>> all =
+                CompletableFuture.completedFuture(new ArrayList<>());
+        for (String each : hisRoles) {
+            all = all.thenCompose(some -> role(each, revision).thenApply(role -> {
+                some.addAll(role.permissions());
+                return some;
+            }));
+        }
+        return all.thenApply(permissions -> new User(revision, ReadableKeys.of(permissions)));
+    }
+
+    /** What is kept of another revision is of no use, and what turns out to be of a later one isn't used. */
+    private CompletableFuture<Role> role(String name, long revision) {
+        Role known = roles.getIfPresent(name);
+        if (known != null && known.revision() == revision) {
+            return CompletableFuture.completedFuture(known);
+        }
+        return source.permissionsOf(name).thenApply(permissions -> {
+            Role role = new Role(revision, List.copyOf(permissions));
+            roles.put(name, role);
+            return role;
+        });
+    }
+
+    /** As asked for by all who want it now. */
+    private CompletableFuture<Current> shared() {
+        if (System.nanoTime() - failedNanos < PAUSE_NANOS) {
+            return CompletableFuture.failedFuture(ApiException.timedOut());
+        }
+        CompletableFuture<Current> round = new CompletableFuture<>();
+        while (!asking.compareAndSet(null, round)) {
+            CompletableFuture<Current> other = asking.get();
+            if (other != null) {
+                return other;
+            }
+        }
+        var unused = revision().whenComplete((now, failure) -> {
+            asking.set(null);
+            if (failure == null) {
+                round.complete(now);
+            } else {
+                round.completeExceptionally(failure);
+            }
+        });
+        return round;
+    }
+
+    private CompletableFuture<Current> revision() {
+        long sentNanos = System.nanoTime();
+        return source.revision().handle((revision, failure) -> {
+            if (failure != null) {
+                failedNanos = System.nanoTime();
+                if (failing.compareAndSet(false, true)) {
+                    LOG.warn(
+                            "users and roles can't be read, so nobody is permitted anything who names himself by a"
+                                    + " certificate why={}",
+                            failure.toString());
+                }
+                throw failure instanceof CompletionException wrapped ? wrapped : new CompletionException(failure);
+            }
+            if (failing.compareAndSet(true, false)) {
+                LOG.info("users and roles are read again revision={}", revision);
+            }
+            Current now = new Current(revision, sentNanos);
+            current = now;
+            return now;
+        });
+    }
+}

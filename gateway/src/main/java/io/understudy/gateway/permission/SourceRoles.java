@@ -1,0 +1,172 @@
+package io.understudy.gateway.permission;
+
+import io.etcd.jetcd.api.AuthGrpc;
+import io.etcd.jetcd.api.AuthRoleGetRequest;
+import io.etcd.jetcd.api.AuthRoleGetResponse;
+import io.etcd.jetcd.api.AuthUserGetRequest;
+import io.etcd.jetcd.api.AuthUserListRequest;
+import io.etcd.jetcd.api.AuthUserListResponse;
+import io.etcd.jetcd.api.Permission;
+import io.grpc.CallOptions;
+import io.grpc.MethodDescriptor;
+import io.grpc.Status;
+import io.grpc.stub.ClientCalls;
+import io.grpc.stub.StreamObserver;
+import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.Timer;
+import io.understudy.etcd.Duty;
+import io.understudy.etcd.Endpoint;
+import io.understudy.etcd.EtcdCluster;
+import io.understudy.etcd.EtcdErrors;
+import java.time.Duration;
+import java.util.Iterator;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * Reads users and roles at the source, in the gateway's own name, which has to be of the role {@code root}. To etcd each such
+ * question is a proposal: the voters agree on it as on a write, so that what is answered is current.
+ */
+final class SourceRoles implements RoleSource {
+
+    private static final Duration DEADLINE = Duration.ofSeconds(1);
+    private static final String NO_USER = "etcdserver: user name not found";
+    private static final String NO_ROLE = "etcdserver: role name not found";
+
+    /** Of {@code AuthStatusResponse}, which jetcd's messages lack. */
+    private static final int AUTH_REVISION = 3;
+
+    /** Its request is empty, like that for a list, whose answer keeps the fields that it doesn't know. */
+    private static final MethodDescriptor<AuthUserListRequest, AuthUserListResponse> AUTH_STATUS =
+            AuthGrpc.getUserListMethod().toBuilder()
+                    .setFullMethodName("etcdserverpb.Auth/AuthStatus")
+                    .setSchemaDescriptor(null)
+                    .build();
+
+    private final EtcdCluster source;
+    private final Timer answered;
+    private final Timer failed;
+
+    /** {@code understudy.gateway.permissions.role.reads}: time to ask about users or roles, by {@code outcome}. */
+    SourceRoles(EtcdCluster source, MeterRegistry registry) {
+        this.source = source;
+        this.answered = reads(registry, "ok");
+        this.failed = reads(registry, "failed");
+    }
+
+    private static Timer reads(MeterRegistry registry, String outcome) {
+        return Timer.builder("understudy.gateway.permissions.role.reads")
+                .description("Time to ask the source about users or roles")
+                .tag("outcome", outcome)
+                .register(registry);
+    }
+
+    @Override
+    public CompletableFuture<Long> revision() {
+        return ask(AUTH_STATUS, AuthUserListRequest.getDefaultInstance()).thenApply(answer -> {
+            List<Long> revision =
+                    answer.getUnknownFields().getField(AUTH_REVISION).getVarintList();
+            // Zero is left out.
+            return revision.isEmpty() ? 0L : revision.get(revision.size() - 1);
+        });
+    }
+
+    @Override
+    public CompletableFuture<Optional<List<String>>> rolesOf(String user) {
+        AuthUserGetRequest request =
+                AuthUserGetRequest.newBuilder().setName(user).build();
+        return unless(
+                NO_USER,
+                Optional.empty(),
+                ask(AuthGrpc.getUserGetMethod(), request).thenApply(answer -> Optional.of(answer.getRolesList())));
+    }
+
+    @Override
+    public CompletableFuture<List<Permission>> permissionsOf(String role) {
+        AuthRoleGetRequest request =
+                AuthRoleGetRequest.newBuilder().setRole(role).build();
+        return unless(
+                NO_ROLE,
+                List.of(),
+                ask(AuthGrpc.getRoleGetMethod(), request).thenApply(AuthRoleGetResponse::getPermList));
+    }
+
+    private static <R> CompletableFuture<R> unless(String absent, R none, CompletableFuture<R> answer) {
+        return answer.exceptionallyCompose(failure -> {
+            Status why = Status.fromThrowable(failure);
+            return absent.equals(why.getDescription())
+                    ? CompletableFuture.completedFuture(none)
+                    : CompletableFuture.failedFuture(failure);
+        });
+    }
+
+    private <Q, A> CompletableFuture<A> ask(MethodDescriptor<Q, A> method, Q request) {
+        return new Question<>(method, request).begin();
+    }
+
+    /** Asked of one voter after the other, until one answers. */
+    private final class Question<Q, A> {
+        private final MethodDescriptor<Q, A> method;
+        private final Q request;
+        private final Iterator<Endpoint> candidates =
+                source.endpointsFor(Duty.WRITE).iterator();
+        private final CompletableFuture<A> result = new CompletableFuture<>();
+        private final long beganNanos = System.nanoTime();
+
+        Question(MethodDescriptor<Q, A> method, Q request) {
+            this.method = method;
+            this.request = request;
+        }
+
+        CompletableFuture<A> begin() {
+            next(Status.UNAVAILABLE.withDescription("no member is known"));
+            return result;
+        }
+
+        private void next(Status last) {
+            if (!candidates.hasNext()) {
+                fail(last);
+                return;
+            }
+            CallOptions options = CallOptions.DEFAULT.withDeadlineAfter(DEADLINE.toNanos(), TimeUnit.NANOSECONDS);
+            ClientCalls.asyncUnaryCall(
+                    source.channel(candidates.next()).newCall(method, options), request, new StreamObserver<>() {
+                        @Override
+                        public void onNext(A answer) {
+                            answered.record(Duration.ofNanos(System.nanoTime() - beganNanos));
+                            result.complete(answer);
+                        }
+
+                        @Override
+                        public void onError(Throwable failure) {
+                            failed(Status.fromThrowable(failure));
+                        }
+
+                        @Override
+                        public void onCompleted() {
+                            // A unary call has had its one answer.
+                        }
+                    });
+        }
+
+        private void failed(Status why) {
+            try {
+                // It changes nothing, so it may be asked again whatever became of it.
+                switch (EtcdErrors.classify(Duty.READ_INDEX, why).remedy()) {
+                    case ELSEWHERE, OUTCOME_UNKNOWN -> next(why);
+                    default -> fail(why);
+                }
+            } catch (RuntimeException e) {
+                // Thrown into gRPC it would leave the question open for ever.
+                result.completeExceptionally(e);
+            }
+        }
+
+        private void fail(Status why) {
+            failed.record(Duration.ofNanos(System.nanoTime() - beganNanos));
+            result.completeExceptionally(why.asRuntimeException());
+        }
+    }
+}

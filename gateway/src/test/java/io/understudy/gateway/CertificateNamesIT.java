@@ -1,0 +1,229 @@
+package io.understudy.gateway;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import com.google.protobuf.ByteString;
+import io.etcd.jetcd.api.KVGrpc;
+import io.etcd.jetcd.api.MaintenanceGrpc;
+import io.etcd.jetcd.api.Permission;
+import io.etcd.jetcd.api.PutRequest;
+import io.etcd.jetcd.api.RangeRequest;
+import io.etcd.jetcd.api.StatusRequest;
+import io.etcd.jetcd.api.WatchCreateRequest;
+import io.etcd.jetcd.api.WatchRequest;
+import io.grpc.ManagedChannel;
+import io.grpc.StatusRuntimeException;
+import io.understudy.config.HostPort;
+import io.understudy.gateway.PermissionDifferences.Client;
+import io.understudy.gateway.forward.ForwardSettings;
+import io.understudy.gateway.forward.Writes;
+import io.understudy.gateway.permission.PermissionSettings;
+import io.understudy.local.certificate.Certificates;
+import io.understudy.tls.ClientCertificates;
+import io.understudy.tls.ListenerSecurity;
+import io.understudy.tls.TlsContext;
+import io.understudy.tls.TlsFiles;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse.BodyHandlers;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/**
+ * Clients that are known by their certificates, of an etcd and of a gateway that takes their names for users as etcd does.
+ * {@code -Dunderstudy.seed=…} repeats a run, {@code -Dunderstudy.requests=…} asks more.
+ */
+@Timeout(300)
+final class CertificateNamesIT {
+
+    private static final int REQUESTS = Integer.getInteger("understudy.requests", 6_000);
+    private static final int ROUNDS = 3;
+    private static final int USERS = 4;
+    private static final String DENIED = "PERMISSION_DENIED: etcdserver: permission denied";
+    private static final String STRANGER = "stranger";
+
+    @TempDir
+    static Path folder;
+
+    private static CertifiedEtcd source;
+    private static Users users;
+    private static Gateway gateway;
+    private static Certificates.Pair readers;
+
+    /** To etcd, and to the gateway, by the common name that is shown. */
+    private static final Map<String, ManagedChannel> ETCD = new TreeMap<>();
+
+    private static final Map<String, ManagedChannel> GATEWAY = new TreeMap<>();
+
+    @BeforeAll
+    static void start() throws Exception {
+        Certificates certificates = new Certificates(folder);
+        Certificates.Pair nobody = certificates.makeNameless("nobody", "EC");
+        Map<String, Certificates.Pair> named = new TreeMap<>();
+        for (String name : new String[] {Users.ROOT, STRANGER, "reader", "user0", "user1", "user2", "user3"}) {
+            named.put(name, certificates.make(name, "EC"));
+        }
+        readers = named.get("reader");
+        List<Certificates.Pair> clients = new ArrayList<>(named.values());
+        clients.add(nobody);
+        source = new CertifiedEtcd(folder, certificates, clients.toArray(new Certificates.Pair[0]));
+        users = new Users(source.cluster);
+        Path trusted = CertifiedEtcd.together(
+                folder.resolve("clients-of-gateway.crt"), clients.toArray(new Certificates.Pair[0]));
+        gateway = Gateway.start(GatewaySettings.of(
+                        "test",
+                        new HostPort("127.0.0.1", 0),
+                        new SourceSettings.Etcd(source.settings(nobody).withLogin(Users.root()), source.files(nobody)))
+                .withForward(ForwardSettings.DEFAULTS.with(Writes.FORWARD))
+                .withPermissions(new PermissionSettings(Duration.ofSeconds(1), true, true))
+                .withSecurity(new ListenerSecurity(
+                        new TlsFiles(trusted, source.own.certificate(), source.own.key()),
+                        ClientCertificates.OPTIONAL,
+                        false)));
+        named.forEach((name, pair) -> {
+            ETCD.put(name, CertifiedEtcd.channel(source.url.getPort(), source.files(pair)));
+            GATEWAY.put(name, CertifiedEtcd.channel(gateway.apiPort(), source.files(pair)));
+        });
+        put("script");
+        await().atMost(GatewayFixture.PATIENCE)
+                .until(() -> read(Users.ROOT, "script").equals("OK"));
+    }
+
+    @AfterAll
+    static void stop() {
+        ETCD.values().forEach(ManagedChannel::shutdownNow);
+        GATEWAY.values().forEach(ManagedChannel::shutdownNow);
+        gateway.close();
+        users.close();
+        source.close();
+    }
+
+    @Test
+    void everybodyIsToldWhatEtcdTellsHim() throws Exception {
+        // Of what ends before it begins etcd says by the shape of its tree of permissions whether it may be read.
+        PermissionDifferences differences = new PermissionDifferences(false);
+        long last = 0;
+        for (int i = 0; i < 50; i++) {
+            last = users.asRoot()
+                    .put(PutRequest.newBuilder().setKey(differences.key()).build())
+                    .getHeader()
+                    .getRevision();
+        }
+        for (int i = 0; i < USERS; i++) {
+            users.add("user" + i);
+        }
+        for (int round = 0; round < ROUNDS; round++) {
+            for (int i = 0; i < USERS; i++) {
+                // Some have another's role too.
+                differences.grant(users, "user" + i);
+            }
+            users.grantRole("user" + round, "user" + (round + 1));
+            // A change is seen after two seconds at the latest.
+            await().pollDelay(Duration.ofSeconds(2)).until(() -> true);
+            List<Client> clients = new ArrayList<>();
+            for (String name : new String[] {Users.ROOT, STRANGER, "user0", "user1", "user2", "user3"}) {
+                clients.add(new Client(name, ETCD.get(name), GATEWAY.get(name)));
+            }
+            // Whatever the certificate says, a token says who somebody is.
+            String token = users.token("user0");
+            clients.add(new Client(
+                    "user0 by token", Users.as(token, ETCD.get(STRANGER)), Users.as(token, GATEWAY.get(STRANGER))));
+            differences.requireNone(REQUESTS / ROUNDS, clients, last);
+        }
+    }
+
+    @Test
+    void aRoleIsWorthWhatItIsNow() throws Exception {
+        users.addNameOnly("reader");
+        put("news");
+        assertThat(read("reader", "news")).isEqualTo(DENIED);
+        users.grant("reader", Permission.Type.READ, key("news"), ByteString.EMPTY);
+        await().atMost(Duration.ofSeconds(3)).until(() -> read("reader", "news").equals("OK"));
+        assertThat(read("reader", "script")).isEqualTo(DENIED);
+        assertThat(rest("/v1/kv/news")).isEqualTo(200);
+        assertThat(rest("/v1/kv/script")).isEqualTo(403);
+        try (WatchClient watch = new WatchClient(GATEWAY.get("reader"))) {
+            watch.send(WatchRequest.newBuilder()
+                    .setCreateRequest(WatchCreateRequest.newBuilder().setKey(key("news")))
+                    .build());
+            await().atMost(GatewayFixture.PATIENCE).until(() -> watch.received().size() == 1);
+            put("news");
+            await().atMost(GatewayFixture.PATIENCE).until(() -> watch.received().size() == 2);
+            users.revoke("reader", key("news"), ByteString.EMPTY);
+            await().atMost(Duration.ofSeconds(4)).until(() -> watch.received().size() == 3);
+            assertThat(watch.received().get(2).getCancelReason())
+                    .isEqualTo("rpc error: code = PermissionDenied desc = etcdserver: permission denied");
+        }
+        await().atMost(Duration.ofSeconds(3)).until(() -> read("reader", "news").equals(DENIED));
+        users.grant("reader", Permission.Type.READ, key("news"), ByteString.EMPTY);
+        await().atMost(Duration.ofSeconds(3)).until(() -> read("reader", "news").equals("OK"));
+        users.delete("reader");
+        await().atMost(Duration.ofSeconds(3)).until(() -> read("reader", "news").equals(DENIED));
+    }
+
+    @Test
+    void statusIsForTheRoleRoot() {
+        for (String name : new String[] {Users.ROOT, STRANGER}) {
+            assertThat(status(GATEWAY.get(name))).as(name).isEqualTo(status(ETCD.get(name)));
+        }
+    }
+
+    @Test
+    void whatIsNotAnsweredHereIsNotPassedOnInHisName() {
+        assertThat(outcome(() -> KVGrpc.newBlockingStub(GATEWAY.get(Users.ROOT))
+                        .put(PutRequest.newBuilder().setKey(key("stolen")).build())))
+                .startsWith("PERMISSION_DENIED: understudy: the name in a client certificate");
+    }
+
+    private static String status(ManagedChannel channel) {
+        return outcome(() -> MaintenanceGrpc.newBlockingStub(channel).status(StatusRequest.getDefaultInstance()));
+    }
+
+    private static String read(String name, String key) {
+        return outcome(() -> KVGrpc.newBlockingStub(GATEWAY.get(name))
+                .withDeadlineAfter(10, TimeUnit.SECONDS)
+                .range(RangeRequest.newBuilder().setKey(key(key)).build()));
+    }
+
+    private static String outcome(Runnable call) {
+        try {
+            call.run();
+            return "OK";
+        } catch (StatusRuntimeException e) {
+            return e.getMessage();
+        }
+    }
+
+    /** As the reader. */
+    private static int rest(String path) throws Exception {
+        try (TlsContext context = TlsContext.of(source.files(readers))) {
+            return context.applyTo(HttpClient.newBuilder())
+                    .build()
+                    .send(
+                            HttpRequest.newBuilder(URI.create("https://127.0.0.1:" + gateway.restPort() + path))
+                                    .build(),
+                            BodyHandlers.ofString())
+                    .statusCode();
+        }
+    }
+
+    private static void put(String key) {
+        var unused = users.asRoot().put(PutRequest.newBuilder().setKey(key(key)).build());
+    }
+
+    private static ByteString key(String text) {
+        return ByteString.copyFromUtf8(text);
+    }
+}

@@ -1,0 +1,152 @@
+package io.understudy.gateway.permission;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import com.google.protobuf.ByteString;
+import io.grpc.Status;
+import io.understudy.gateway.api.Permission;
+import io.understudy.gateway.caller.Principal;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** When users and roles are read, and what is made of them. */
+@Timeout(30)
+final class RoleOracleTest {
+
+    private static final Principal.Certificate GUEST = new Principal.Certificate("guest");
+    private static final Duration SOON = Duration.ofSeconds(5);
+
+    private final Map<String, List<String>> users = new ConcurrentHashMap<>();
+    private final Map<String, List<io.etcd.jetcd.api.Permission>> roles = new ConcurrentHashMap<>();
+    private final AtomicInteger revisionAsked = new AtomicInteger();
+    private final AtomicInteger usersRead = new AtomicInteger();
+    private volatile long revision = 1;
+    private volatile boolean away;
+    private volatile Runnable whenRead = () -> {};
+
+    private final RoleOracle oracle = new RoleOracle(new RoleSource() {
+        @Override
+        public CompletableFuture<Long> revision() {
+            revisionAsked.incrementAndGet();
+            return away
+                    ? CompletableFuture.failedFuture(Status.UNAVAILABLE.asRuntimeException())
+                    : CompletableFuture.completedFuture(revision);
+        }
+
+        @Override
+        public CompletableFuture<Optional<List<String>>> rolesOf(String user) {
+            usersRead.incrementAndGet();
+            var told = Optional.ofNullable(users.get(user));
+            whenRead.run();
+            return CompletableFuture.completedFuture(told);
+        }
+
+        @Override
+        public CompletableFuture<List<io.etcd.jetcd.api.Permission>> permissionsOf(String role) {
+            return CompletableFuture.completedFuture(roles.getOrDefault(role, List.of()));
+        }
+    });
+
+    @BeforeEach
+    void guestReadsTheScript() {
+        users.put("guest", List.of("prompter", "gone"));
+        roles.put("prompter", List.of(permission("script")));
+        users.put("admin", List.of("root"));
+    }
+
+    @Test
+    void whatHisRolesPermitIsPermitted() {
+        assertThat(isGranted(GUEST, read("script"))).isTrue();
+        assertThat(isGranted(GUEST, read("stage"))).isFalse();
+        assertThat(isGranted(GUEST, Permission.Standing.ROOT)).isFalse();
+        assertThat(isGranted(new Principal.Certificate("admin"), read("stage"))).isTrue();
+        assertThat(isGranted(new Principal.Certificate("admin"), Permission.Standing.ROOT))
+                .isTrue();
+    }
+
+    @Test
+    void whoIsNoUserMayDoNothing() {
+        Principal.Certificate stranger = new Principal.Certificate("stranger");
+        assertThat(refusal(stranger, read("script"))).isEqualTo("etcdserver: permission denied");
+        assertThat(refusal(stranger, Permission.Standing.ROOT)).isEqualTo("etcdserver: user name not found");
+        assertThat(refusal(Principal.Certificate.NOBODYS, read("script"))).isEqualTo("etcdserver: permission denied");
+        assertThat(isGranted(stranger, Permission.Standing.USER)).isTrue();
+    }
+
+    @Test
+    void aUserIsReadOnceUntilAnyIsChanged() {
+        assertThat(isGranted(GUEST, read("script"))).isTrue();
+        assertThat(isGranted(GUEST, read("script"))).isTrue();
+        assertThat(usersRead).hasValue(1);
+        await().pollDelay(Duration.ofMillis(1_100)).until(() -> isGranted(GUEST, read("script")));
+        assertThat(usersRead).hasValue(1);
+        assertThat(revisionAsked).hasValue(3);
+
+        roles.put("prompter", List.of(permission("stage")));
+        revision = 2;
+        await().atMost(Duration.ofSeconds(2)).until(() -> !isGranted(GUEST, read("script")));
+        assertThat(isGranted(GUEST, read("stage"))).isTrue();
+        assertThat(usersRead).hasValue(2);
+    }
+
+    /** Or else he might have today what his roles of yesterday permit today. */
+    @Test
+    void whatIsChangedWhileAUserIsReadIsReadAnew() {
+        whenRead = () -> {
+            if (revision == 1) {
+                users.put("guest", List.of());
+                revision = 2;
+            }
+        };
+        assertThat(isGranted(GUEST, read("script"))).isFalse();
+        assertThat(usersRead).hasValue(2);
+    }
+
+    @Test
+    void whileNobodyTellsNothingIsPermitted() {
+        assertThat(isGranted(GUEST, read("script"))).isTrue();
+        away = true;
+        await().atMost(Duration.ofSeconds(2))
+                .until(() -> oracle.ask(GUEST, read("script")).isCompletedExceptionally());
+        int before = revisionAsked.get();
+        for (int i = 0; i < 100; i++) {
+            assertThat(oracle.ask(GUEST, read("script"))).failsWithin(SOON);
+        }
+        assertThat(revisionAsked.get() - before).isLessThanOrEqualTo(2);
+        away = false;
+        await().atMost(SOON).until(() -> isGrantedAtAll(GUEST, read("script")));
+    }
+
+    private boolean isGrantedAtAll(Principal.Certificate who, Permission wanted) {
+        return !oracle.ask(who, wanted).isCompletedExceptionally() && isGranted(who, wanted);
+    }
+
+    private boolean isGranted(Principal.Certificate who, Permission wanted) {
+        return oracle.ask(who, wanted).orTimeout(5, TimeUnit.SECONDS).join() instanceof Verdict.Granted;
+    }
+
+    private String refusal(Principal.Certificate who, Permission wanted) {
+        return ((Verdict.Refused) oracle.ask(who, wanted).join()).why().text();
+    }
+
+    private static Permission.Read read(String key) {
+        return new Permission.Read(ByteString.copyFromUtf8(key), ByteString.EMPTY);
+    }
+
+    private static io.etcd.jetcd.api.Permission permission(String key) {
+        return io.etcd.jetcd.api.Permission.newBuilder()
+                .setPermType(io.etcd.jetcd.api.Permission.Type.READ)
+                .setKey(ByteString.copyFromUtf8(key))
+                .build();
+    }
+}
