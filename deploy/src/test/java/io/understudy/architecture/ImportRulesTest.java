@@ -58,7 +58,8 @@ final class ImportRulesTest {
             .gateway            .vocabulary .feed .kafka .etcd .config .metrics .tls com.google.protobuf io.etcd.jetcd.api
             .gateway            io.grpc io.micrometer io.vertx org.slf4j
             .gateway.server     .gateway.api .gateway.caller .gateway.health .gateway.read .config .tls
-            .gateway.server     com.google.protobuf io.grpc io.netty io.vertx org.slf4j
+            .gateway.server     com.github.benmanes.caffeine com.google.protobuf io.grpc io.micrometer io.netty io.vertx
+            .gateway.server     org.slf4j
             .gateway.read       .gateway.api .gateway.caller .gateway.replica .vocabulary .etcd .config
             .gateway.read       com.google.protobuf io.etcd.jetcd.api io.grpc io.micrometer io.vertx org.slf4j
             .gateway.json       .gateway.api .gateway.caller .gateway.read .gateway.replica .gateway.server .etcd .tls
@@ -66,6 +67,7 @@ final class ImportRulesTest {
             .gateway.json       io.netty.handler.codec.http org.slf4j
             .gateway.rest       .gateway.api .gateway.caller .gateway.health .gateway.json .gateway.read .gateway.replica
             .gateway.rest       .config .vocabulary com.google.protobuf io.etcd.jetcd.api io.grpc io.netty io.vertx
+            .gateway.rest       .gateway.server
             .gateway.rest       .gateway.hub .gateway.permission .tls com.github.benmanes.caffeine io.micrometer org.slf4j
             .gateway.api        .gateway.replica .vocabulary com.google.protobuf io.etcd.jetcd.api io.grpc io.netty.buffer
             .gateway.caller     .vocabulary .tls .gateway.api io.grpc io.vertx.core javax.net javax.security org.slf4j

@@ -26,6 +26,7 @@ import io.understudy.gateway.rest.RestServer;
 import io.understudy.gateway.rest.StatusReport;
 import io.understudy.gateway.rest.StreamSource;
 import io.understudy.gateway.server.ApiServer;
+import io.understudy.gateway.server.Loads;
 import io.understudy.gateway.server.RequestListener;
 import io.understudy.gateway.server.WebPages;
 import io.understudy.gateway.watch.Watches;
@@ -36,7 +37,6 @@ import io.understudy.vocabulary.Revision;
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;
 import io.vertx.core.VertxOptions;
-import io.vertx.core.json.JsonObject;
 import java.io.IOException;
 import java.time.Duration;
 import java.time.Instant;
@@ -149,12 +149,14 @@ public final class Gateway implements AutoCloseable {
                         headers,
                         MemberIds::of),
                 source.membersShown());
+        Loads loads = new Loads(settings.limits().load(), registry);
         RequestListener listener = method -> metrics.requestsOf(method)::answered;
         this.server = new ApiServer(
                 vertx,
                 settings.listen(),
                 tls,
                 settings.limits(),
+                loads,
                 methods.overGrpc(),
                 listener,
                 new JsonApi(
@@ -164,12 +166,13 @@ public final class Gateway implements AutoCloseable {
                         source.jsonForm(),
                         settings.limits().maxRequestBytes(),
                         listener),
-                new WebPages(vertx, checks.live(), checks.ready(), versions(), () -> process.scrape(null)
+                new WebPages(vertx, checks.live(), checks.ready(), VERSION, () -> process.scrape(null)
                         .body()));
         this.rest = new RestServer(
                 vertx,
                 settings.rest().listen(),
                 tls,
+                loads,
                 reads,
                 permissions,
                 request -> methods.call(AUTHENTICATE, nobody(), request, gone -> {}),
@@ -371,13 +374,6 @@ public final class Gateway implements AutoCloseable {
     private static Caller nobody() {
         return new Caller(
                 Principal.ANONYMOUS, new Session(), Freshness.ANY, Caller.NO_DEADLINE, () -> false, Runnable::run);
-    }
-
-    private static String versions() {
-        return new JsonObject()
-                .put("etcdserver", VERSION)
-                .put("etcdcluster", "3.5.0")
-                .encode();
     }
 
     private StatusReport.Held held() {

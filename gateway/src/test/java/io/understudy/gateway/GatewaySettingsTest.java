@@ -13,6 +13,8 @@ import io.understudy.gateway.forward.Writes;
 import io.understudy.gateway.member.MemberSettings;
 import io.understudy.gateway.member.MembersShown;
 import io.understudy.gateway.server.FrameLimits;
+import io.understudy.gateway.server.LoadLimits;
+import io.understudy.gateway.server.Patience;
 import io.understudy.gateway.server.ServerLimits;
 import io.understudy.kafka.KafkaSettings;
 import io.understudy.tls.TlsFiles;
@@ -60,7 +62,9 @@ final class GatewaySettingsTest {
                 gateways: {edge-2: {urls: 'http://edge-2:2379, http://edge-2:12379'}}
                 limits: {maxRequestBytes: 4MiB, maxHeaderBytes: 64KiB, maxStreams: 500, maxResets: 1000,
                          maxUnreadBytes: 128KiB, maxConnections: 50, stallTimeout: 5s,
-                         maxHeaders: 100, maxHeldHeaderBytes: 1MiB, maxControlFrames: 2000}
+                         maxHeaders: 100, maxHeldBytes: 1MiB, maxControlFrames: 2000,
+                         maxCalls: 5000, maxInFlight: 600, maxInFlightPerConnection: 70, maxRate: 8000, maxDelay: 9ms,
+                         requestTimeout: 2s, idleTimeout: 1h, keepAliveInterval: 10m, keepAliveTimeout: 3s}
                 """);
         assertThat(settings.name()).isEqualTo("edge-1");
         assertThat(settings.source()).isInstanceOfSatisfying(SourceSettings.Etcd.class, etcd -> assertThat(
@@ -85,7 +89,13 @@ final class GatewaySettingsTest {
                         128 << 10,
                         50,
                         Duration.ofSeconds(5),
-                        new FrameLimits(100, 1 << 20, 2_000)));
+                        new FrameLimits(100, 1 << 20, 2_000),
+                        new LoadLimits(5_000, 600, 70, 8_000, Duration.ofMillis(9)),
+                        new Patience(
+                                Duration.ofSeconds(2),
+                                Duration.ofHours(1),
+                                Duration.ofMinutes(10),
+                                Duration.ofSeconds(3))));
     }
 
     @Test

@@ -10,6 +10,8 @@ public final class ApiException extends Exception {
 
     private static final long serialVersionUID = 1L;
 
+    private static final String TOO_MANY = "etcdserver: too many requests";
+
     private final Status.Code code;
     private final String text;
 
@@ -74,7 +76,17 @@ public final class ApiException extends Exception {
 
     /** More than this member takes on at a time. */
     public static ApiException tooManyRequests() {
-        return new ApiException(Status.Code.RESOURCE_EXHAUSTED, "etcdserver: too many requests");
+        return tooManyRequests("");
+    }
+
+    /** As {@link #tooManyRequests()}, by which clients know it; {@code which} says more of it. */
+    public static ApiException tooManyRequests(String which) {
+        return new ApiException(Status.Code.RESOURCE_EXHAUSTED, TOO_MANY + which);
+    }
+
+    /** Whether the same request may be welcome a moment later. */
+    public boolean passes() {
+        return code == Status.Code.RESOURCE_EXHAUSTED && text.startsWith(TOO_MANY);
     }
 
     /**

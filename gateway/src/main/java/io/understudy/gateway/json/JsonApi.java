@@ -102,9 +102,15 @@ public final class JsonApi implements WebCalls {
     }
 
     @Override
+    public void refuse(WebRequest request, ApiException why) {
+        exchange(methods.get(path(request)), request).refuse(why);
+    }
+
+    @Override
     public void refuseTooLarge(WebRequest request, long most) {
-        exchange(methods.get(path(request)), request)
-                .refuse(new ApiException(
+        refuse(
+                request,
+                new ApiException(
                         Status.Code.RESOURCE_EXHAUSTED,
                         "grpc: received message larger than max (more than " + most + ")"));
     }

@@ -29,6 +29,9 @@ final class JsonExchange {
     /** grpc-gateway passes on what the gRPC server's answer is headed with. */
     private static final Field GRPC = new Field("grpc-metadata-content-type", "application/grpc");
 
+    /** In seconds. etcd, which refuses nothing for that reason, has nothing like it. */
+    private static final List<Field> RETRY = List.of(new Field("retry-after", "1"));
+
     private static final List<Field> ANSWER = List.of(GRPC);
     private static final AsciiString REVISION = AsciiString.cached("grpc-metadata-" + Answer.REVISION_KEY);
     private static final AsciiString STALENESS = AsciiString.cached("grpc-metadata-" + Answer.STALENESS_KEY);
@@ -100,14 +103,18 @@ final class JsonExchange {
     }
 
     void refuse(ApiException why) {
-        refuse(why.code(), why.text());
+        refuse(why.code(), why.text(), why.passes() ? RETRY : List.of());
     }
 
     void refuse(Status.Code code, String text) {
+        refuse(code, text, List.of());
+    }
+
+    private void refuse(Status.Code code, String text, List<Field> others) {
         if (over(code)) {
             List<Field> fields = code == Status.Code.UNAUTHENTICATED && !form.errorsSayError()
                     ? List.of(new Field("www-authenticate", text))
-                    : List.of();
+                    : others;
             request.answer(
                     JsonErrors.httpStatus(form, code), JSON, fields, AnswerBody.of(JsonErrors.body(form, code, text)));
         }

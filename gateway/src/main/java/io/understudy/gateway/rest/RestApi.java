@@ -15,6 +15,7 @@ import io.understudy.gateway.read.Answer;
 import io.understudy.gateway.read.Reads;
 import io.understudy.gateway.replica.Entry;
 import io.understudy.gateway.rest.Query.Manner;
+import io.understudy.gateway.server.LoopLoad;
 import io.understudy.vocabulary.KeyRange;
 import io.vertx.core.buffer.Buffer;
 import io.vertx.core.http.HttpServerRequest;
@@ -62,13 +63,21 @@ final class RestApi {
     }
 
     /** Answers a request that came on the connection of {@code session}; on its event loop. */
-    void handle(HttpServerRequest request, Session session, CommitStreams streams) {
+    void handle(HttpServerRequest request, Session session, CommitStreams streams, LoopLoad load) {
         String path = request.path();
         String route = path.equals(OPENAPI) || path.equals(STATUS) || path.equals(KEYS) || path.equals(WATCH)
                 ? path
                 : path.startsWith(KEYS + "/") && path.length() > KEYS.length() + 1 ? KEY : NO_ROUTE;
-        RestExchange exchange = new RestExchange(request, route, listener);
-        serve(exchange, path, session, streams);
+        RestExchange exchange =
+                new RestExchange(request, route, load.admission(() -> client(request, session)), listener);
+        if (exchange.enter()) {
+            serve(exchange, path, session, streams);
+        }
+    }
+
+    /** As at the API's port. */
+    private static String client(HttpServerRequest request, Session session) {
+        return LoopLoad.client(session.peer(), request.connection().remoteAddress());
     }
 
     private void identified(RestExchange exchange, Session session, Identified then) {

@@ -6,6 +6,7 @@ import io.netty.buffer.Unpooled;
 import io.understudy.gateway.api.AnswerBody;
 import io.understudy.gateway.api.ApiException;
 import io.understudy.gateway.read.Answer;
+import io.understudy.gateway.server.Admission;
 import io.vertx.core.Future;
 import io.vertx.core.buffer.Buffer;
 import io.vertx.core.http.HttpMethod;
@@ -31,17 +32,33 @@ final class RestExchange {
     private final HttpServerRequest request;
     private final String route;
     private final RestListener listener;
+    private final Admission admission;
+    private boolean admitted;
     private final long beginNanos = System.nanoTime();
     private boolean over;
     private @Nullable BooleanSupplier again;
 
-    RestExchange(HttpServerRequest request, String route, RestListener listener) {
+    RestExchange(HttpServerRequest request, String route, Admission admission, RestListener listener) {
         this.request = request;
         this.route = route;
+        this.admission = admission;
         this.listener = listener;
         request.response().exceptionHandler(gone -> {
             boolean unused = over(GONE);
         });
+    }
+
+    /** Whether there is room for it; else it is refused. */
+    boolean enter() {
+        admission.reading();
+        try {
+            admission.enter(false, System.nanoTime());
+        } catch (ApiException e) {
+            fail(e);
+            return false;
+        }
+        admitted = true;
+        return true;
     }
 
     /** Runs {@code task} once the client has taken the answer, or has gone. One task, which may be run twice. */
@@ -158,7 +175,7 @@ final class RestExchange {
         switch (why.status()) {
             case 401 -> request.response().putHeader("WWW-Authenticate", "Basic realm=\"etcd\", charset=\"UTF-8\"");
             case 405 -> request.response().putHeader("Allow", "GET, HEAD");
-            case 503 -> request.response().putHeader("Retry-After", "1");
+            case 429, 503 -> request.response().putHeader("Retry-After", "1");
             default -> {
                 // Says it all.
             }
@@ -216,6 +233,9 @@ final class RestExchange {
             return false;
         }
         over = true;
+        if (admitted) {
+            admission.leave(false);
+        }
         listener.answered(route, status, Duration.ofNanos(System.nanoTime() - beginNanos));
         return true;
     }

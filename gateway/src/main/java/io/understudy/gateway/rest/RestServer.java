@@ -1,9 +1,12 @@
 package io.understudy.gateway.rest;
 
+import io.netty.channel.EventLoop;
 import io.understudy.config.HostPort;
 import io.understudy.gateway.caller.ReadPermissions;
 import io.understudy.gateway.caller.Sessions;
 import io.understudy.gateway.read.Reads;
+import io.understudy.gateway.server.Loads;
+import io.understudy.gateway.server.LoopLoad;
 import io.understudy.tls.TlsServer;
 import io.vertx.core.DeploymentOptions;
 import io.vertx.core.Future;
@@ -40,6 +43,7 @@ public final class RestServer {
     private final Vertx vertx;
     private final HostPort listen;
     private final @Nullable TlsServer tls;
+    private final Loads loads;
     private final RestApi api;
     private final StreamSource streamSource;
 
@@ -47,6 +51,7 @@ public final class RestServer {
      * Listens to nobody yet.
      *
      * @param tls null for plain text
+     * @param loads counts what is under way on the same event loops
      * @param permissions say who is shown all of the status
      * @param authenticate makes a call of {@code Auth.Authenticate}, for nobody in particular
      */
@@ -54,6 +59,7 @@ public final class RestServer {
             Vertx vertx,
             HostPort listen,
             @Nullable TlsServer tls,
+            Loads loads,
             Reads reads,
             ReadPermissions permissions,
             Function<byte[], Future<byte[]>> authenticate,
@@ -63,6 +69,7 @@ public final class RestServer {
         this.vertx = vertx;
         this.listen = listen;
         this.tls = tls;
+        this.loads = loads;
         this.streamSource = streamSource;
         this.api = new RestApi(reads, permissions, new Logins(authenticate), report, listener);
     }
@@ -132,14 +139,16 @@ public final class RestServer {
 
         @Override
         public Future<?> start() {
-            CommitStreams here = new CommitStreams(ContextInternal.current().nettyEventLoop(), streamSource);
+            EventLoop loop = ContextInternal.current().nettyEventLoop();
+            LoopLoad load = loads.of(loop);
+            CommitStreams here = new CommitStreams(loop, streamSource);
             streams.add(here);
             // A negative port is a free one that all servers with the same number share: the etcd API has another.
             int port = listen.port() == 0 ? -2 : listen.port();
             return vertx.createHttpServer(options())
                     // A client that went away says so by a reset; without a handler each is logged as an error.
                     .connectionHandler(client -> client.exceptionHandler(lost -> {}))
-                    .requestHandler(request -> api.handle(request, sessions.of(request.connection()), here))
+                    .requestHandler(request -> api.handle(request, sessions.of(request.connection()), here, load))
                     .listen(port, listen.host())
                     .onSuccess(servers::add);
         }

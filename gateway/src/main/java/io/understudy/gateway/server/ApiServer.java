@@ -33,18 +33,21 @@ public final class ApiServer {
     private final HostPort listen;
     private final @Nullable TlsServer tls;
     private final ServerLimits limits;
+    private final Loads loads;
     private final Requests requests;
 
     /**
      * Of those who answer what isn't gRPC, {@code calls} come before {@code pages}, which answer all that is left.
      *
      * @param tls null for plain text
+     * @param loads counts what is under way on the same event loops
      */
     public ApiServer(
             Vertx vertx,
             HostPort listen,
             @Nullable TlsServer tls,
             ServerLimits limits,
+            Loads loads,
             List<? extends GrpcMethod> methods,
             RequestListener listener,
             WebCalls calls,
@@ -53,6 +56,7 @@ public final class ApiServer {
         this.listen = listen;
         this.tls = tls;
         this.limits = limits;
+        this.loads = loads;
         this.requests = new Requests(methods, listener, calls, pages, limits);
     }
 
@@ -90,13 +94,14 @@ public final class ApiServer {
     private void connect(ContextInternal context, NetSocket socket) {
         if (connections.incrementAndGet() > limits.maxConnections()) {
             connections.decrementAndGet();
+            loads.metrics().closed(LoadMetrics.Closure.CONNECTIONS);
             socket.close();
             return;
         }
         socket.closeHandler(closed -> connections.decrementAndGet());
         // A client that went away says so by a reset; without a handler each is logged as an error.
         socket.exceptionHandler(lost -> {});
-        ClientConnection client = new ClientConnection(context, socket, limits);
+        ClientConnection client = new ClientConnection(context, socket, limits, loads.of(context.nettyEventLoop()));
         ProtocolSelector selector = new ProtocolSelector(client, requests, limits);
         // Before Vert.x's own handler, which so sees no bytes but goes on caring for the connection's end.
         ChannelHandlerContext last = ((NetSocketInternal) socket).channelHandlerContext();

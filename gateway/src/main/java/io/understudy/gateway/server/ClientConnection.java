@@ -5,6 +5,7 @@ import io.netty.util.concurrent.ScheduledFuture;
 import io.understudy.gateway.caller.Peer;
 import io.understudy.gateway.caller.Principal;
 import io.understudy.gateway.caller.Session;
+import io.understudy.gateway.server.LoadMetrics.Closure;
 import io.vertx.core.internal.ContextInternal;
 import io.vertx.core.net.NetSocket;
 import java.util.concurrent.Executor;
@@ -18,20 +19,41 @@ final class ClientConnection {
     private final ContextInternal context;
     private final Executor loop;
     private final NetSocket socket;
-    private final HeldHeaders headers;
+    private final HeldBytes headers;
+    private final HeldBytes arriving;
+    private final LoopLoad load;
+    private final Admission admission;
     private @Nullable Principal peer;
     private Principal.@Nullable Token lastToken;
 
-    ClientConnection(ContextInternal context, NetSocket socket, ServerLimits limits) {
+    ClientConnection(ContextInternal context, NetSocket socket, ServerLimits limits, LoopLoad load) {
         this.context = context;
         this.loop = task -> context.runOnContext(run -> task.run());
         this.socket = socket;
-        this.headers = new HeldHeaders(limits.frames().maxHeldHeaderBytes());
+        this.load = load;
+        this.headers = new HeldBytes(limits.frames().maxHeldBytes(), load);
+        this.arriving = new HeldBytes(limits.frames().maxHeldBytes(), load);
+        this.admission = load.admission(() -> LoopLoad.client(peer(), socket.remoteAddress()));
     }
 
     /** What is kept of its requests' headers. */
-    HeldHeaders headers() {
+    HeldBytes headers() {
         return headers;
+    }
+
+    /** What is kept of messages that aren't complete. */
+    HeldBytes arriving() {
+        return arriving;
+    }
+
+    /** What its requests may take. */
+    Admission admission() {
+        return admission;
+    }
+
+    /** It is closed, though its client would have kept it. */
+    void closed(Closure why) {
+        load.closed(why);
     }
 
     Session session() {

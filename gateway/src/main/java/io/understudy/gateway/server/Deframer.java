@@ -67,6 +67,11 @@ final class Deframer {
         return headerBytes > 0;
     }
 
+    /** Bytes that are kept of a message that isn't complete. */
+    int held() {
+        return message == null ? 0 : message.length;
+    }
+
     private int length() throws ApiException {
         if (header[0] == 1) {
             throw compressed();

@@ -2,6 +2,7 @@ package io.understudy.gateway.server;
 
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufAllocator;
+import io.understudy.gateway.api.ApiException;
 import java.util.List;
 
 /** One request and its answer, in either version of HTTP: where the answer goes. On the connection's loop. */
@@ -27,6 +28,15 @@ interface Exchange {
 
     /** Writes the next part of the answer's body, and takes it over. */
     void body(ByteBuf data, boolean end);
+
+    /**
+     * As many bytes are kept of what has come of a message, all told.
+     *
+     * @throws ApiException the connection's requests keep too much
+     */
+    default void arriving(int bytes) throws ApiException {
+        // There is one at a time.
+    }
 
     /** Lets the client see that the answer has no end. */
     void abort();

@@ -8,24 +8,24 @@ import java.util.List;
  * What one connection may make of HTTP/2, beside the limits that etcd's clients need to be wide.
  *
  * @param maxHeaders fields of one request, 16 to 100,000
- * @param maxHeldHeaderBytes of headers that are kept for requests that go on, of one connection, 64 KiB to 1 GiB. One
- *     request's may be more
+ * @param maxHeldBytes of headers that are kept for calls that go on, and as much of messages that aren't complete, of one
+ *     connection, 64 KiB to 1 GiB. One request's may be more
  * @param maxControlFrames such as PING and SETTINGS within 30 s, 100 to 2^31-1; beyond, the connection is closed as abusive.
  *     Settings count for more where many streams are open
  */
-public record FrameLimits(int maxHeaders, int maxHeldHeaderBytes, int maxControlFrames) {
+public record FrameLimits(int maxHeaders, int maxHeldBytes, int maxControlFrames) {
 
-    public static final FrameLimits DEFAULTS = new FrameLimits(500, 16 << 20, 30_000);
+    public static final FrameLimits DEFAULTS = new FrameLimits(500, 64 << 20, 30_000);
 
     private static final Setting<Integer> MAX_HEADERS = Setting.integer(
                     "limits.maxHeaders", "Fields in the headers of one request; more are refused.")
             .defaultsTo(DEFAULTS.maxHeaders)
             .between(16, 100_000);
-    private static final Setting<Long> MAX_HELD_HEADER_BYTES = Setting.bytes(
-                    "limits.maxHeldHeaderBytes",
-                    "Of headers that are kept for the calls of one connection that are under way, such as those passed on;"
-                            + " more calls are refused.")
-            .defaultsTo((long) DEFAULTS.maxHeldHeaderBytes)
+    private static final Setting<Long> MAX_HELD_BYTES = Setting.bytes(
+                    "limits.maxHeldBytes",
+                    "Kept for the calls of one connection: headers of those that are passed on, and what has come of"
+                            + " messages that aren't complete; calls beyond are refused.")
+            .defaultsTo((long) DEFAULTS.maxHeldBytes)
             .between(64L << 10, 1L << 30);
     private static final Setting<Integer> MAX_CONTROL_FRAMES = Setting.integer(
                     "limits.maxControlFrames",
@@ -34,18 +34,18 @@ public record FrameLimits(int maxHeaders, int maxHeldHeaderBytes, int maxControl
             .defaultsTo(DEFAULTS.maxControlFrames)
             .between(100, Integer.MAX_VALUE);
 
-    static final List<Setting<?>> ROWS = List.of(MAX_HEADERS, MAX_HELD_HEADER_BYTES, MAX_CONTROL_FRAMES);
+    static final List<Setting<?>> ROWS = List.of(MAX_HEADERS, MAX_HELD_BYTES, MAX_CONTROL_FRAMES);
 
     public FrameLimits {
-        ServerLimits.between("maxHeaders", maxHeaders, 16, 100_000);
-        ServerLimits.between("maxHeldHeaderBytes", maxHeldHeaderBytes, 64 << 10, 1 << 30);
-        ServerLimits.between("maxControlFrames", maxControlFrames, 100, Integer.MAX_VALUE);
+        Bounds.require("maxHeaders", maxHeaders, 16, 100_000);
+        Bounds.require("maxHeldBytes", maxHeldBytes, 64 << 10, 1 << 30);
+        Bounds.require("maxControlFrames", maxControlFrames, 100, Integer.MAX_VALUE);
     }
 
     static FrameLimits from(Configuration configuration) {
         return new FrameLimits(
                 configuration.get(MAX_HEADERS),
-                Math.toIntExact(configuration.get(MAX_HELD_HEADER_BYTES)),
+                Math.toIntExact(configuration.get(MAX_HELD_BYTES)),
                 configuration.get(MAX_CONTROL_FRAMES));
     }
 }

@@ -25,6 +25,8 @@ final class GrpcCall {
     private final Runnable overdue;
     private final long beginNanos = System.nanoTime();
     private @Nullable ScheduledFuture<?> timer;
+    private boolean stream;
+    private boolean admitted;
     private boolean headed;
     private boolean over;
     private Runnable ended = () -> {};
@@ -37,11 +39,15 @@ final class GrpcCall {
     }
 
     /**
-     * Reads who calls, and sets the clock.
+     * Takes the call on, reads who calls, and sets the clock.
      *
-     * @throws ApiException the headers make no sense; the call has yet to be ended
+     * @param lasts whether it is a stream
+     * @throws ApiException there is no room for it, or the headers make no sense; the call has yet to be ended
      */
-    Caller begin() throws ApiException {
+    Caller begin(boolean lasts) throws ApiException {
+        exchange.connection().admission().enter(lasts, beginNanos);
+        stream = lasts;
+        admitted = true;
         CharSequence timeout = exchange.request().header(GrpcHeaders.TIMEOUT);
         long deadlineNanos;
         try {
@@ -156,6 +162,9 @@ final class GrpcCall {
             return false;
         }
         over = true;
+        if (admitted) {
+            exchange.connection().admission().leave(stream);
+        }
         if (timer != null) {
             timer.cancel(false);
         }

@@ -26,6 +26,7 @@ import io.netty.handler.codec.http.HttpVersion;
 import io.netty.handler.codec.http.LastHttpContent;
 import io.netty.handler.codec.http.TooLongHttpHeaderException;
 import io.netty.util.ReferenceCountUtil;
+import io.understudy.gateway.server.LoadMetrics.Closure;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayDeque;
 import java.util.List;
@@ -46,6 +47,9 @@ final class Http1Handler extends ChannelInboundHandlerAdapter {
     private final ClientConnection client;
     private final Requests requests;
     private final int maxHeaders;
+    private final Patience patience;
+    private long calmNanos = System.nanoTime();
+    private long busyNanos = calmNanos;
     private final Queue<Object> ahead = new ArrayDeque<>();
     private @Nullable ChannelHandlerContext context;
     private @Nullable Http1Exchange current;
@@ -56,6 +60,8 @@ final class Http1Handler extends ChannelInboundHandlerAdapter {
     private final Stall stall = new Stall();
     /** Parts of requests that have arrived. */
     private long parts;
+    /** Whether anything was read, be it a whole part or not. */
+    private boolean received;
     /** Whether something has arrived since the last of these. */
     private boolean partial;
 
@@ -66,10 +72,11 @@ final class Http1Handler extends ChannelInboundHandlerAdapter {
     private boolean flushComes;
     private boolean lastRequest;
 
-    Http1Handler(ClientConnection client, Requests requests, int maxHeaders) {
+    Http1Handler(ClientConnection client, Requests requests, ServerLimits limits) {
         this.client = client;
         this.requests = requests;
-        this.maxHeaders = maxHeaders;
+        this.maxHeaders = limits.frames().maxHeaders();
+        this.patience = limits.patience();
     }
 
     ClientConnection client() {
@@ -89,9 +96,15 @@ final class Http1Handler extends ChannelInboundHandlerAdapter {
         context = added;
     }
 
+    /** Bytes have arrived; what they make comes by {@link #channelRead}. */
+    void received() {
+        received = true;
+    }
+
     @Override
     public void channelRead(ChannelHandlerContext ctx, Object message) {
         reading = true;
+        client.admission().reading();
         parts++;
         whole = true;
         if (message instanceof HttpRequest request && request.headers().size() > maxHeaders) {
@@ -110,8 +123,11 @@ final class Http1Handler extends ChannelInboundHandlerAdapter {
     @Override
     public void channelReadComplete(ChannelHandlerContext ctx) {
         reading = false;
-        partial = !whole;
-        whole = false;
+        if (received) {
+            partial = !whole;
+            whole = false;
+            received = false;
+        }
         ctx.flush();
         ctx.fireChannelReadComplete();
     }
@@ -255,7 +271,20 @@ final class Http1Handler extends ChannelInboundHandlerAdapter {
         long bytes = unread == null ? 0 : unread.totalPendingWriteBytes();
         long progress = unread == null ? 0 : unread.currentProgress();
         boolean midRequest = current == null ? partial || parts == 0 : !current.requestEnded();
-        if (stall.lasts(bytes > 0 || midRequest, parts + bytes - progress)) {
+        long now = System.nanoTime();
+        if (!midRequest) {
+            calmNanos = now;
+        }
+        if (midRequest || current != null || bytes > 0) {
+            busyNanos = now;
+        }
+        if (stall.lasts(bytes > 0 || midRequest, parts + bytes - progress)
+                || now - calmNanos > patience.requestTimeout().toNanos()) {
+            client.closed(Closure.STALL);
+            close();
+        } else if (patience.idleTimeout() != null
+                && now - busyNanos > patience.idleTimeout().toNanos()) {
+            client.closed(Closure.IDLE);
             close();
         }
     }

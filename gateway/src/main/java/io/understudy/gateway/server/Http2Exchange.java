@@ -10,6 +10,7 @@ import io.netty.handler.codec.http2.Http2Headers;
 import io.netty.handler.codec.http2.Http2Stream;
 import io.netty.util.AsciiString;
 import io.understudy.gateway.api.ApiException;
+import java.time.Duration;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
@@ -27,6 +28,10 @@ final class Http2Exchange implements Exchange, RequestHead {
     private final Stall stall = new Stall();
     /** Bytes of headers that are kept for it. */
     private int heldHeaders;
+    /** Bytes that are kept of a message that isn't complete. */
+    private int arriving;
+
+    private final long beganNanos = System.nanoTime();
     /** Bytes of the answer that the client has yet to take. */
     private long pending;
     /** Bytes that went either way. */
@@ -71,10 +76,22 @@ final class Http2Exchange implements Exchange, RequestHead {
         heldHeaders += bytes;
     }
 
+    @Override
+    public void arriving(int bytes) throws ApiException {
+        if (bytes != arriving) {
+            connection().arriving().giveBack(arriving);
+            arriving = 0;
+            connection().arriving().take(bytes);
+            arriving = bytes;
+        }
+    }
+
     void closed() {
         closed = true;
         connection().headers().giveBack(heldHeaders);
+        connection().arriving().giveBack(arriving);
         heldHeaders = 0;
+        arriving = 0;
         forgetResume();
         if (outflow != null) {
             outflow.drop();
@@ -292,11 +309,10 @@ final class Http2Exchange implements Exchange, RequestHead {
     }
 
     /** Ends the stream if it has been the client's turn for too long. */
-    void check() {
-        boolean waits = pending > 0
-                || (resume != null && resumeAt < 0 && handler.windowIsFull(stream))
-                || (!requestEnded && !answered && reader != null && !reader.lastsOpen());
-        if (stall.lasts(waits, moved)) {
+    void check(Duration requestTimeout) {
+        boolean arrives = !requestEnded && !answered && reader != null && !reader.lastsOpen();
+        boolean waits = pending > 0 || arrives || (resume != null && resumeAt < 0 && handler.windowIsFull(stream));
+        if (stall.lasts(waits, moved) || (arrives && System.nanoTime() - beganNanos > requestTimeout.toNanos())) {
             answered();
             handler.reset(stream, Http2Error.CANCEL);
         }

@@ -4,7 +4,6 @@ import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufAllocator;
 import io.netty.channel.ChannelFuture;
 import io.netty.channel.ChannelHandlerContext;
-import io.netty.channel.ChannelOutboundBuffer;
 import io.netty.channel.ChannelPromise;
 import io.netty.handler.codec.http2.Http2Connection;
 import io.netty.handler.codec.http2.Http2ConnectionAdapter;
@@ -17,6 +16,7 @@ import io.netty.handler.codec.http2.Http2Headers;
 import io.netty.handler.codec.http2.Http2RemoteFlowController;
 import io.netty.handler.codec.http2.Http2Settings;
 import io.netty.handler.codec.http2.Http2Stream;
+import io.understudy.gateway.server.LoadMetrics.Closure;
 import java.util.Iterator;
 import java.util.LinkedHashSet;
 import java.util.Set;
@@ -43,12 +43,10 @@ final class Http2Handler extends Http2ConnectionHandler {
 
     private final ClientConnection client;
     private final JoinedFrames joined = new JoinedFrames();
-    private final int windowBytes;
     private @Nullable ChannelHandlerContext context;
     private final int maxUnreadBytes;
-    private final Stall stall = new Stall();
-    private final Stall begun = new Stall();
-    private @Nullable ReceivedFrames received;
+    private final ReceivedFrames received;
+    private final Http2Check check;
     private long unwritten;
     /** Bytes of answers that the client's windows or the socket haven't let go. */
     private long pending;
@@ -71,12 +69,12 @@ final class Http2Handler extends Http2ConnectionHandler {
             Http2ConnectionEncoder encoder,
             Http2Settings settings,
             ClientConnection client,
-            int windowBytes,
-            int maxUnreadBytes) {
+            ServerLimits limits) {
         super(decoder, encoder, settings);
         this.client = client;
-        this.windowBytes = windowBytes;
-        this.maxUnreadBytes = maxUnreadBytes;
+        this.maxUnreadBytes = limits.maxUnreadBytes();
+        this.received = new ReceivedFrames(limits, connection()::numActiveStreams, this::end);
+        this.check = new Http2Check(this, limits.patience(), received);
         connection().addListener(new Http2ConnectionAdapter() {
             @Override
             public void onStreamClosed(Http2Stream stream) {
@@ -218,8 +216,7 @@ final class Http2Handler extends Http2ConnectionHandler {
     }
 
     /** Follows what the client sends, before it gets here. */
-    ReceivedFrames received(ServerLimits limits) {
-        received = new ReceivedFrames(limits, connection()::numActiveStreams, this::end);
+    ReceivedFrames received() {
         return received;
     }
 
@@ -229,30 +226,25 @@ final class Http2Handler extends Http2ConnectionHandler {
         ChannelFuture unused = context().channel().close();
     }
 
-    /** Ends what has waited for the client for too long. */
-    void check() {
-        // Once the socket takes nothing, no stream can be ended by itself; and of half a frame none knows.
-        if (stall.lasts(!decoder().prefaceReceived() || !context().channel().isWritable(), taken + pushed - queued())
-                || (received != null && begun.lasts(received.incomplete(), received.completed()))) {
-            ChannelFuture unused = context().close();
-            return;
+    @Override
+    protected void onConnectionError(
+            ChannelHandlerContext ctx, boolean outbound, Throwable cause, @Nullable Http2Exception why) {
+        if (why != null && why.error() == Http2Error.ENHANCE_YOUR_CALM) {
+            client.closed(Closure.ABUSE);
         }
-        try {
-            Http2Stream unused = connection().forEachActiveStream(stream -> {
-                Http2Exchange exchange = exchange(stream);
-                if (exchange != null) {
-                    exchange.check();
-                }
-                return true;
-            });
-        } catch (Http2Exception e) {
-            onError(context(), true, e);
-        }
+        super.onConnectionError(ctx, outbound, cause, why);
     }
 
-    private long queued() {
-        ChannelOutboundBuffer queue = context().channel().unsafe().outboundBuffer();
-        return queue == null ? 0 : queue.totalPendingWriteBytes();
+    /** Asks the client whether it is there; any answer will do. */
+    void ping() {
+        ChannelFuture unused = encoder()
+                .writePing(context(), false, System.nanoTime(), context().newPromise());
+        flushSoon();
+    }
+
+    /** Ends what has waited for the client for too long. */
+    void check() {
+        check.run(context(), taken + pushed);
     }
 
     /** {@code reset} as with headers. */
@@ -340,12 +332,15 @@ final class Http2Handler extends Http2ConnectionHandler {
         decoder()
                 .flowController()
                 .incrementWindowSize(
-                        all, windowBytes - decoder().flowController().windowSize(all));
+                        all,
+                        ServerLimits.CONNECTION_WINDOW_BYTES
+                                - decoder().flowController().windowSize(all));
     }
 
     @Override
     public void channelRead(ChannelHandlerContext ctx, Object message) throws Exception {
         reading = true;
+        client.admission().reading();
         super.channelRead(ctx, message);
     }
 

@@ -47,13 +47,7 @@ final class Http2HandlerBuilder extends AbstractHttp2ConnectionHandlerBuilder<Ht
     @Override
     protected Http2Handler build(
             Http2ConnectionDecoder decoder, Http2ConnectionEncoder encoder, Http2Settings initialSettings) {
-        Http2Handler handler = new Http2Handler(
-                decoder,
-                encoder,
-                initialSettings,
-                client,
-                ServerLimits.CONNECTION_WINDOW_BYTES,
-                limits.maxUnreadBytes());
+        Http2Handler handler = new Http2Handler(decoder, encoder, initialSettings, client, limits);
         frameListener(new Http2Frames(handler, requests));
         return handler;
     }

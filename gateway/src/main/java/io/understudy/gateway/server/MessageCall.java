@@ -67,9 +67,9 @@ public final class MessageCall extends ServerCall<byte[], byte[]> implements Req
             Http2Exchange exchange, CallMethod method, long maxBytes, RequestListener.Outcomes outcomes) {
         MessageCall messages = new MessageCall(exchange, method, maxBytes, outcomes);
         try {
-            Caller caller = messages.call.begin();
+            Caller caller = messages.call.begin(messages.lastsOpen());
             if (method.keepsMetadata()) {
-                exchange.hold(HeldHeaders.sizeOf(exchange.requestHeaders()));
+                exchange.hold(HeldBytes.sizeOf(exchange.requestHeaders()));
             }
             messages.listener = method.starter()
                     .start(
@@ -105,6 +105,7 @@ public final class MessageCall extends ServerCall<byte[], byte[]> implements Req
                     held = 0;
                 }
             }
+            exchange.arriving(deframer.held());
             if (end) {
                 if (deframer.inMessage()) {
                     throw new ApiException(Status.Code.INTERNAL, "grpc: the stream ended within a message");
@@ -163,7 +164,7 @@ public final class MessageCall extends ServerCall<byte[], byte[]> implements Req
 
     @Override
     public boolean lastsOpen() {
-        return true;
+        return method.descriptor().getType() != MethodDescriptor.MethodType.UNARY;
     }
 
     @Override

@@ -3,6 +3,7 @@ package io.understudy.gateway.server;
 import io.netty.buffer.ByteBuf;
 import io.netty.channel.ChannelFuture;
 import io.netty.channel.ChannelHandlerContext;
+import io.netty.channel.ChannelInboundHandlerAdapter;
 import io.netty.channel.ChannelPipeline;
 import io.netty.handler.codec.ByteToMessageDecoder;
 import io.netty.handler.codec.http.HttpDecoderConfig;
@@ -54,6 +55,7 @@ final class ProtocolSelector extends ByteToMessageDecoder {
             if (check != null) {
                 check.run();
             } else if (undecided.lasts(true, 0)) {
+                client.closed(LoadMetrics.Closure.STALL);
                 ChannelFuture unused = ctx.close();
             }
         });
@@ -74,8 +76,7 @@ final class ProtocolSelector extends ByteToMessageDecoder {
     }
 
     private void http1(ChannelHandlerContext ctx) {
-        Http1Handler handler =
-                new Http1Handler(client, requests, limits.frames().maxHeaders());
+        Http1Handler handler = new Http1Handler(client, requests, limits);
         ChannelPipeline pipeline = ctx.pipeline();
         pipeline.addAfter(ctx.name(), "http", handler);
         pipeline.addAfter(
@@ -85,13 +86,21 @@ final class ProtocolSelector extends ByteToMessageDecoder {
                         .setMaxInitialLineLength(limits.maxHeaderBytes())
                         .setMaxHeaderSize(limits.maxHeaderBytes())
                         .setMaxChunkSize(CHUNK_BYTES)));
+        // Before the codec: of what it keeps for the next time it tells nothing.
+        pipeline.addAfter(ctx.name(), "received", new ChannelInboundHandlerAdapter() {
+            @Override
+            public void channelRead(ChannelHandlerContext reading, Object message) {
+                handler.received();
+                reading.fireChannelRead(message);
+            }
+        });
         become(ctx, handler::shutDown, handler::check);
     }
 
     private void http2(ChannelHandlerContext ctx) {
         Http2Handler handler = Http2HandlerBuilder.build(client, requests, limits);
         ctx.pipeline().addAfter(ctx.name(), "http", handler);
-        ctx.pipeline().addAfter(ctx.name(), "received", handler.received(limits));
+        ctx.pipeline().addAfter(ctx.name(), "received", handler.received());
         become(ctx, handler::shutDown, handler::check);
     }
 

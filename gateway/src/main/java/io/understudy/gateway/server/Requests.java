@@ -74,7 +74,7 @@ final class Requests {
             return refuse(exchange, tooManyHeaders(fields).text());
         }
         try {
-            exchange.hold(HeldHeaders.sizeOf(exchange.requestHeaders()));
+            exchange.hold(HeldBytes.sizeOf(exchange.requestHeaders()));
         } catch (ApiException e) {
             return refuse(exchange, e.text());
         }

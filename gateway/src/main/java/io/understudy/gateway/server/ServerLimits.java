@@ -23,6 +23,8 @@ import java.util.stream.Stream;
  * @param stallTimeout how long a client may take nothing of an answer that waits for it, or leave what it sends
  *     incomplete, 200 ms to 1 h; found out up to half as much later
  * @param frames what one connection may make of HTTP/2 beside
+ * @param load how much may be under way at a time
+ * @param patience how long clients may take
  */
 public record ServerLimits(
         long maxRequestBytes,
@@ -32,7 +34,9 @@ public record ServerLimits(
         int maxUnreadBytes,
         int maxConnections,
         Duration stallTimeout,
-        FrameLimits frames) {
+        FrameLimits frames,
+        LoadLimits load,
+        Patience patience) {
 
     public static final ServerLimits DEFAULTS = new ServerLimits(
             (1536 + 512) << 10,
@@ -42,7 +46,9 @@ public record ServerLimits(
             1 << 20,
             100_000,
             Duration.ofSeconds(60),
-            FrameLimits.DEFAULTS);
+            FrameLimits.DEFAULTS,
+            LoadLimits.DEFAULTS,
+            Patience.DEFAULTS);
 
     private static final Setting<Long> MAX_REQUEST_BYTES = Setting.bytes(
                     "limits.maxRequestBytes", "Of one gRPC message that a client sends.")
@@ -89,7 +95,9 @@ public record ServerLimits(
                             MAX_UNREAD_BYTES,
                             MAX_CONNECTIONS,
                             STALL_TIMEOUT),
-                    FrameLimits.ROWS)
+                    FrameLimits.ROWS,
+                    LoadLimits.ROWS,
+                    Patience.ROWS)
             .<Setting<?>>flatMap(List::stream)
             .toList();
 
@@ -101,13 +109,13 @@ public record ServerLimits(
     static final int RESET_WINDOW_SECONDS = 30;
 
     public ServerLimits {
-        between("maxRequestBytes", maxRequestBytes, 1 << 10, 512 << 20);
-        between("maxHeaderBytes", maxHeaderBytes, 8 << 10, 16 << 20);
-        between("maxStreams", maxStreams, 1, Integer.MAX_VALUE);
-        between("maxResets", maxResets, 1, Integer.MAX_VALUE);
-        between("maxUnreadBytes", maxUnreadBytes, 64 << 10, 1 << 30);
-        between("maxConnections", maxConnections, 1, Integer.MAX_VALUE);
-        between(
+        Bounds.require("maxRequestBytes", maxRequestBytes, 1 << 10, 512 << 20);
+        Bounds.require("maxHeaderBytes", maxHeaderBytes, 8 << 10, 16 << 20);
+        Bounds.require("maxStreams", maxStreams, 1, Integer.MAX_VALUE);
+        Bounds.require("maxResets", maxResets, 1, Integer.MAX_VALUE);
+        Bounds.require("maxUnreadBytes", maxUnreadBytes, 64 << 10, 1 << 30);
+        Bounds.require("maxConnections", maxConnections, 1, Integer.MAX_VALUE);
+        Bounds.require(
                 "stallTimeout",
                 stallTimeout.toMillis(),
                 200,
@@ -124,7 +132,9 @@ public record ServerLimits(
                 Math.toIntExact(configuration.get(MAX_UNREAD_BYTES)),
                 configuration.get(MAX_CONNECTIONS),
                 configuration.get(STALL_TIMEOUT),
-                FrameLimits.from(configuration));
+                FrameLimits.from(configuration),
+                LoadLimits.from(configuration),
+                Patience.from(configuration));
     }
 
     NetServerOptions net() {
@@ -141,12 +151,5 @@ public record ServerLimits(
     /** When a connection's answers pile up, and when they no longer do. */
     WriteBufferWaterMark unread() {
         return new WriteBufferWaterMark(maxUnreadBytes / 4, maxUnreadBytes);
-    }
-
-    static void between(String name, long value, long least, long most) {
-        if (value < least || value > most) {
-            throw new IllegalArgumentException(
-                    "limits." + name + " is " + value + "; allowed is " + least + " to " + most);
-        }
     }
 }

@@ -16,6 +16,7 @@ final class UnaryCall<Q extends Message> implements RequestReader {
 
     private static final Logger LOG = LoggerFactory.getLogger(UnaryCall.class);
 
+    private final Http2Exchange exchange;
     private final UnaryMethod<Q> method;
     private final Deframer deframer;
     private final GrpcCall call;
@@ -23,6 +24,7 @@ final class UnaryCall<Q extends Message> implements RequestReader {
     private byte @Nullable [] request;
 
     private UnaryCall(Http2Exchange exchange, UnaryMethod<Q> method, long maxBytes, RequestListener.Outcomes outcomes) {
+        this.exchange = exchange;
         this.method = method;
         this.deframer = new Deframer(maxBytes, exchange.request().header(GrpcHeaders.ENCODING));
         this.call = new GrpcCall(exchange, outcomes, () -> {});
@@ -33,7 +35,7 @@ final class UnaryCall<Q extends Message> implements RequestReader {
             Http2Exchange exchange, UnaryMethod<Q> method, long maxBytes, RequestListener.Outcomes outcomes) {
         UnaryCall<Q> unary = new UnaryCall<>(exchange, method, maxBytes, outcomes);
         try {
-            unary.caller = unary.call.begin();
+            unary.caller = unary.call.begin(false);
         } catch (ApiException e) {
             unary.refuse(e);
         }
@@ -46,6 +48,7 @@ final class UnaryCall<Q extends Message> implements RequestReader {
         if (!call.over()) {
             try {
                 take(data);
+                exchange.arriving(end ? 0 : deframer.held() + (request == null ? 0 : request.length));
                 if (end) {
                     answer();
                 }

@@ -7,6 +7,7 @@ import io.netty.handler.codec.http.QueryStringDecoder;
 import io.netty.util.AsciiString;
 import io.netty.util.concurrent.EventExecutor;
 import io.understudy.gateway.api.AnswerBody;
+import io.understudy.gateway.api.ApiException;
 import io.understudy.gateway.caller.Principal;
 import io.understudy.gateway.caller.Session;
 import java.util.ArrayList;
@@ -41,6 +42,7 @@ final class WebCall implements RequestReader, WebRequest {
     private Runnable ended = () -> {};
     private boolean answered;
     private boolean over;
+    private boolean admitted;
 
     WebCall(Exchange exchange, WebHandler handler, long maxMessageBytes) {
         this.exchange = exchange;
@@ -68,7 +70,8 @@ final class WebCall implements RequestReader, WebRequest {
                 arriving = Unpooled.buffer(2 * bytes);
             }
             arriving.writeBytes(data, data.readerIndex(), bytes);
-            if (end) {
+            keep(end ? 0 : arriving.readableBytes());
+            if (end && !answered) {
                 body = ByteBufUtil.getBytes(arriving);
                 arriving = null;
                 handle();
@@ -77,12 +80,48 @@ final class WebCall implements RequestReader, WebRequest {
         return bytes;
     }
 
+    private void keep(int more) {
+        try {
+            exchange.arriving(more);
+        } catch (ApiException e) {
+            arriving = null;
+            if (handler instanceof WebCalls calls) {
+                calls.refuse(this, e);
+            } else {
+                answer(429, TEXT, e.text() + "\n");
+            }
+        }
+    }
+
     private void handle() {
         try {
-            handler.handle(this);
+            if (handler instanceof WebCalls calls) {
+                admit(calls);
+            } else {
+                // Whether all is well has to be told most of all when it isn't.
+                handler.handle(this);
+            }
         } catch (RuntimeException e) {
             LOG.error("request failed method={} path={}", method(), path(), e);
             answer(500, TEXT, "Internal Server Error\n");
+        }
+    }
+
+    private void admit(WebCalls calls) {
+        try {
+            exchange.connection().admission().enter(false, System.nanoTime());
+            admitted = true;
+        } catch (ApiException e) {
+            calls.refuse(this, e);
+            return;
+        }
+        calls.handle(this);
+    }
+
+    private void leave() {
+        if (admitted) {
+            admitted = false;
+            exchange.connection().admission().leave(false);
         }
     }
 
@@ -91,6 +130,7 @@ final class WebCall implements RequestReader, WebRequest {
         boolean early = !over;
         over = true;
         answered = true;
+        leave();
         if (early && gone != null) {
             gone.run();
         }
@@ -193,7 +233,7 @@ final class WebCall implements RequestReader, WebRequest {
                 over = answer.length() == 0;
             }
             if (over) {
-                ended.run();
+                taken();
             } else {
                 new BodyPump(exchange, answer, true, this::taken, this::broken).run();
             }
@@ -202,6 +242,7 @@ final class WebCall implements RequestReader, WebRequest {
 
     private void taken() {
         over = true;
+        leave();
         ended.run();
     }
 
@@ -211,6 +252,7 @@ final class WebCall implements RequestReader, WebRequest {
             return null;
         }
         answered = true;
+        leave();
         return new WebCallStream(exchange, () -> over = true);
     }
 

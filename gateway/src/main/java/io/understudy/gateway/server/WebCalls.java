@@ -1,10 +1,15 @@
 package io.understudy.gateway.server;
 
+import io.understudy.gateway.api.ApiException;
+
 /** What is answered over plain HTTP with more than a page. */
 public interface WebCalls extends WebHandler {
 
     /** Whether requests to this target, a path with or without a query, belong here. For any thread. */
     boolean serve(CharSequence target);
+
+    /** The request is refused; its body may be missing. */
+    void refuse(WebRequest request, ApiException why);
 
     /** The request's body is larger than {@code most} bytes; it is not there. */
     void refuseTooLarge(WebRequest request, long most);

@@ -13,6 +13,7 @@ import java.util.function.Supplier;
  * What is served over plain HTTP beside gRPC, as etcd serves it: {@code /health}, {@code /livez}, {@code /readyz} and
  * single checks below them, {@code /version}, {@code /metrics}.
  *
+ * @param version of the server; that of the cluster is the oldest whose API is served
  * @param metrics gives Prometheus' text format; asked on a worker thread
  */
 public record WebPages(Vertx vertx, HealthChecks live, HealthChecks ready, String version, Supplier<String> metrics)
@@ -29,7 +30,7 @@ public record WebPages(Vertx vertx, HealthChecks live, HealthChecks ready, Strin
         Page page =
                 switch (path) {
                     case "/health" -> this::health;
-                    case "/version" -> asked -> asked.answer(200, JSON, version);
+                    case "/version" -> this::version;
                     case "/metrics" -> this::metrics;
                     default ->
                         checks(path, "/livez", live)
@@ -65,6 +66,16 @@ public record WebPages(Vertx vertx, HealthChecks live, HealthChecks ready, Strin
                 ? report.lines() + "\n"
                 : request.query().containsKey("verbose") ? report.lines() + "ok\n" : "ok\n";
         request.answer(status, TEXT, NO_SNIFFING, AnswerBody.of(body));
+    }
+
+    private void version(WebRequest request) {
+        request.answer(
+                200,
+                JSON,
+                new JsonObject()
+                        .put("etcdserver", version)
+                        .put("etcdcluster", "3.5.0")
+                        .encode());
     }
 
     private void health(WebRequest request) {

@@ -11,6 +11,8 @@ import io.grpc.MethodDescriptor;
 import io.grpc.ServerCall;
 import io.grpc.Status;
 import io.grpc.netty.NettyChannelBuilder;
+import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import io.netty.buffer.ByteBuf;
 import io.understudy.config.HostPort;
 import io.understudy.gateway.api.AnswerBody;
@@ -65,6 +67,7 @@ final class CalledServer {
     static final String PUSHES = "test.Test/Pushes";
 
     final Vertx vertx = Vertx.vertx();
+    final MeterRegistry meters = new SimpleMeterRegistry();
     final Queue<Caller> callers = new ConcurrentLinkedQueue<>();
     final Queue<Principal> principals = new ConcurrentLinkedQueue<>();
     /** Codes of the calls that ended. */
@@ -78,6 +81,8 @@ final class CalledServer {
     final AtomicInteger pushes = new AtomicInteger();
     /** What calls that one message answers are answered with. */
     volatile AnswerBody answer = AnswerBody.of(new byte[0]);
+    /** How long the event loop works for such an answer. */
+    volatile int workMillis;
     /** What the answer waits for. */
     volatile Future<Void> before = Future.succeededFuture();
 
@@ -85,21 +90,44 @@ final class CalledServer {
     private final ManagedChannel channel;
 
     CalledServer() {
-        this(null);
+        this(null, LoadLimits.DEFAULTS, Patience.DEFAULTS);
     }
 
     /** @param tls null for plain text */
     CalledServer(@Nullable TlsServer tls) {
+        this(tls, LoadLimits.DEFAULTS, Patience.DEFAULTS);
+    }
+
+    CalledServer(LoadLimits load) {
+        this(null, load, Patience.DEFAULTS);
+    }
+
+    CalledServer(Patience patience) {
+        this(null, LoadLimits.DEFAULTS, patience);
+    }
+
+    private CalledServer(@Nullable TlsServer tls, LoadLimits load, Patience patience) {
         ServerLimits limits = new ServerLimits(
-                4 << 20, 64 << 10, 1_000, 1_000, UNREAD, CONNECTIONS, STALL, new FrameLimits(50, 64 << 10, 1_000));
+                4 << 20,
+                64 << 10,
+                1_000,
+                1_000,
+                UNREAD,
+                CONNECTIONS,
+                STALL,
+                new FrameLimits(50, 64 << 10, 1_000),
+                load,
+                patience);
         ApiServer server = new ApiServer(
                 vertx,
                 new HostPort("127.0.0.1", 0),
                 tls,
                 limits,
+                new Loads(load, meters),
                 List.of(
                         UnaryMethod.of(KVGrpc.getRangeMethod(), RangeRequest::parseFrom, (caller, request) -> {
                             callers.add(caller);
+                            work();
                             return before.map(done -> new Reply(answer, List.of(new Field("told", "beside"))));
                         }),
                         new CallMethod(ECHO, true, this::echo),
@@ -164,6 +192,13 @@ final class CalledServer {
                 boolean unused = end.tryComplete(status);
             }
         };
+    }
+
+    private void work() {
+        long until = System.nanoTime() + Duration.ofMillis(workMillis).toNanos();
+        while (System.nanoTime() - until < 0) {
+            Thread.onSpinWait();
+        }
     }
 
     void close() throws InterruptedException {

@@ -193,7 +193,7 @@ final class Http2AbuseTest {
         // 64 KiB of 4.5 KiB each.
         Frame refused = client.next(RawHttp2.HEADERS);
         assertThat(refused.stream()).isBetween(2 * 12, 2 * 18);
-        assertThat(text(refused)).contains("limits.maxHeldHeaderBytes");
+        assertThat(text(refused)).contains("limits.maxHeldBytes");
         // What ends gives room.
         client.frame(RawHttp2.RST_STREAM, 0, 1, RawHttp2.bytes(8));
         client.frame(RawHttp2.RST_STREAM, 0, 3, RawHttp2.bytes(8));
@@ -203,7 +203,7 @@ final class Http2AbuseTest {
         while (last.stream() != 201) {
             last = client.next(RawHttp2.HEADERS);
         }
-        assertThat(text(last)).doesNotContain("limits.maxHeldHeaderBytes");
+        assertThat(text(last)).doesNotContain("limits.maxHeldBytes");
     }
 
     @Test

@@ -33,7 +33,7 @@ public final class RawHttp2 implements AutoCloseable {
     private final OutputStream out;
     private final InputStream in;
 
-    /** Connects and sends the preface, with no settings. */
+    /** Connects and sends the preface, with settings that make headers legible. */
     public RawHttp2(int port, Duration patience) throws IOException {
         socket = new Socket(InetAddress.getLoopbackAddress(), port);
         socket.setTcpNoDelay(true);
@@ -41,7 +41,8 @@ public final class RawHttp2 implements AutoCloseable {
         out = new BufferedOutputStream(socket.getOutputStream(), 1 << 16);
         in = new BufferedInputStream(socket.getInputStream(), 1 << 16);
         out.write("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".getBytes(StandardCharsets.US_ASCII));
-        frame(SETTINGS, 0, 0, new byte[0]);
+        // No table, so that all headers can be read as they are.
+        frame(SETTINGS, 0, 0, new byte[] {0, 1, 0, 0, 0, 0});
         out.flush();
     }
 

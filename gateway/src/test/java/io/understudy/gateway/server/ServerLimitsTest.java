@@ -139,7 +139,17 @@ final class ServerLimitsTest {
     @Test
     void limitsOutOfBoundsAreRefusedByName() {
         assertThatIllegalArgumentException()
-                .isThrownBy(() -> new ServerLimits(1, 8 << 10, 1, 1, 64 << 10, 1, PATIENCE, FrameLimits.DEFAULTS))
+                .isThrownBy(() -> new ServerLimits(
+                        1,
+                        8 << 10,
+                        1,
+                        1,
+                        64 << 10,
+                        1,
+                        PATIENCE,
+                        FrameLimits.DEFAULTS,
+                        LoadLimits.DEFAULTS,
+                        Patience.DEFAULTS))
                 .withMessage("limits.maxRequestBytes is 1; allowed is 1024 to 536870912");
     }
 

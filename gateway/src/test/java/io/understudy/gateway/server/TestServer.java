@@ -4,6 +4,7 @@ import io.etcd.jetcd.api.KVGrpc;
 import io.etcd.jetcd.api.RangeRequest;
 import io.grpc.ManagedChannel;
 import io.grpc.netty.NettyChannelBuilder;
+import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import io.understudy.config.HostPort;
 import io.understudy.gateway.api.ApiException;
 import io.understudy.gateway.api.RangeEvaluation;
@@ -42,6 +43,11 @@ final class TestServer implements AutoCloseable {
         }
 
         @Override
+        public void refuse(WebRequest request, ApiException why) {
+            throw new IllegalStateException("serves nothing");
+        }
+
+        @Override
         public void refuseTooLarge(WebRequest request, long most) {
             throw new IllegalStateException("serves nothing");
         }
@@ -70,6 +76,7 @@ final class TestServer implements AutoCloseable {
                 new HostPort("127.0.0.1", 0),
                 null,
                 ServerLimits.DEFAULTS,
+                new Loads(LoadLimits.DEFAULTS, new SimpleMeterRegistry()),
                 List.of(UnaryMethod.of(KVGrpc.getRangeMethod(), RangeRequest::parseFrom, (caller, request) -> {
                     try {
                         RangeRequests.requireValid(request);
@@ -82,7 +89,7 @@ final class TestServer implements AutoCloseable {
                 method -> (code, nanos) -> answered.computeIfAbsent(method + " " + code, key -> new AtomicInteger())
                         .incrementAndGet(),
                 NO_CALLS,
-                new WebPages(vertx, live, ready, "{\"etcdserver\":\"3.5.0\"}", () -> "# metrics\n"));
+                new WebPages(vertx, live, ready, "3.5.0", () -> "# metrics\n"));
         port = get(server.listen(LOOPS));
     }
 

@@ -61,7 +61,7 @@ final class WebPagesTest {
 
     @Test
     void versionAndMetricsAreServed() throws Exception {
-        assertPage("/version", 200, "{\"etcdserver\":\"3.5.0\"}");
+        assertPage("/version", 200, "{\"etcdserver\":\"3.5.0\",\"etcdcluster\":\"3.5.0\"}");
         assertPage("/metrics", 200, "# metrics\n");
     }
 

@@ -3,22 +3,25 @@ package io.understudy.gateway.server;
 import io.grpc.Status;
 import io.netty.handler.codec.http2.Http2Headers;
 import io.understudy.gateway.api.ApiException;
+import io.understudy.gateway.server.LoadMetrics.Refusal;
 import java.util.Map;
 
 /**
- * The headers that are kept for one connection's requests while they go on. A client sends a field once and refers to it by
- * one byte from then on: what it costs here has to be counted here.
+ * What is kept for one connection's requests: headers, of calls that go on, or what has come of messages that aren't
+ * complete. A client sends a field once and refers to it by one byte from then on: what it costs here has to be counted here.
  */
-final class HeldHeaders {
+final class HeldBytes {
 
     /** Of one field beside its text, roughly. */
     private static final int FIELD_BYTES = 64;
 
     private final int maxBytes;
+    private final LoopLoad load;
     private long bytes;
 
-    HeldHeaders(int maxBytes) {
+    HeldBytes(int maxBytes, LoopLoad load) {
         this.maxBytes = maxBytes;
+        this.load = load;
     }
 
     /** What it takes to keep these. */
@@ -36,11 +39,12 @@ final class HeldHeaders {
      * @throws ApiException that is too much; nothing is kept
      */
     void take(int more) throws ApiException {
-        // One request may always be had, however small the limit is.
+        // One may always be had, however small the limit is.
         if (bytes > 0 && bytes + more > maxBytes) {
+            load.refused(Refusal.BYTES);
             throw new ApiException(
                     Status.Code.RESOURCE_EXHAUSTED,
-                    "understudy: headers of calls under way on this connection take more than limits.maxHeldHeaderBytes, which is "
+                    "understudy: what is held for this connection's calls takes more than limits.maxHeldBytes, which is "
                             + maxBytes);
         }
         bytes += more;

@@ -1,0 +1,88 @@
+package io.understudy.gateway.server;
+
+import io.understudy.gateway.api.ApiException;
+import io.understudy.gateway.server.LoadMetrics.Refusal;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+
+/** What one connection's requests may take of what there is. On its loop. */
+public final class Admission {
+
+    private final LoopLoad load;
+    private final LoadLimits limits;
+    private final Supplier<String> client;
+    private @Nullable RateBucket rate;
+    private int inFlight;
+    private long lastTurn = -1;
+
+    Admission(LoopLoad load, LoadLimits limits, Supplier<String> client) {
+        this.load = load;
+        this.limits = limits;
+        this.client = client;
+    }
+
+    /** Something of the connection's has arrived. */
+    public void reading() {
+        load.reading();
+    }
+
+    /**
+     * Takes a request on; {@link #leave} is told of its end.
+     *
+     * @param lasts whether it is a stream, which goes on after its first answer
+     * @throws ApiException it is refused, and nothing is taken
+     */
+    public void enter(boolean lasts, long nowNanos) throws ApiException {
+        if (limits.maxRate() != null && !rate().take(nowNanos)) {
+            throw refusal(Refusal.RATE);
+        }
+        if (!lasts) {
+            boolean first = lastTurn != load.turn();
+            if (load.isLate(nowNanos, first)) {
+                throw refusal(Refusal.OVERLOAD);
+            }
+            lastTurn = load.turn();
+            if (inFlight >= limits.maxInFlightPerConnection()) {
+                throw refusal(Refusal.CONNECTION);
+            }
+        }
+        if (!load.enter(lasts)) {
+            throw refusal(Refusal.LOOP);
+        }
+        if (!lasts) {
+            inFlight++;
+        }
+    }
+
+    public void leave(boolean lasts) {
+        load.leave(lasts);
+        if (!lasts) {
+            inFlight--;
+        }
+    }
+
+    private RateBucket rate() {
+        RateBucket known = rate;
+        if (known == null) {
+            known = load.rateOf(client.get());
+            if (known == null) {
+                throw new IllegalStateException("no rate is limited");
+            }
+            rate = known;
+        }
+        return known;
+    }
+
+    private ApiException refusal(Refusal why) {
+        load.refused(why);
+        return switch (why) {
+            case RATE ->
+                ApiException.tooManyRequests(
+                        ": more than limits.maxRate, " + limits.maxRate() + " a second, of one client");
+            case CONNECTION ->
+                ApiException.tooManyRequests(
+                        ": more than limits.maxInFlightPerConnection, which is " + limits.maxInFlightPerConnection());
+            default -> ApiException.tooManyRequests();
+        };
+    }
+}

@@ -1,0 +1,79 @@
+package io.understudy.gateway.server;
+
+import io.understudy.config.Configuration;
+import io.understudy.config.Setting;
+import java.time.Duration;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * How much may be under way at a time, and when what comes beyond is refused early.
+ *
+ * @param maxCalls open on one event loop, streams such as watches included, 1 to 2^31-1
+ * @param maxInFlight of those the ones with one answer, which a client waits for, 1 to 2^31-1
+ * @param maxInFlightPerConnection of those on one connection, 1 to 2^31-1
+ * @param maxRate requests per second of one client, known by the name in its certificate, else by its address, 1 to
+ *     10,000,000; as many may come at once. Null for any
+ * @param maxDelay how long an event loop may take for all that it found to have arrived, 1 ms to 1 min. Once it has taken
+ *     longer for half a second, what it hasn't begun by then is refused each time
+ */
+public record LoadLimits(
+        int maxCalls,
+        int maxInFlight,
+        int maxInFlightPerConnection,
+        @Nullable Integer maxRate,
+        Duration maxDelay) {
+
+    public static final LoadLimits DEFAULTS = new LoadLimits(500_000, 50_000, 10_000, null, Duration.ofMillis(50));
+
+    private static final Setting<Integer> MAX_CALLS = Setting.integer(
+                    "limits.maxCalls",
+                    "Calls that are open on one event loop, of which there is one per processor, streams such as watches"
+                            + " included; more are refused.")
+            .defaultsTo(DEFAULTS.maxCalls)
+            .between(1, Integer.MAX_VALUE);
+    private static final Setting<Integer> MAX_IN_FLIGHT = Setting.integer(
+                    "limits.maxInFlight",
+                    "Requests with one answer that are under way on one event loop; more are refused.")
+            .defaultsTo(DEFAULTS.maxInFlight)
+            .between(1, Integer.MAX_VALUE);
+    private static final Setting<Integer> MAX_IN_FLIGHT_PER_CONNECTION = Setting.integer(
+                    "limits.maxInFlightPerConnection", "Likewise on one connection.")
+            .defaultsTo(DEFAULTS.maxInFlightPerConnection)
+            .between(1, Integer.MAX_VALUE);
+    private static final Setting<Integer> MAX_RATE = Setting.integer(
+                    "limits.maxRate",
+                    "Requests per second of one client, known by the name in its certificate, else by its address; as many"
+                            + " may come at once, more are refused. By default any number.")
+            .optionally()
+            .between(1, 10_000_000);
+    private static final Setting<Duration> MAX_DELAY = Setting.duration(
+                    "limits.maxDelay",
+                    "How long an event loop may take for all that it found to have arrived. Once it has taken longer for half"
+                            + " a second, what it hasn't begun by then is refused each time, so that those who are answered"
+                            + " don't wait for the others.")
+            .defaultsTo(DEFAULTS.maxDelay)
+            .between(Duration.ofMillis(1), Duration.ofMinutes(1));
+
+    static final List<Setting<?>> ROWS =
+            List.of(MAX_CALLS, MAX_IN_FLIGHT, MAX_IN_FLIGHT_PER_CONNECTION, MAX_RATE, MAX_DELAY);
+
+    public LoadLimits {
+        Bounds.require("maxCalls", maxCalls, 1, Integer.MAX_VALUE);
+        Bounds.require("maxInFlight", maxInFlight, 1, Integer.MAX_VALUE);
+        Bounds.require("maxInFlightPerConnection", maxInFlightPerConnection, 1, Integer.MAX_VALUE);
+        if (maxRate != null) {
+            Bounds.require("maxRate", maxRate, 1, 10_000_000);
+        }
+        Bounds.require("maxDelay", maxDelay.toMillis(), 1, 60_000);
+    }
+
+    static LoadLimits from(Configuration configuration) {
+        return new LoadLimits(
+                configuration.get(MAX_CALLS),
+                configuration.get(MAX_IN_FLIGHT),
+                configuration.get(MAX_IN_FLIGHT_PER_CONNECTION),
+                configuration.find(MAX_RATE).orElse(null),
+                configuration.get(MAX_DELAY));
+    }
+}

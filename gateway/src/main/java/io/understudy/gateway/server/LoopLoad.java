@@ -1,0 +1,151 @@
+package io.understudy.gateway.server;
+
+import io.netty.channel.EventLoop;
+import io.understudy.gateway.caller.Principal;
+import io.understudy.gateway.server.LoadMetrics.Closure;
+import io.understudy.gateway.server.LoadMetrics.Refusal;
+import io.vertx.core.net.SocketAddress;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What is under way on an event loop, and how late it is. On the loop, but for the counts.
+ *
+ * <p>An event loop works in turns: it takes what has arrived on all of its connections, and then looks again. As long as a
+ * turn lasts, what comes meanwhile waits. Once turns have been too long for a while, only as much is taken on in each as fits:
+ * so the next one comes soon, and finds requests that haven't waited for long.
+ */
+public final class LoopLoad {
+
+    /** How long turns may be too long: a garbage collection makes one so, and those that follow. */
+    private static final long PATIENCE_NANOS = TimeUnit.MILLISECONDS.toNanos(500);
+
+    /** How much longer those may take who come first on their connection. */
+    private static final int FIRST_SHARE = 4;
+
+    private static final long WORTH_TELLING_NANOS = TimeUnit.MILLISECONDS.toNanos(1);
+
+    private final EventLoop loop;
+    private final LoadLimits limits;
+    private final Loads all;
+    private final LoadMetrics metrics;
+    private final long maxDelayNanos;
+    private final Runnable turnEnds = this::turnEnds;
+    private final AtomicInteger calls = new AtomicInteger();
+    private final AtomicInteger inFlight = new AtomicInteger();
+    private boolean inTurn;
+    private long turn;
+    private long turnBegan;
+    private long turnEnded;
+    /** When the first of the turns began that were all too long; meaningless if the last one wasn't. */
+    private long longSince;
+
+    private boolean isLong;
+
+    LoopLoad(EventLoop loop, LoadLimits limits, Loads all, LoadMetrics metrics) {
+        this.loop = loop;
+        this.limits = limits;
+        this.all = all;
+        this.metrics = metrics;
+        this.maxDelayNanos = limits.maxDelay().toNanos();
+    }
+
+    /** What a connection may ask of it. {@code client} says whose it is, once that is needed. */
+    public Admission admission(Supplier<String> client) {
+        return new Admission(this, limits, client);
+    }
+
+    /** What limits know a client by: the name in its certificate, else its address. */
+    public static String client(Principal peer, SocketAddress address) {
+        return peer instanceof Principal.Certificate certificate
+                ? "name " + certificate.commonName()
+                : "address " + address.hostAddress();
+    }
+
+    /** Something has arrived and is about to be worked on. */
+    void reading() {
+        if (!inTurn) {
+            inTurn = true;
+            turn++;
+            turnBegan = System.nanoTime();
+            isLong &= turnBegan - turnEnded < PATIENCE_NANOS;
+            // Run when all that has arrived has been worked on.
+            loop.execute(turnEnds);
+        }
+    }
+
+    private void turnEnds() {
+        inTurn = false;
+        turnEnded = System.nanoTime();
+        long took = turnEnded - turnBegan;
+        if (took > maxDelayNanos) {
+            if (!isLong) {
+                isLong = true;
+                longSince = turnBegan;
+            }
+        } else {
+            isLong = false;
+        }
+        if (took > WORTH_TELLING_NANOS) {
+            metrics.turned(took);
+        }
+    }
+
+    long turn() {
+        return turn;
+    }
+
+    /** Whether what begins now is better refused, for the sake of what comes after it. */
+    boolean isLate(long nowNanos, boolean firstOfConnection) {
+        if (!inTurn) {
+            return false;
+        }
+        long delay = nowNanos - turnBegan;
+        return delay > maxDelayNanos
+                && nowNanos - (isLong ? longSince : turnBegan) > PATIENCE_NANOS
+                && !(firstOfConnection && delay < FIRST_SHARE * maxDelayNanos);
+    }
+
+    @Nullable RateBucket rateOf(String client) {
+        return all.rateOf(client);
+    }
+
+    /** Counts one more, if there is room for it. */
+    boolean enter(boolean lasts) {
+        int open = calls.getPlain();
+        int answering = inFlight.getPlain();
+        if (open >= limits.maxCalls() || (!lasts && answering >= limits.maxInFlight())) {
+            return false;
+        }
+        calls.lazySet(open + 1);
+        if (!lasts) {
+            inFlight.lazySet(answering + 1);
+        }
+        return true;
+    }
+
+    void leave(boolean lasts) {
+        calls.lazySet(calls.getPlain() - 1);
+        if (!lasts) {
+            inFlight.lazySet(inFlight.getPlain() - 1);
+        }
+    }
+
+    void refused(Refusal why) {
+        metrics.refused(why);
+    }
+
+    void closed(Closure why) {
+        metrics.closed(why);
+    }
+
+    int calls() {
+        return calls.get();
+    }
+
+    int inFlight() {
+        return inFlight.get();
+    }
+}
