@@ -34,10 +34,15 @@ final class HardenedIT {
             Path.of(System.getProperty("understudy.distribution")).toAbsolutePath();
     private static final Duration PATIENCE = Duration.ofSeconds(60);
 
+    /** Where the distribution is inside: it may have been built below /tmp. */
+    private static final String INSIDE = "/mnt";
+
     /** As a container does whose root file system is read-only, with a /tmp of its own, and whose user is nobody. */
     private static final String READ_ONLY = """
             set -e
             mount --make-rprivate /
+            mount --bind "$1" /mnt
+            shift
             for each in $(awk '$2 !~ "^/(proc|sys|dev)" {print $2}' /proc/mounts | sort -u); do
               mount -o remount,bind,ro "$each" || true
             done
@@ -53,9 +58,10 @@ final class HardenedIT {
         Assumptions.assumeTrue(canUnshare(), "needs root, unshare and setpriv");
         for (String command : List.of("gateway", "mirror")) {
             String address = command.equals("gateway") ? "listen" : "status.listen";
-            List<String> line = new ArrayList<>(List.of("unshare", "--mount", "sh", "-c", READ_ONLY, "sh"));
-            line.addAll(List.of(HOME + "/bin/understudy", command));
-            line.add("--config=" + HOME.resolve("conf").resolve(command + ".yaml"));
+            List<String> line =
+                    new ArrayList<>(List.of("unshare", "--mount", "sh", "-c", READ_ONLY, "sh", HOME.toString()));
+            line.addAll(List.of(INSIDE + "/bin/understudy", command));
+            line.add("--config=" + INSIDE + "/conf/" + command + ".yaml");
             line.addAll(List.of("--set", address + "=127.0.0.1:0"));
             Path log = folder.resolve(command + ".log");
             Process process = start(line, log);
