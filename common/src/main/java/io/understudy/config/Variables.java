@@ -10,8 +10,12 @@ final class Variables {
     static final String PREFIX = "UNDERSTUDY_";
 
     /** Read by the launcher and by the search for etcd, not settings of a process. */
-    private static final Set<String> RESERVED =
-            Set.of("UNDERSTUDY_HOME", "UNDERSTUDY_CONFIG", "UNDERSTUDY_JAVA_OPTS", "UNDERSTUDY_LOG_LEVEL");
+    private static final Set<String> RESERVED = Set.of(
+            "UNDERSTUDY_HOME",
+            "UNDERSTUDY_CONFIG",
+            "UNDERSTUDY_JAVA_OPTS",
+            "UNDERSTUDY_LOG_LEVEL",
+            "UNDERSTUDY_LOG_FORMAT");
 
     /** Kubernetes describes each service of a namespace by such variables, named after the service. */
     private static final Pattern SERVICE_LINK =

@@ -1,28 +1,15 @@
 package io.understudy.etcd;
 
-import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.Meter;
 import io.micrometer.core.instrument.MeterRegistry;
-import io.micrometer.core.instrument.Timer;
+import io.understudy.metrics.CommonMeter;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.function.Supplier;
 
-/**
- * What is measured of one cluster; every meter has the tag {@code cluster}, its configured name.
- *
- * <ul>
- *   <li>{@code understudy.etcd.requests} (counter; {@code duty}, {@code outcome}): requests whose outcome callers reported.
- *       Outcome {@code ok}, or what could be done about the failure
- *   <li>{@code understudy.etcd.probes} (timer; {@code outcome}): looks at single endpoints
- *   <li>{@code understudy.etcd.readindex} (timer; {@code role}, {@code outcome}): attempts to confirm a revision, by the
- *       role of who was asked
- *   <li>{@code understudy.etcd.logins} (counter; {@code outcome}): tokens asked for
- *   <li>{@code understudy.etcd.members} (gauge; {@code role}, {@code health})
- * </ul>
- */
+/** What is measured of one cluster; every meter has the tag {@code cluster}, its configured name. */
 final class EtcdMetrics implements AutoCloseable {
 
     static final String OK = "ok";
@@ -37,8 +24,8 @@ final class EtcdMetrics implements AutoCloseable {
         this.cluster = cluster;
         for (Role role : Role.values()) {
             for (Health health : Health.values()) {
-                gauges.add(Gauge.builder("understudy.etcd.members", () -> count(view.get(), role, health))
-                        .description("Members of the cluster, and gateways, as last seen")
+                gauges.add(CommonMeter.ETCD_MEMBERS
+                        .gauge(() -> count(view.get(), role, health))
                         .tag("cluster", cluster)
                         .tag("role", spelled(role))
                         .tag("health", spelled(health))
@@ -48,18 +35,24 @@ final class EtcdMetrics implements AutoCloseable {
     }
 
     void request(Duty duty, String outcome) {
-        registry.counter("understudy.etcd.requests", "cluster", cluster, "duty", spelled(duty), "outcome", outcome)
+        CommonMeter.ETCD_REQUESTS
+                .counter()
+                .tags("cluster", cluster, "duty", spelled(duty), "outcome", outcome)
+                .register(registry)
                 .increment();
     }
 
     void login(String outcome) {
-        registry.counter("understudy.etcd.logins", "cluster", cluster, "outcome", outcome)
+        CommonMeter.ETCD_LOGINS
+                .counter()
+                .tags("cluster", cluster, "outcome", outcome)
+                .register(registry)
                 .increment();
     }
 
     void probe(Duration took, String outcome) {
-        Timer.builder("understudy.etcd.probes")
-                .description("Looks at single endpoints")
+        CommonMeter.ETCD_PROBES
+                .timer()
                 .tag("cluster", cluster)
                 .tag("outcome", outcome)
                 .register(registry)
@@ -67,8 +60,8 @@ final class EtcdMetrics implements AutoCloseable {
     }
 
     void readIndex(Role role, Duration took, String outcome) {
-        Timer.builder("understudy.etcd.readindex")
-                .description("Attempts to confirm a revision by a quorum")
+        CommonMeter.ETCD_READINDEX
+                .timer()
                 .tag("cluster", cluster)
                 .tag("role", spelled(role))
                 .tag("outcome", outcome)

@@ -3,6 +3,7 @@ package io.understudy.etcd;
 import io.understudy.vocabulary.MemberId;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import java.util.stream.Stream;
 
 /**
  * What is of use on a server's pages.
@@ -13,6 +14,9 @@ import java.util.regex.Pattern;
 record MemberPages(String versionPage, String metricsPage) {
 
     private static final Pattern VERSION = Pattern.compile("\"etcdserver\"\\s*:\\s*\"([^\"]+)\"");
+
+    /** Where a gateway says what it is; it tells etcd's clients three numbers only. */
+    private static final Pattern UNDERSTUDY = Pattern.compile("\"understudy\"\\s*:\\s*\"([^\"]+)\"");
 
     /** Gauges of {@code etcdserver/metrics.go} that are 0 or 1. */
     private static final Pattern ROLE =
@@ -29,8 +33,12 @@ record MemberPages(String versionPage, String metricsPage) {
     }
 
     EtcdVersion version() {
-        Matcher found = VERSION.matcher(versionPage);
-        return found.find() ? EtcdVersion.parse(found.group(1)) : EtcdVersion.UNKNOWN;
+        return Stream.of(UNDERSTUDY, VERSION)
+                .map(pattern -> pattern.matcher(versionPage))
+                .filter(Matcher::find)
+                .findFirst()
+                .map(found -> EtcdVersion.parse(found.group(1)))
+                .orElse(EtcdVersion.UNKNOWN);
     }
 
     boolean isLeader() {

@@ -3,16 +3,13 @@ package io.understudy.feed;
 import io.micrometer.core.instrument.Counter;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.Tags;
+import io.understudy.metrics.CommonMeter;
 import io.understudy.vocabulary.Commit;
 import io.understudy.vocabulary.Revision;
 import java.util.Locale;
 import java.util.concurrent.atomic.AtomicLong;
 
-/**
- * What a feed counts, tagged with its source's {@code feed} name: {@code understudy.feed.commits}, {@code .changes},
- * {@code .bytes}, {@code .snapshots}, {@code .snapshot.keys}, {@code .reopens} by {@code reason}, {@code .ended} by
- * {@code cause}, and the gauge {@code .revision}. Thread-safe; one for all feeds of a source.
- */
+/** What every feed counts, tagged with its source's {@code feed} name. Thread-safe; one for all feeds of a source. */
 public final class FeedMetrics {
 
     private final MeterRegistry registry;
@@ -32,13 +29,20 @@ public final class FeedMetrics {
     public FeedMetrics(String name, MeterRegistry registry) {
         this.registry = registry;
         this.tags = Tags.of("feed", name);
-        this.commits = registry.counter("understudy.feed.commits", tags);
-        this.changes = registry.counter("understudy.feed.changes", tags);
-        this.bytes =
-                Counter.builder("understudy.feed").baseUnit("bytes").tags(tags).register(registry);
-        this.snapshots = registry.counter("understudy.feed.snapshots", tags);
-        this.snapshotKeys = registry.counter("understudy.feed.snapshot.keys", tags);
-        registry.gauge("understudy.feed.revision", tags, revision);
+        this.commits = counter(CommonMeter.FEED_COMMITS);
+        this.changes = counter(CommonMeter.FEED_CHANGES);
+        this.bytes = counter(CommonMeter.FEED_BYTES);
+        this.snapshots = counter(CommonMeter.FEED_SNAPSHOTS);
+        this.snapshotKeys = counter(CommonMeter.FEED_SNAPSHOT_KEYS);
+        CommonMeter.FEED_REVISION
+                .gauge(revision, AtomicLong::get)
+                .tags(tags)
+                .strongReference(true)
+                .register(registry);
+    }
+
+    private Counter counter(CommonMeter meter) {
+        return meter.counter().tags(tags).register(registry);
     }
 
     /** A commit was given. */
@@ -66,17 +70,19 @@ public final class FeedMetrics {
 
     /** A feed had to begin to listen anew, for one of few reasons. */
     public void reopened(Enum<?> reason) {
-        registry.counter(
-                        "understudy.feed.reopens",
-                        tags.and("reason", reason.name().toLowerCase(Locale.ROOT)))
+        CommonMeter.FEED_REOPENS
+                .counter()
+                .tags(tags.and("reason", reason.name().toLowerCase(Locale.ROOT)))
+                .register(registry)
                 .increment();
     }
 
     /** A feed ended. */
     public void ended(FeedEndedException cause) {
-        registry.counter(
-                        "understudy.feed.ended",
-                        tags.and("cause", cause.getClass().getSimpleName()))
+        CommonMeter.FEED_ENDED
+                .counter()
+                .tags(tags.and("cause", cause.getClass().getSimpleName()))
+                .register(registry)
                 .increment();
     }
 }

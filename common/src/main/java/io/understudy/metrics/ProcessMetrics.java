@@ -1,6 +1,5 @@
 package io.understudy.metrics;
 
-import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.binder.jvm.ClassLoaderMetrics;
 import io.micrometer.core.instrument.binder.jvm.JvmGcMetrics;
@@ -13,11 +12,7 @@ import io.micrometer.prometheusmetrics.PrometheusConfig;
 import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
 import org.jspecify.annotations.Nullable;
 
-/**
- * The registry of a process, with the JVM's own meters in it. Every meter has the tag {@code process}.
- *
- * <p>{@code understudy.build} (gauge, always 1) has the tag {@code version}.
- */
+/** The registry of a process, with the JVM's own meters in it. Every meter has the tag {@code process}. */
 public final class ProcessMetrics implements AutoCloseable {
 
     private static final String PROMETHEUS = "text/plain; version=0.0.4; charset=utf-8";
@@ -41,10 +36,7 @@ public final class ProcessMetrics implements AutoCloseable {
         new ProcessorMetrics().bindTo(registry);
         new FileDescriptorMetrics().bindTo(registry);
         new UptimeMetrics().bindTo(registry);
-        Gauge.builder("understudy.build", () -> 1)
-                .description("Always 1; the tag tells the version that runs")
-                .tag("version", version)
-                .register(registry);
+        CommonMeter.BUILD.gauge(() -> 1).tag("version", version).register(registry);
     }
 
     /** A page of metrics. */

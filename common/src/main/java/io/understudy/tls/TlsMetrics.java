@@ -1,7 +1,8 @@
 package io.understudy.tls;
 
-import io.micrometer.core.instrument.Gauge;
+import io.micrometer.core.instrument.Meter;
 import io.micrometer.core.instrument.MeterRegistry;
+import io.understudy.metrics.CommonMeter;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.function.Supplier;
@@ -10,44 +11,39 @@ import org.jspecify.annotations.Nullable;
 /**
  * What is measured of the certificates of one side; every meter has the tag {@code name}: the cluster that is connected
  * to, or {@code listener}.
- *
- * <ul>
- *   <li>{@code understudy.tls.reloads} (counter; {@code outcome}): files that had changed: {@code ok}, or {@code failed}
- *       if they can't be used
- *   <li>{@code understudy.tls.handshakes} (counter; {@code outcome} {@code ok} or {@code failed}): of connections that Netty
- *       accepted
- *   <li>{@code understudy.tls.expiry} (gauge, seconds): until this side's certificate expires, negative afterwards; only
- *       where it has one
- * </ul>
  */
 final class TlsMetrics implements AutoCloseable {
 
     private final MeterRegistry registry;
     private final String name;
-    private final @Nullable Gauge expiry;
+    private final @Nullable Meter expiry;
 
     TlsMetrics(MeterRegistry registry, String name, Supplier<@Nullable Instant> expires) {
         this.registry = registry;
         this.name = name;
+        // There from the start: what appears with the first failure could not be seen to increase.
+        count(CommonMeter.TLS_RELOADS, false, 0);
         this.expiry = expires.get() == null
                 ? null
-                : Gauge.builder("understudy.tls.expiry", () -> seconds(expires.get()))
-                        .description("Until this side's certificate expires; negative afterwards")
-                        .baseUnit("seconds")
+                : CommonMeter.TLS_EXPIRY
+                        .gauge(() -> seconds(expires.get()))
                         .tag("name", name)
                         .register(registry);
     }
 
     void reloaded(boolean used) {
-        count("understudy.tls.reloads", used);
+        count(CommonMeter.TLS_RELOADS, used, 1);
     }
 
     void shookHands(boolean done) {
-        count("understudy.tls.handshakes", done);
+        count(CommonMeter.TLS_HANDSHAKES, done, 1);
     }
 
-    private void count(String what, boolean ok) {
-        registry.counter(what, "name", name, "outcome", ok ? "ok" : "failed").increment();
+    private void count(CommonMeter what, boolean ok, int times) {
+        what.counter()
+                .tags("name", name, "outcome", ok ? "ok" : "failed")
+                .register(registry)
+                .increment(times);
     }
 
     private static double seconds(@Nullable Instant expires) {

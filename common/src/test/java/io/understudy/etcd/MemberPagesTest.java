@@ -26,6 +26,13 @@ final class MemberPagesTest {
         assertThat(learner.version()).isEqualTo(EtcdVersion.parse("3.5.30"));
     }
 
+    @Test
+    void tellAGatewayFromAMember() {
+        String page = "{\"etcdserver\":\"3.5.0\",\"etcdcluster\":\"3.5.0\",\"understudy\":\"3.5.0+understudy\"}";
+        assertThat(new MemberPages(page, "").version().isUnderstudy()).isTrue();
+        assertThat(learner.version().isUnderstudy()).isFalse();
+    }
+
     /** An address may lead to several, and the read before to another. */
     @Test
     void tellWhoseTheyAre() {

@@ -3,11 +3,14 @@ package io.understudy.cli;
 import io.understudy.config.ConfigurationException;
 import java.io.PrintWriter;
 import java.util.LinkedHashSet;
+import java.util.List;
 import java.util.Set;
+import java.util.stream.Collectors;
 import picocli.CommandLine;
 import picocli.CommandLine.ExitCode;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.ParseResult;
+import picocli.CommandLine.UnmatchedArgumentException;
 
 /**
  * What the user reads when a command fails: one line that names the command and the reason, never a stack trace; a line
@@ -15,15 +18,25 @@ import picocli.CommandLine.ParseResult;
  */
 final class Failures {
 
+    private static final int MOST_SUGGESTED = 2;
+
     private Failures() {}
 
     static int badUsage(ParameterException failure, String[] arguments) {
         CommandLine command = failure.getCommandLine();
         String name = command.getCommandSpec().qualifiedName();
         PrintWriter err = command.getErr();
-        err.println(name + ": " + reason(failure) + " (see '" + name + " --help')");
+        err.println(name + ": " + reason(failure) + meant(failure) + " (see '" + name + " --help')");
         err.flush();
         return ExitCode.USAGE;
+    }
+
+    private static String meant(ParameterException failure) {
+        List<String> near =
+                failure instanceof UnmatchedArgumentException unmatched ? unmatched.getSuggestions() : List.of();
+        return near.isEmpty()
+                ? ""
+                : near.stream().limit(MOST_SUGGESTED).collect(Collectors.joining(" or ", "; did you mean ", "?"));
     }
 
     static int failed(Exception failure, CommandLine command, ParseResult parsed) {

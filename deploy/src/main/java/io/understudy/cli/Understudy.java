@@ -3,9 +3,9 @@ package io.understudy.cli;
 import java.io.PrintWriter;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.ExitCode;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
-import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.ScopeType;
 import picocli.CommandLine.Spec;
 
@@ -26,10 +26,14 @@ import picocli.CommandLine.Spec;
             GatewayCommand.class,
             MirrorCommand.class,
             ClusterCommand.class,
+            HealthCommand.class,
             PkiCommand.class,
             EtcdCommand.class,
             LabCommand.class,
-            BenchCommand.class
+            BenchCommand.class,
+            ConfigCommand.class,
+            MetricsCommand.class,
+            CompletionCommand.class
         },
         exitCodeListHeading = "%nExit status:%n",
         exitCodeList = {"0:done", "1:failed", "2:bad usage"})
@@ -56,7 +60,7 @@ public final class Understudy implements Runnable {
     private Understudy() {}
 
     public static void main(String[] arguments) {
-        System.exit(commandLine().execute(arguments));
+        System.exit(LogFormat.isKnown(System.err) ? commandLine().execute(arguments) : ExitCode.USAGE);
     }
 
     /** Runs one command in this JVM, with its output going to the given writers, and returns the exit status. */
@@ -64,15 +68,23 @@ public final class Understudy implements Runnable {
         return commandLine().setOut(out).setErr(err).execute(arguments);
     }
 
-    private static CommandLine commandLine() {
-        return new CommandLine(new Understudy())
-                .setCaseInsensitiveEnumValuesAllowed(true)
+    /** One for a single run. */
+    static CommandLine commandLine() {
+        CommandLine command = new CommandLine(new Understudy());
+        Examples.addTo(command);
+        return command.setCaseInsensitiveEnumValuesAllowed(true)
                 .setParameterExceptionHandler(Failures::badUsage)
                 .setExecutionExceptionHandler(Failures::failed);
     }
 
     @Override
     public void run() {
-        throw new ParameterException(spec.commandLine(), "a command is missing");
+        PrintWriter out = spec.commandLine().getOut();
+        spec.commandLine().usage(out);
+        out.println();
+        out.println(
+                "To start: 'understudy lab' runs everything on this machine and prints where; 'understudy COMMAND --help'");
+        out.println("tells more of each command.");
+        out.flush();
     }
 }

@@ -17,7 +17,8 @@ final class Configurations {
 
     private Configurations() {}
 
-    static String gateway(LabNetwork network, String part) {
+    /** @param kafka whether there is a second gateway, fed from there */
+    static String gateway(LabNetwork network, String part, boolean kafka) {
         return """
                 # Written by 'understudy lab' at each start.
                 name: lab-gateway
@@ -25,12 +26,19 @@ final class Configurations {
                 rest:
                   listen: %s%s
                 writes: forward
+                dashboard:
+                  mirrors: [%s]
+                  supervisors: [%s]%s%s
                 source:
                   endpoints: [%s]%s%s
                 """.formatted(
                         network.address(LabPort.GATEWAY),
                         network.address(LabPort.GATEWAY_REST),
                         listener(network, part),
+                        network.url(LabPort.MIRROR),
+                        network.url(LabPort.SUPERVISOR),
+                        kafka ? "\n  gateways: [" + network.url(LabPort.EDGE_GATEWAY_REST) + "]" : "",
+                        client(2, network, part),
                         urls(network),
                         client(2, network, part, LabUsers.GATEWAY),
                         forOthers(network, part));
@@ -113,13 +121,22 @@ final class Configurations {
                         client(8, network, MIRROR));
     }
 
-    /** The core cluster, for the commands that look at it and change it. */
+    /** The core cluster, for the commands that look at it and change it, and for its supervisor. */
     static String cluster(LabNetwork network, String part) {
         return """
                 # Written by 'understudy lab' at each start.
                 cluster:
                   endpoints: [%s]%s
-                """.formatted(urls(network), client(2, network, part, LabUsers.SUPERVISOR));
+                shape:
+                  voters: 3
+                  standbys: 0
+                supervisor:
+                  listen: %s%s
+                """.formatted(
+                        urls(network),
+                        client(2, network, part, LabUsers.SUPERVISOR),
+                        network.address(LabPort.SUPERVISOR),
+                        listener(network, part).replace("\n", "\n  "));
     }
 
     /** After a line of the last group before the top level: of all ports of the process. */

@@ -49,6 +49,7 @@ final class LabParts {
     private static final String OWN = LabUsers.OWN;
 
     private static final String CORE = "core";
+    private static final String SUPERVISOR = "supervisor";
     private static final List<LabPort> CORE_PORTS =
             List.of(LabPort.VOTER_1, LabPort.VOTER_2, LabPort.VOTER_3, LabPort.LEARNER);
 
@@ -59,6 +60,7 @@ final class LabParts {
     private final EtcdPart dr;
     private final UnderstudyPart gateway;
     private final UnderstudyPart mirror;
+    private final UnderstudyPart supervisor;
     private final Optional<Relay> relay;
 
     /** Kafka, and what is fed from it. */
@@ -92,20 +94,29 @@ final class LabParts {
                 progress);
         this.gateway = new UnderstudyPart(
                 "gateway",
-                "gateway",
+                List.of("gateway"),
                 directory.folder("gateway"),
-                Configurations.gateway(network, "gateway"),
+                Configurations.gateway(network, "gateway", withKafka),
                 HEAP,
                 network.url(LabPort.GATEWAY).resolve("/readyz"),
                 network.files(OWN),
                 progress);
         this.mirror = new UnderstudyPart(
                 "mirror",
-                "mirror",
+                List.of("mirror"),
                 directory.folder("mirror"),
                 Configurations.mirror(network, withKafka),
                 HEAP,
                 network.url(LabPort.MIRROR).resolve("/readyz"),
+                network.files(OWN),
+                progress);
+        this.supervisor = new UnderstudyPart(
+                SUPERVISOR,
+                List.of("cluster", "supervise"),
+                directory.folder(SUPERVISOR),
+                Configurations.cluster(network, SUPERVISOR),
+                HEAP,
+                network.url(LabPort.SUPERVISOR).resolve("/readyz"),
                 network.files(OWN),
                 progress);
         this.relay = withKafka ? Optional.of(relay(progress)) : Optional.empty();
@@ -121,7 +132,7 @@ final class LabParts {
                         progress),
                 new UnderstudyPart(
                         "edge-gateway",
-                        "gateway",
+                        List.of("gateway"),
                         directory.folder("edge-gateway"),
                         Configurations.edgeGateway(network, "edge-gateway"),
                         HEAP,
@@ -197,7 +208,7 @@ final class LabParts {
     }
 
     List<Part> all() {
-        List<Part> parts = new ArrayList<>(List.of(core, dr, gateway, mirror));
+        List<Part> parts = new ArrayList<>(List.of(core, dr, gateway, mirror, supervisor));
         relay.map(Relay::parts).ifPresent(parts::addAll);
         return parts;
     }
@@ -210,6 +221,7 @@ final class LabParts {
         steps.add(Step.after("etcd", dr.name(), dr::start));
         steps.add(Step.first(gateway.name(), gateway::start));
         steps.add(Step.first(mirror.name(), mirror::start));
+        steps.add(Step.first(supervisor.name(), supervisor::start));
         relay.ifPresent(more -> {
             steps.add(Step.after("etcd", more.edge().name(), more.edge()::start));
             steps.add(Step.first(more.gateway().name(), more.gateway()::start));
@@ -219,7 +231,7 @@ final class LabParts {
 
     /** Readers first, then what the mirror writes to, the source of it all last. */
     List<List<Part>> stopOrder() {
-        List<Part> readers = new ArrayList<>(List.of(mirror, gateway));
+        List<Part> readers = new ArrayList<>(List.of(supervisor, mirror, gateway));
         List<Part> targets = new ArrayList<>(List.of(dr));
         relay.ifPresent(more -> {
             readers.add(more.gateway());

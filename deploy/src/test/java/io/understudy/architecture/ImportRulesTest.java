@@ -34,11 +34,12 @@ final class ImportRulesTest {
             .vocabulary         com.google.protobuf
             .config             com.fasterxml.jackson org.yaml
             .metrics            io.micrometer
-            .tls                .config com.sun.net.httpserver io.micrometer io.netty javax.naming javax.net.ssl
+            .health
+            .tls                .config .metrics com.sun.net.httpserver io.micrometer io.netty javax.naming javax.net.ssl
             .tls                javax.security org.slf4j
             .etcd               .vocabulary .config .metrics .tls com.google.protobuf io.etcd.jetcd.api io.grpc
             .etcd               io.micrometer io.netty org.slf4j
-            .feed               .vocabulary io.micrometer
+            .feed               .vocabulary .metrics io.micrometer
             .feed.etcd          .vocabulary .feed .etcd .config .metrics com.google.common com.google.protobuf
             .feed.etcd          io.etcd.jetcd.api io.grpc io.micrometer org.slf4j
             .kafka              .config org.apache.kafka.clients org.apache.kafka.common
@@ -55,49 +56,51 @@ final class ImportRulesTest {
             .local.container    .local.process .local.kafka com.github.dockerjava org.testcontainers org.slf4j
             .local.junit        .local org.junit.jupiter org.opentest4j org.slf4j
 
-            .gateway            .vocabulary .feed .kafka .etcd .config .metrics .tls com.google.protobuf io.etcd.jetcd.api
+            .gateway            .health .vocabulary .feed .kafka .etcd .config .metrics .tls com.google.protobuf io.etcd.jetcd.api
             .gateway            io.grpc io.micrometer io.vertx org.slf4j
-            .gateway.server     .gateway.api .gateway.caller .gateway.health .gateway.read .config .tls
-            .gateway.server     com.github.benmanes.caffeine com.google.protobuf io.grpc io.micrometer io.netty io.vertx
+            .gateway.server     .gateway.api .gateway.caller .health .gateway.read .config .tls
+            .gateway.server     .gateway.metrics .metrics com.github.benmanes.caffeine com.google.protobuf io.grpc io.micrometer io.netty io.vertx
             .gateway.server     org.slf4j
-            .gateway.read       .gateway.api .gateway.caller .gateway.replica .vocabulary .etcd .config
+            .gateway.read       .metrics .gateway.metrics .gateway.api .gateway.caller .gateway.replica .vocabulary .etcd .config
             .gateway.read       com.google.protobuf io.etcd.jetcd.api io.grpc io.micrometer io.vertx org.slf4j
             .gateway.json       .gateway.api .gateway.caller .gateway.read .gateway.replica .gateway.server .etcd .tls
             .gateway.json       com.google.protobuf io.etcd.jetcd.api io.grpc io.netty.buffer io.netty.util io.vertx.core
             .gateway.json       io.netty.handler.codec.http org.slf4j
-            .gateway.rest       .gateway.api .gateway.caller .gateway.health .gateway.json .gateway.read .gateway.replica
+            .gateway.rest       .gateway.api .gateway.caller .health .gateway.json .gateway.read .gateway.replica
             .gateway.rest       .config .vocabulary com.google.protobuf io.etcd.jetcd.api io.grpc io.netty io.vertx
-            .gateway.rest       .gateway.server
+            .gateway.rest       .gateway.page .gateway.server
             .gateway.rest       .gateway.hub .gateway.permission .tls com.github.benmanes.caffeine io.micrometer org.slf4j
             .gateway.api        .gateway.replica .vocabulary com.google.protobuf io.etcd.jetcd.api io.grpc io.netty.buffer
             .gateway.caller     .vocabulary .tls .gateway.api io.grpc io.vertx.core javax.net javax.security org.slf4j
-            .gateway.permission .gateway.api .gateway.caller .vocabulary .etcd .config com.github.benmanes.caffeine
+            .gateway.permission .metrics .gateway.metrics .gateway.api .gateway.caller .vocabulary .etcd .config com.github.benmanes.caffeine
             .gateway.permission com.google.protobuf io.etcd.jetcd.api io.grpc io.micrometer io.netty.channel io.netty.util
             .gateway.permission io.vertx.core org.slf4j
-            .gateway.forward    .gateway.api .gateway.caller .etcd .config com.google.protobuf io.etcd.jetcd.api
+            .gateway.forward    .metrics .gateway.metrics .gateway.api .gateway.caller .etcd .config com.google.protobuf io.etcd.jetcd.api
             .gateway.forward    io.grpc io.micrometer io.vertx.core
-            .gateway.member     .gateway.api .gateway.replica .etcd .vocabulary .config io.etcd.jetcd.api
+            .gateway.dashboard  .metrics .gateway.metrics .gateway.member .health .vocabulary .etcd .config .tls io.micrometer io.vertx.core org.slf4j
+            .gateway.rest       .gateway.dashboard .gateway.member
+            .gateway.member     .gateway.api .health .gateway.replica .etcd .vocabulary .config io.etcd.jetcd.api
             .gateway.replica    .vocabulary .feed .config com.google.protobuf org.slf4j
             .gateway.verify     .gateway.replica .vocabulary .feed .etcd .config com.google.protobuf io.etcd.jetcd.api
             .gateway.verify     io.grpc org.slf4j
-            .gateway.hub        .gateway.replica .vocabulary .config com.google.protobuf io.micrometer io.netty.buffer
+            .gateway.hub        .metrics .gateway.metrics .gateway.replica .vocabulary .config com.google.protobuf io.micrometer io.netty.buffer
             .gateway.hub        io.netty.util org.slf4j
             .gateway.watch      .gateway.api .gateway.caller .gateway.hub .gateway.server .vocabulary com.google.protobuf
             .gateway.watch      io.etcd.jetcd.api io.grpc io.micrometer io.netty.buffer io.netty.util io.vertx.core
-            .gateway.watch      .gateway.permission org.slf4j
+            .gateway.watch      .metrics .gateway.metrics .gateway.permission org.slf4j
             .gateway.history    .gateway.hub .gateway.replica .feed .etcd .vocabulary com.google.protobuf org.slf4j
             .gateway.metrics    .metrics io.micrometer
-            .gateway.health
+            .gateway.page
 
             .mirror             .vocabulary .feed .kafka .etcd .config .metrics .tls com.google.protobuf io.micrometer
             .mirror             org.slf4j
             .mirror.takeover    .mirror .vocabulary .etcd .feed.etcd com.fasterxml.jackson com.google.protobuf
             .mirror.takeover    io.etcd.jetcd.api io.grpc io.micrometer org.slf4j
-            .mirror.status      .mirror.pipeline .mirror.checkpoint .mirror.revisions .mirror.verify .vocabulary
+            .mirror.status      .health .metrics .mirror.pipeline .mirror.checkpoint .mirror.revisions .mirror.verify .vocabulary
             .mirror.status      .tls com.fasterxml.jackson com.google.protobuf com.sun.net.httpserver javax.net.ssl org.slf4j
-            .mirror.pipeline    .mirror.sink .mirror.active .mirror.checkpoint .vocabulary .feed .etcd .metrics
+            .mirror.pipeline    .mirror.metrics .mirror.sink .mirror.active .mirror.checkpoint .vocabulary .feed .etcd .metrics
             .mirror.pipeline    io.micrometer org.slf4j
-            .mirror.active      .mirror.call .mirror.scope .etcd com.google.protobuf io.etcd.jetcd.api io.micrometer
+            .mirror.active      .metrics .mirror.metrics .mirror.call .mirror.scope .etcd com.google.protobuf io.etcd.jetcd.api io.micrometer
             .mirror.active      org.slf4j
             .mirror.call        .mirror.sink .vocabulary .etcd io.etcd.jetcd.api io.grpc
             .mirror.etcd        .mirror.sink .mirror.checkpoint .mirror.scope .mirror.lease .vocabulary .feed .etcd .config
@@ -106,17 +109,19 @@ final class ImportRulesTest {
             .mirror.kafka       .kafka .feed.kafka
             .mirror.kafka       com.google.protobuf org.apache.kafka.clients org.apache.kafka.common org.slf4j
             .mirror.sink        .mirror.checkpoint .vocabulary .feed com.google.protobuf
-            .mirror.verify      .mirror.revisions .mirror.checkpoint .mirror.scope .vocabulary .feed .etcd .config
+            .mirror.verify      .metrics .mirror.metrics .mirror.revisions .mirror.checkpoint .mirror.scope .vocabulary .feed .etcd .config
             .mirror.verify      com.google.protobuf io.etcd.jetcd.api io.micrometer org.slf4j
             .mirror.revisions   .mirror.call .mirror.checkpoint .mirror.scope .vocabulary .etcd com.google.protobuf
             .mirror.revisions   io.etcd.jetcd.api org.slf4j
-            .mirror.lease       .mirror.call .mirror.sink .mirror.checkpoint .mirror.scope .vocabulary .feed .etcd
+            .mirror.lease       .metrics .mirror.metrics .mirror.call .mirror.sink .mirror.checkpoint .mirror.scope .vocabulary .feed .etcd
             .mirror.lease       com.google.protobuf io.etcd.jetcd.api io.micrometer org.slf4j
             .mirror.home        .mirror.checkpoint .mirror.scope .vocabulary com.fasterxml.jackson com.google.protobuf
             .mirror.checkpoint  .mirror.scope .vocabulary com.fasterxml.jackson com.google.protobuf
+            .mirror.metrics     .metrics
             .mirror.scope       .vocabulary com.google.protobuf
 
             .report
+            .reference          .metrics .gateway.metrics .mirror.metrics .cluster.metrics
             .lab                .cluster .etcd .pki .tls .report .local com.fasterxml.jackson io.micrometer javax.net.ssl
             .lab                .vocabulary com.google.protobuf io.etcd.jetcd.api io.grpc org.slf4j
             .lab.check          .lab.failure .lab.plan .etcd com.google.protobuf io.etcd.jetcd.api io.grpc
@@ -130,13 +135,13 @@ final class ImportRulesTest {
             .bench.cluster      com.google.protobuf io.etcd.jetcd.api io.grpc io.micrometer
             .bench.kafka        .bench .bench.relay .lab.part .lab.progress .local .vocabulary .kafka .feed.kafka
             .bench.kafka        com.google.protobuf org.apache.kafka.clients org.apache.kafka.common
-            .cluster            .vocabulary .etcd .config .metrics .tls .local .report com.fasterxml.jackson
+            .cluster            .health .vocabulary .etcd .config .metrics .tls .local .report com.fasterxml.jackson
             .cluster            javax.net.ssl com.google.protobuf com.sun.net.httpserver io.etcd.jetcd.api io.grpc io.micrometer org.slf4j
             .pki                .tls javax.security org.bouncycastle
             .seed               .mirror.takeover .mirror.scope .vocabulary .etcd .local com.google.protobuf
             .seed               io.etcd.jetcd.api io.micrometer
             .cli                .cluster .lab .bench .gateway .mirror .config .report .vocabulary .local.binary .local.process
-            .cli                .seed .pki .tls .etcd io.micrometer com.fasterxml.jackson me.tongfei.progressbar picocli
+            .cli                .metrics .reference .seed .pki .tls .etcd io.micrometer com.fasterxml.jackson me.tongfei.progressbar picocli
             """);
 
     private static final JavaClasses PRODUCTION = CompiledClasses.ofProduction();

@@ -103,6 +103,73 @@ final class DistributionIT {
     }
 
     @Test
+    void theLogIsJsonIfAskedFor() throws Exception {
+        Path log = folder.resolve("log");
+        ProcessBuilder builder = new ProcessBuilder(
+                HOME.resolve("bin/understudy").toString(),
+                "gateway",
+                "--config",
+                HOME.resolve("conf/gateway.yaml").toString(),
+                "--set",
+                "listen=127.0.0.1:0",
+                "--set",
+                "rest.listen=127.0.0.1:0");
+        builder.environment().put("UNDERSTUDY_LOG_FORMAT", "json");
+        Process process =
+                builder.redirectErrorStream(true).redirectOutput(log.toFile()).start();
+        try {
+            await().atMost(Duration.ofMinutes(1))
+                    .untilAsserted(() -> assertThat(log).content().contains("listens"));
+            process.destroy();
+            assertThat(process.waitFor(60, TimeUnit.SECONDS)).isTrue();
+        } finally {
+            process.destroyForcibly();
+        }
+        ObjectMapper json = new ObjectMapper();
+        for (String line : Files.readAllLines(log)) {
+            JsonNode event = json.readTree(line);
+            assertThat(event.path("timestamp").isIntegralNumber()).as(line).isTrue();
+            assertThat(event.path("level").textValue()).isIn("INFO", "WARN", "ERROR");
+            assertThat(event.path("formattedMessage").textValue()).isNotBlank();
+        }
+        assertThat(log).content().contains("\"formattedMessage\":\"gateway ");
+    }
+
+    @Test
+    void theArchiveTellsShellsWhatToComplete() throws Exception {
+        Path completion = HOME.resolve("completion/understudy.bash");
+        Outcome outcome = run(new ProcessBuilder(
+                "bash",
+                "-c",
+                "source " + completion + " && complete -p understudy && type _picocli_understudy_mirror"));
+        assertThat(outcome.status()).as(outcome.output()).isZero();
+    }
+
+    @Test
+    void helpIsColouredOnTerminalsOnly_andNotAgainstNoColor() throws Exception {
+        String help = HOME.resolve("bin/understudy") + " mirror --help";
+        assertThat(run(new ProcessBuilder("bash", "-c", help)).output()).doesNotContain("\u001b[");
+        ProcessBuilder terminal = new ProcessBuilder("script", "-qec", help, "/dev/null");
+        terminal.environment().remove("NO_COLOR");
+        terminal.environment().put("TERM", "xterm");
+        assertThat(run(terminal).output()).contains("\u001b[");
+        terminal.environment().put("NO_COLOR", "1");
+        assertThat(run(terminal).output()).doesNotContain("\u001b[");
+    }
+
+    @Test
+    void anUnknownFormOfTheLogIsRefused() throws Exception {
+        ProcessBuilder builder =
+                new ProcessBuilder(HOME.resolve("bin/understudy").toString(), "--version");
+        builder.environment().put("UNDERSTUDY_LOG_FORMAT", "xml");
+        Outcome outcome = run(builder);
+
+        assertThat(outcome.status()).isEqualTo(2);
+        assertThat(outcome.output())
+                .isEqualTo("understudy: UNDERSTUDY_LOG_FORMAT is 'xml'; allowed are text and json\n");
+    }
+
+    @Test
     void runsThroughASymbolicLinkFromAFolderWithSpacesInItsName() throws Exception {
         Path moved = Files.createSymbolicLink(folder.resolve("a folder"), HOME);
         Path link = Files.createSymbolicLink(folder.resolve("understudy"), moved.resolve("bin/understudy"));

@@ -136,7 +136,7 @@ final class SecretsIT {
         for (String page : new String[] {"/status", "/metrics", "/readyz"}) {
             int unused = get(plain, "http://127.0.0.1:" + ports.get(2) + page, null);
         }
-        for (String page : new String[] {"/state", "/metrics", "/healthz"}) {
+        for (String page : new String[] {"/state", "/metrics", "/readyz"}) {
             int unused = get(plain, "http://127.0.0.1:" + ports.get(3) + page, null);
         }
     }

@@ -2,11 +2,21 @@ package io.understudy.cli;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.io.IOException;
 import java.io.PrintWriter;
 import java.io.StringWriter;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.List;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
+import picocli.CommandLine;
 
 final class UnderstudyTest {
 
@@ -77,13 +87,106 @@ final class UnderstudyTest {
                 "bench mirror --work=history",
                 "bench kafka --runs=0",
                 "bench kafka --work=backlog",
-                ""
+                "config",
+                "config check",
+                "config check /no/such.yaml",
+                "config reference nonsense"
             })
     void badUsageIsRefusedInOneLineThatSaysWhereToLook(String arguments) {
-        assertThat(run(arguments.isEmpty() ? new String[0] : arguments.split(" ")))
-                .isEqualTo(2);
+        assertThat(run(arguments.split(" "))).isEqualTo(2);
         assertThat(err.toString()).startsWith("understudy").contains("--help").hasLineCount(1);
         assertThat(out.toString()).isEmpty();
+    }
+
+    @Test
+    void withoutArgumentsItShowsWhatItCanDoAndHowToStart() {
+        assertThat(run()).isZero();
+        assertThat(out.toString())
+                .startsWith("Usage: understudy")
+                .contains("  gateway  ", "  mirror  ", "  cluster  ", "Examples:", "To start: 'understudy lab'");
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "gatway, gateway",
+        "mirror statsu, status",
+        "mirror verify --config=a --miror=b, --mirror",
+        "cluster status --endpoint=http://127.0.0.1:2379, --endpoints",
+        "lab --data-dri=x, --data-dir"
+    })
+    void whatWasMeantIsSuggested(String arguments, String meant) {
+        assertThat(run(arguments.split(" "))).isEqualTo(2);
+        assertThat(err.toString()).contains("did you mean ").contains(meant).hasLineCount(1);
+    }
+
+    static Stream<CommandLine> commands() {
+        return below(Understudy.commandLine());
+    }
+
+    private static Stream<CommandLine> below(CommandLine command) {
+        return Stream.concat(
+                Stream.of(command), command.getSubcommands().values().stream().flatMap(UnderstudyTest::below));
+    }
+
+    @ParameterizedTest
+    @MethodSource("commands")
+    void eachCommandHasExamples_andTakesThem(CommandLine command) {
+        assertThat(Examples.of(command))
+                .as(command.getCommandSpec().qualifiedName())
+                .isNotEmpty();
+        assertThat(command.getUsageMessage()).contains("Examples:");
+        for (String example : Examples.of(command)) {
+            String[] words = example.split(" ", -1);
+            assertThat(words[0]).isEqualTo("understudy");
+            var unused = Understudy.commandLine().parseArgs(Arrays.copyOfRange(words, 1, words.length));
+        }
+    }
+
+    @Test
+    void allIsTextWhereNobodySitsAtATerminal() {
+        assertThat(run("mirror", "--help")).isZero();
+        assertThat(out.toString()).doesNotContain("\u001b");
+    }
+
+    @Test
+    void aConfigurationIsChecked(@TempDir Path folder) throws IOException {
+        for (String kind : List.of("gateway", "mirror", "cluster")) {
+            assertThat(run("config", "check", "src/main/dist/conf/" + kind + ".yaml"))
+                    .isZero();
+            assertThat(out.toString()).contains("configures a " + kind);
+        }
+        Path broken = Files.writeString(folder.resolve("broken.yaml"), """
+                mirrors:
+                  dr:
+                    source:
+                      endpoints: http://127.0.0.1:2379
+                      requestTimout: 2s
+                    target:
+                      etcd:
+                        endpoints: nonsense
+                """);
+        out.getBuffer().setLength(0);
+        assertThat(run("config", "check", broken.toString())).isEqualTo(1);
+        assertThat(out.toString())
+                .hasLineCount(2)
+                .contains("mirrors.dr.source.requestTimout is not a setting; did you mean")
+                .contains("mirrors.dr.target.etcd.endpoints can't be 'nonsense'");
+        assertThat(run("config", "check", "--kind=gateway", broken.toString())).isEqualTo(1);
+    }
+
+    @Test
+    void theReferenceIsTheDocuments() throws IOException {
+        assertThat(run("config", "reference", "gateway")).isZero();
+        assertThat(Files.readString(Path.of("../gateway/README.md")))
+                .contains(out.toString().strip());
+        assertThat(run("config", "reference")).isZero();
+        assertThat(out.toString()).contains("## mirror\n", "## cluster\n");
+    }
+
+    @Test
+    void shellsLearnTheCommands() {
+        assertThat(run("generate-completion")).isZero();
+        assertThat(out.toString()).contains("_picocli_understudy_mirror_verify", "'--config'");
     }
 
     private int run(String... arguments) {

@@ -1,6 +1,7 @@
 package io.understudy.gateway;
 
 import io.micrometer.core.instrument.MeterRegistry;
+import io.understudy.etcd.ClusterView;
 import io.understudy.etcd.EtcdCluster;
 import io.understudy.etcd.EtcdSettings;
 import io.understudy.etcd.Health;
@@ -11,7 +12,6 @@ import io.understudy.gateway.caller.ReadPermissions;
 import io.understudy.gateway.forward.ForwardMetrics;
 import io.understudy.gateway.forward.Forwarding;
 import io.understudy.gateway.forward.SourceForwarding;
-import io.understudy.gateway.health.HealthCheck;
 import io.understudy.gateway.history.SourceEntries;
 import io.understudy.gateway.history.SourceHistory;
 import io.understudy.gateway.hub.CommitHistory;
@@ -25,6 +25,7 @@ import io.understudy.gateway.read.ReadPath;
 import io.understudy.gateway.read.ReadSource;
 import io.understudy.gateway.replica.Replica;
 import io.understudy.gateway.verify.Verifier;
+import io.understudy.health.HealthCheck;
 import io.understudy.tls.TlsFiles;
 import io.understudy.vocabulary.ClusterId;
 import io.understudy.vocabulary.MemberId;
@@ -89,6 +90,16 @@ final class EtcdSource implements GatewaySource {
                 new ForwardMetrics(registry),
                 () -> permissions != null && permissions.isEnforced(),
                 files != null && files.certificate() != null);
+    }
+
+    @Override
+    public String kind() {
+        return "etcd";
+    }
+
+    @Override
+    public ClusterView view() {
+        return cluster.view();
     }
 
     @Override

@@ -10,9 +10,12 @@ import io.understudy.gateway.caller.Freshness;
 import io.understudy.gateway.caller.Principal;
 import io.understudy.gateway.caller.ReadPermissions;
 import io.understudy.gateway.caller.Session;
+import io.understudy.gateway.dashboard.Dashboard;
+import io.understudy.gateway.dashboard.Subject;
 import io.understudy.gateway.hub.WatchHub;
 import io.understudy.gateway.json.JsonApi;
 import io.understudy.gateway.member.MemberAnswers;
+import io.understudy.gateway.member.StatusReport;
 import io.understudy.gateway.metrics.GatewayMetrics;
 import io.understudy.gateway.permission.Rechecks;
 import io.understudy.gateway.read.ReadPath;
@@ -23,7 +26,6 @@ import io.understudy.gateway.replica.ReplicaListener;
 import io.understudy.gateway.replica.ReplicaState;
 import io.understudy.gateway.replica.ReplicaWriter;
 import io.understudy.gateway.rest.RestServer;
-import io.understudy.gateway.rest.StatusReport;
 import io.understudy.gateway.rest.StreamSource;
 import io.understudy.gateway.server.ApiServer;
 import io.understudy.gateway.server.Loads;
@@ -81,6 +83,7 @@ public final class Gateway implements AutoCloseable {
     private final Watches watches;
     private final ApiServer server;
     private final RestServer rest;
+    private final @Nullable Dashboard dashboard;
     private final AtomicBoolean closing = new AtomicBoolean();
     private int apiPort;
     private int restPort;
@@ -166,8 +169,20 @@ public final class Gateway implements AutoCloseable {
                         source.jsonForm(),
                         settings.limits().maxRequestBytes(),
                         listener),
-                new WebPages(vertx, checks.live(), checks.ready(), VERSION, () -> process.scrape(null)
-                        .body()));
+                new WebPages(vertx, checks.pages(), VERSION, process::scrape));
+        StatusReport report =
+                new StatusReport(settings.name(), VERSION, id.toString(), source.kind(), checks.ready(), this::held);
+        this.dashboard = settings.rest().enabled() && settings.dashboard().enabled()
+                ? new Dashboard(
+                        settings.dashboard(),
+                        new Subject(
+                                report,
+                                source::view,
+                                reads::unconfirmed,
+                                () -> replica.log().from(),
+                                this::lagRevisions),
+                        registry)
+                : null;
         this.rest = new RestServer(
                 vertx,
                 settings.rest().listen(),
@@ -182,17 +197,18 @@ public final class Gateway implements AutoCloseable {
                         permissions,
                         settings.rest().heartbeatInterval(),
                         Rechecks.revocations(registry)),
-                new StatusReport(settings.name(), VERSION, id.toString(), checks.ready(), this::held),
+                report,
+                dashboard,
                 metrics::answeredRest);
         metrics.observe(new GatewayMetrics.Gauges(
+                () -> checks.ready().problem().isEmpty() ? 1 : 0,
                 () -> ofState(state -> state.revision().value()),
                 () -> ofState(ReplicaState::keys),
                 () -> ofState(ReplicaState::bytes),
                 replica::heapBytes,
                 () -> replica.log().size(),
                 () -> replica.log().bytes(),
-                () -> Math.max(
-                        0, source.revision() - ofState(state -> state.revision().value())),
+                this::lagRevisions,
                 () -> ofState(state -> 1),
                 () -> writer.silence().toMillis() / 1000.0,
                 server::connections,
@@ -227,6 +243,9 @@ public final class Gateway implements AutoCloseable {
         gateway.writer.start();
         gateway.reads.start();
         gateway.source.start();
+        if (gateway.dashboard != null) {
+            gateway.dashboard.start();
+        }
         return gateway;
     }
 
@@ -271,6 +290,9 @@ public final class Gateway implements AutoCloseable {
         steps.run("watches", watches::close);
         steps.run("server", () -> steps.await(server.shutdown(settings.closeTimeout())));
         steps.run("REST", () -> steps.await(rest.shutdown(settings.closeTimeout())));
+        if (dashboard != null) {
+            steps.run("dashboard", dashboard::close);
+        }
         steps.run("reads", reads::close);
         steps.run("watch hub", hub::close);
         steps.run("writer", () -> writer.close(settings.closeTimeout()));
@@ -386,6 +408,10 @@ public final class Gateway implements AutoCloseable {
                         state.keys(),
                         state.bytes(),
                         reads.staleness());
+    }
+
+    private long lagRevisions() {
+        return Math.max(0, source.revision() - ofState(state -> state.revision().value()));
     }
 
     private long ofState(ToLongFunction<ReplicaState> property) {

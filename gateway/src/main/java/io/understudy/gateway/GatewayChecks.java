@@ -1,19 +1,24 @@
 package io.understudy.gateway;
 
-import io.understudy.gateway.health.HealthCheck;
-import io.understudy.gateway.health.HealthChecks;
 import io.understudy.gateway.read.ReadPath;
 import io.understudy.gateway.replica.Condition;
 import io.understudy.gateway.replica.Replica;
 import io.understudy.gateway.replica.ReplicaWriter;
+import io.understudy.health.HealthCheck;
+import io.understudy.health.HealthChecks;
+import io.understudy.health.HealthPages;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
+import java.util.Set;
 import java.util.function.BooleanSupplier;
 import java.util.stream.Stream;
 
 /** What a gateway checks of itself for {@code /livez} and {@code /readyz}. For any thread. */
 final class GatewayChecks {
+
+    /** What serializable reads don't need: that somebody confirms how fresh the replica is. */
+    private static final Set<String> FRESHNESS = Set.of("staleness", "read_index", "heartbeats");
 
     private final BooleanSupplier closing;
     private final Replica replica;
@@ -58,6 +63,10 @@ final class GatewayChecks {
                 new HealthCheck("feed", () -> feedEnded().or(this::feedSilent)),
                 new HealthCheck("staleness", this::tooStale));
         return new HealthChecks(Stream.concat(always, ofSource.stream()).toArray(HealthCheck[]::new));
+    }
+
+    HealthPages pages() {
+        return new HealthPages(live(), ready(), FRESHNESS);
     }
 
     private Optional<String> replicaDropped() {

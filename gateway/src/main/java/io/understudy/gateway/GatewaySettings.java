@@ -7,6 +7,7 @@ import io.understudy.config.HostPort;
 import io.understudy.config.Setting;
 import io.understudy.etcd.EtcdSettings;
 import io.understudy.feed.etcd.EtcdFeedOptions;
+import io.understudy.gateway.dashboard.DashboardSettings;
 import io.understudy.gateway.forward.ForwardSettings;
 import io.understudy.gateway.forward.Writes;
 import io.understudy.gateway.hub.HubSettings;
@@ -45,6 +46,7 @@ import java.util.stream.Stream;
  * @param forward what becomes of requests that the replica can't answer
  * @param members whom clients see as members
  * @param permissions how the source's permissions are enforced
+ * @param dashboard what it shows
  * @param maxSilence how long the feed may tell nothing before {@code /readyz} is red
  * @param closeTimeout how long closing waits for requests under way
  */
@@ -64,6 +66,7 @@ public record GatewaySettings(
         ForwardSettings forward,
         MemberSettings members,
         PermissionSettings permissions,
+        DashboardSettings dashboard,
         Duration maxSilence,
         Duration closeTimeout) {
 
@@ -106,7 +109,8 @@ public record GatewaySettings(
                     VerifySettings.ROWS,
                     ForwardSettings.ROWS,
                     MemberSettings.ROWS,
-                    PermissionSettings.ROWS)
+                    PermissionSettings.ROWS,
+                    DashboardSettings.ROWS)
             .<Setting<?>>flatMap(List::stream)
             .toList();
 
@@ -167,6 +171,7 @@ public record GatewaySettings(
                 ForwardSettings.from(configuration),
                 MemberSettings.from(configuration),
                 PermissionSettings.from(configuration),
+                DashboardSettings.from(configuration),
                 configuration.get(MAX_SILENCE),
                 configuration.get(CLOSE_TIMEOUT));
     }
@@ -197,6 +202,7 @@ public record GatewaySettings(
                 ForwardSettings.DEFAULTS,
                 MemberSettings.DEFAULTS,
                 PermissionSettings.DEFAULTS,
+                DashboardSettings.DEFAULTS,
                 Duration.ofSeconds(15),
                 Duration.ofSeconds(5));
     }
@@ -241,6 +247,10 @@ public record GatewaySettings(
         return with(draft -> draft.permissions = newPermissions);
     }
 
+    public GatewaySettings withDashboard(DashboardSettings newDashboard) {
+        return with(draft -> draft.dashboard = newDashboard);
+    }
+
     private GatewaySettings with(Consumer<Draft> change) {
         Draft draft = new Draft(this);
         change.accept(draft);
@@ -274,6 +284,7 @@ public record GatewaySettings(
         private ForwardSettings forward;
         private MemberSettings members;
         private PermissionSettings permissions;
+        private DashboardSettings dashboard;
 
         Draft(GatewaySettings before) {
             this.before = before;
@@ -287,6 +298,7 @@ public record GatewaySettings(
             this.forward = before.forward;
             this.members = before.members;
             this.permissions = before.permissions;
+            this.dashboard = before.dashboard;
         }
 
         GatewaySettings settings() {
@@ -306,6 +318,7 @@ public record GatewaySettings(
                     forward,
                     members,
                     permissions,
+                    dashboard,
                     before.maxSilence,
                     before.closeTimeout);
         }

@@ -1,15 +1,16 @@
 package io.understudy.gateway;
 
+import io.understudy.etcd.ClusterView;
 import io.understudy.feed.FeedSource;
 import io.understudy.gateway.caller.ReadPermissions;
 import io.understudy.gateway.forward.Forwarding;
-import io.understudy.gateway.health.HealthCheck;
 import io.understudy.gateway.hub.CommitHistory;
 import io.understudy.gateway.hub.PreviousEntries;
 import io.understudy.gateway.json.JsonForm;
 import io.understudy.gateway.member.MembersShown;
 import io.understudy.gateway.read.ReadPath;
 import io.understudy.gateway.read.ReadSource;
+import io.understudy.health.HealthCheck;
 import io.understudy.vocabulary.ClusterId;
 import io.understudy.vocabulary.MemberId;
 import io.vertx.core.Vertx;
@@ -19,6 +20,12 @@ import org.jspecify.annotations.Nullable;
 
 /** Where a gateway's replica comes from, and who is asked for what the replica doesn't know. For any thread. */
 sealed interface GatewaySource permits EtcdSource, KafkaSource {
+
+    /** Of which kind it is, in a word. */
+    String kind();
+
+    /** What is known of the cluster; null if it can't be asked. */
+    @Nullable ClusterView view();
 
     /** What the replica follows. */
     FeedSource feeds();

@@ -1,13 +1,13 @@
 package io.understudy.gateway;
 
 import io.micrometer.core.instrument.MeterRegistry;
+import io.understudy.etcd.ClusterView;
 import io.understudy.feed.FeedSource;
 import io.understudy.feed.kafka.KafkaFeedSource;
 import io.understudy.gateway.api.ApiException;
 import io.understudy.gateway.caller.ReadPermissions;
 import io.understudy.gateway.forward.Forwarding;
 import io.understudy.gateway.forward.RefusedCalls;
-import io.understudy.gateway.health.HealthCheck;
 import io.understudy.gateway.history.NoHistory;
 import io.understudy.gateway.hub.CommitHistory;
 import io.understudy.gateway.hub.PreviousEntries;
@@ -16,6 +16,7 @@ import io.understudy.gateway.member.MembersShown;
 import io.understudy.gateway.read.ReadPath;
 import io.understudy.gateway.read.ReadSource;
 import io.understudy.gateway.replica.Replica;
+import io.understudy.health.HealthCheck;
 import io.understudy.vocabulary.ClusterId;
 import io.understudy.vocabulary.MemberId;
 import io.vertx.core.Vertx;
@@ -45,6 +46,16 @@ final class KafkaSource implements GatewaySource {
         this.settings = settings;
         this.replica = replica;
         this.feeds = new KafkaFeedSource(SourceConfiguration.NAME, settings.kafka(), settings.feed(), registry);
+    }
+
+    @Override
+    public String kind() {
+        return "kafka";
+    }
+
+    @Override
+    public @Nullable ClusterView view() {
+        return null;
     }
 
     @Override

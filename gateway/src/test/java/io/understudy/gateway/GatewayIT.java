@@ -63,6 +63,7 @@ final class GatewayIT {
                 defaults.forward(),
                 defaults.members(),
                 defaults.permissions(),
+                defaults.dashboard(),
                 Duration.ofSeconds(4),
                 defaults.closeTimeout());
         member.pause();

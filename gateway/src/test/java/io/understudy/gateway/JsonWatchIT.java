@@ -106,6 +106,16 @@ final class JsonWatchIT {
         }
     }
 
+    @Test
+    void aStreamIsNoRequestWhoseAnswerIsWaitedFor() {
+        try (JsonLines client = ask(gateway, "/v3/watch", create("counted/", "counted0", ""))) {
+            await().atMost(PATIENCE).until(() -> !client.lines.isEmpty());
+            await().atMost(PATIENCE)
+                    .until(() -> Scrape.sum(gateway, "understudy_gateway_calls") >= 1
+                            && Scrape.sum(gateway, "understudy_gateway_requests_inflight") == 0);
+        }
+    }
+
     @ParameterizedTest
     @ValueSource(
             strings = {

@@ -203,7 +203,8 @@ final class RestIT {
         assertThat(problem(checked(send("GET", serializable("/v1/kv/nothing"))), 404)
                         .getString("detail"))
                 .contains("nothing");
-        for (String path : List.of("/", "/v1", "/v1/kv/", "/v1/kvx", "/v2/kv/greeting")) {
+        for (String path : List.of(
+                "/dashboard", "/dashboard/", "/dashboard/Page.class", "/v1", "/v1/kv/", "/v1/kvx", "/v2/kv/greeting")) {
             JsonObject unused = problem(send("GET", path), 404);
         }
     }
@@ -221,6 +222,37 @@ final class RestIT {
     @Test
     void aTargetThatIsTooLongIsRefused() throws Exception {
         assertThat(send("GET", "/v1/kv/" + "x".repeat(20_000)).statusCode()).isEqualTo(414);
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {"/", "/dashboard/app.js", "/dashboard/uplot.js", "/dashboard/tokens.css", "/dashboard/icons.svg"
+            })
+    void thePageIsServedOnceAndKeptToItself(String path) throws Exception {
+        HttpResponse<String> page = send("GET", path);
+        assertThat(page.statusCode()).isEqualTo(200);
+        assertThat(page.headers().firstValue("content-security-policy").orElseThrow())
+                .contains("default-src 'self'", "frame-ancestors 'none'")
+                .doesNotContain("unsafe");
+        assertThat(page.headers().firstValue("x-content-type-options")).hasValue("nosniff");
+        assertThat(page.headers().firstValue("x-frame-options")).hasValue("DENY");
+        String tag = page.headers().firstValue("etag").orElseThrow();
+        assertThat(send("GET", path, "If-None-Match", tag).statusCode()).isEqualTo(304);
+        HttpResponse<String> head = send("HEAD", path);
+        assertThat(head.body()).isEmpty();
+        assertThat(head.headers().firstValue("content-type"))
+                .isEqualTo(page.headers().firstValue("content-type"));
+        HttpResponse<String> packed = send("GET", path, "Accept-Encoding", "br, gzip;q=0.8");
+        assertThat(packed.headers().firstValue("content-encoding")).hasValue("gzip");
+        assertThat(packed.headers().firstValue("etag"))
+                .isPresent()
+                .isNotEqualTo(page.headers().firstValue("etag"));
+        assertThat(send("GET", path, "Accept-Encoding", "gzip;q=0, identity")
+                        .headers()
+                        .firstValue("content-encoding"))
+                .isEmpty();
+        assertThat(send("POST", path).statusCode()).isEqualTo(405);
+        assertThat(fixture.page("/metrics").body()).contains("route=\"/dashboard\",status=\"304\"");
     }
 
     @Test

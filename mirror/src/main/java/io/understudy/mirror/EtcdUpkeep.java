@@ -57,12 +57,17 @@ final class EtcdUpkeep implements AutoCloseable {
 
     /** The mirror's report with what is known here. Any thread. */
     MirrorShown shown(MirrorReport report) {
-        String warning = compaction.warning();
         return new MirrorShown(
                 report,
                 verification == null ? null : verification.status(),
                 compaction.compacted().value(),
-                warning == null ? List.of() : List.of(warning));
+                warnings());
+    }
+
+    /** What an operator should know. Any thread. */
+    List<String> warnings() {
+        String warning = compaction.warning();
+        return warning == null ? List.of() : List.of(warning);
     }
 
     private void run() {

@@ -6,6 +6,7 @@ import io.understudy.metrics.ProcessMetrics;
 import io.understudy.mirror.active.ActiveRole;
 import io.understudy.mirror.kafka.KafkaSink;
 import io.understudy.mirror.kafka.KafkaSinkOptions;
+import io.understudy.mirror.metrics.MirrorMeter;
 import io.understudy.mirror.pipeline.MirrorFailedException;
 import io.understudy.mirror.pipeline.MirrorPlan;
 import io.understudy.mirror.pipeline.MirrorReport;
@@ -27,6 +28,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -139,6 +141,10 @@ public final class MirrorProcess implements AutoCloseable {
         Pipeline pipeline = start(plan);
         EtcdUpkeep upkeep = mirror.upkeep(() -> pipeline.report().state() == MirrorState.SYNCED);
         upkeeps.put(plan.mirror(), upkeep);
+        MirrorMeter.WARNINGS
+                .gauge(() -> upkeep.warnings().size())
+                .tag("mirror", plan.mirror())
+                .register(meters);
         upkeep.start();
         open.push(upkeep);
         return pipeline;
@@ -182,8 +188,8 @@ public final class MirrorProcess implements AutoCloseable {
         }
 
         @Override
-        public String metrics() {
-            return process.scrape(null).body();
+        public ProcessMetrics.Scrape metrics(@Nullable String accept) {
+            return process.scrape(accept);
         }
 
         @Override

@@ -61,6 +61,12 @@ final class MirrorProcessIT {
                 assertThat(mirrors.get(1).path("changes").longValue()).isEqualTo(1);
             });
             assertThat(get(process, "/livez").body()).isEqualTo("ok\n");
+            assertThat(get(process, "/readyz?verbose").body())
+                    .contains("[+]a ok: synced: follows the source", "[+]b ok: synced: ");
+            assertThat(get(process, "/readyz?verbose&exclude=a").body()).doesNotContain("[+]a");
+            assertThat(get(process, "/readyz/b").statusCode()).isEqualTo(200);
+            assertThat(get(process, "/readyz/c").statusCode()).isEqualTo(404);
+            assertThat(get(process, "/health").body()).isEqualTo("{\"health\":\"true\",\"reason\":\"\"}");
             assertThat(get(process, "/metrics").body())
                     .contains("understudy_mirror_changes_total{mirror=\"a\",process=\"mirror\"} 2.0")
                     .contains("understudy_mirror_changes_total{mirror=\"b\",process=\"mirror\"} 1.0")
@@ -83,7 +89,7 @@ final class MirrorProcessIT {
         try (MirrorProcess process = Mirrors.etcd(nowhere, nowhere, MirrorScope.all(), EtcdSinkOptions.DEFAULTS)) {
             await().atMost(PATIENCE)
                     .untilAsserted(
-                            () -> assertThat(get(process, "/readyz").body()).contains("mirror dr is retrying"));
+                            () -> assertThat(get(process, "/readyz").body()).contains("[-]dr failed: retrying: "));
             assertThat(get(process, "/readyz").statusCode()).isEqualTo(503);
             assertThat(get(process, "/livez").statusCode()).isEqualTo(200);
             assertThat(status(process).get(0).path("lastError").textValue()).contains("127.0.0.1:1");
@@ -97,7 +103,7 @@ final class MirrorProcessIT {
         try (MirrorProcess process = Mirrors.start(mirror("a", "/a/"), mirror("b", "/b/"))) {
             assertThat(awaitFailure(process)).hasMessageStartingWith("mirror a failed: ");
             assertThat(get(process, "/livez").statusCode()).isEqualTo(503);
-            assertThat(get(process, "/livez").body()).contains("mirror a is failed", "/a/foreign");
+            assertThat(get(process, "/livez").body()).contains("[-]a failed: failed: ", "/a/foreign");
             source.put("/b/1", "1");
             await().atMost(PATIENCE).untilAsserted(() -> assertThat(
                             target.get(ByteString.copyFromUtf8("/b/1")).getKvsCount())

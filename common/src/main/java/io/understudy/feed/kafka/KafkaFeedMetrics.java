@@ -1,16 +1,13 @@
 package io.understudy.feed.kafka;
 
 import io.micrometer.core.instrument.Counter;
-import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.Tags;
 import io.understudy.feed.FeedMetrics;
+import io.understudy.metrics.CommonMeter;
 import java.util.concurrent.atomic.AtomicLong;
 
-/**
- * What only feeds of Kafka count, tagged with their source's {@code feed} name: {@code understudy.feed.records}, {@code
- * .repeats}, {@code .outages}, and the gauge {@code .record.age} in milliseconds. Thread-safe.
- */
+/** What only feeds of Kafka count, tagged with their source's {@code feed} name. Thread-safe. */
 final class KafkaFeedMetrics {
 
     private final FeedMetrics feed;
@@ -22,13 +19,10 @@ final class KafkaFeedMetrics {
     KafkaFeedMetrics(String name, MeterRegistry registry) {
         feed = new FeedMetrics(name, registry);
         Tags tags = Tags.of("feed", name);
-        records = registry.counter("understudy.feed.records", tags);
-        repeats = registry.counter("understudy.feed.repeats", tags);
-        outages = registry.counter("understudy.feed.outages", tags);
-        Gauge.builder("understudy.feed.record.age", ageMillis, AtomicLong::get)
-                .baseUnit("milliseconds")
-                .tags(tags)
-                .register(registry);
+        records = CommonMeter.FEED_RECORDS.counter().tags(tags).register(registry);
+        repeats = CommonMeter.FEED_REPEATS.counter().tags(tags).register(registry);
+        outages = CommonMeter.FEED_OUTAGES.counter().tags(tags).register(registry);
+        CommonMeter.FEED_RECORD_AGE.gauge(ageMillis, AtomicLong::get).tags(tags).register(registry);
     }
 
     /** What every feed counts. */

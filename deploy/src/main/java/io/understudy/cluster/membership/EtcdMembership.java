@@ -11,6 +11,7 @@ import io.grpc.MethodDescriptor;
 import io.grpc.Status;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.Timer;
+import io.understudy.cluster.metrics.ClusterMeter;
 import io.understudy.cluster.observe.ClusterFacts;
 import io.understudy.cluster.observe.EtcdObserver;
 import io.understudy.cluster.observe.MemberFacts;
@@ -126,8 +127,8 @@ public final class EtcdMembership implements Membership {
             throw new OutcomeUnknownException(
                     "interrupted while '" + name + "', sent to " + endpoint + ", was under way", e);
         } finally {
-            began.stop(Timer.builder("understudy.cluster.requests")
-                    .description("Requests that change the cluster's membership or its leader")
+            began.stop(ClusterMeter.REQUESTS
+                    .timer()
                     .tag("request", name)
                     .tag("outcome", outcome)
                     .register(meters));

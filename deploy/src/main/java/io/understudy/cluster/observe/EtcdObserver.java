@@ -2,6 +2,7 @@ package io.understudy.cluster.observe;
 
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.Timer;
+import io.understudy.cluster.metrics.ClusterMeter;
 import io.understudy.etcd.Endpoint;
 import io.understudy.etcd.EtcdConnections;
 import io.understudy.etcd.EtcdSettings;
@@ -50,10 +51,7 @@ public final class EtcdObserver implements ClusterObserver {
             outcome = "ok";
             return facts;
         } finally {
-            began.stop(Timer.builder("understudy.cluster.looks")
-                    .description("Looks at all members of the cluster")
-                    .tag("outcome", outcome)
-                    .register(meters));
+            began.stop(ClusterMeter.LOOKS.timer().tag("outcome", outcome).register(meters));
         }
     }
 

@@ -1,9 +1,8 @@
 package io.understudy.cluster.snapshot;
 
-import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.Timer;
-import io.micrometer.core.instrument.binder.BaseUnits;
+import io.understudy.cluster.metrics.ClusterMeter;
 import io.understudy.cluster.observe.ClusterFacts;
 import io.understudy.local.process.Command;
 import io.understudy.local.process.CommandFailedException;
@@ -55,15 +54,9 @@ public final class PeriodicSnapshots implements AutoCloseable {
         this.meters = meters;
         this.newest = directory.flatMap(found -> found.list().stream().findFirst());
         if (directory.isPresent()) {
-            Gauge.builder("understudy.cluster.snapshot.age", this, PeriodicSnapshots::ageSeconds)
-                    .description("Since the newest snapshot was begun; -1 if there is none")
-                    .baseUnit("seconds")
-                    .register(meters);
-            Gauge.builder("understudy.cluster.snapshot.size", this, each -> each.newest
-                            .map(SnapshotFile::bytes)
-                            .orElse(0L))
-                    .description("Size of the newest snapshot")
-                    .baseUnit(BaseUnits.BYTES)
+            ClusterMeter.SNAPSHOT_AGE.gauge(this, PeriodicSnapshots::ageSeconds).register(meters);
+            ClusterMeter.SNAPSHOT_SIZE
+                    .gauge(this, each -> each.newest.map(SnapshotFile::bytes).orElse(0L))
                     .register(meters);
         }
     }
@@ -109,7 +102,7 @@ public final class PeriodicSnapshots implements AutoCloseable {
             notBefore = now.plus(RETRY);
             log.warn("no snapshot was taken; the next attempt is in {} s why=\"{}\"", RETRY.toSeconds(), told(e));
         } finally {
-            began.stop(timer("understudy.cluster.snapshots", isOk));
+            began.stop(timer(ClusterMeter.SNAPSHOTS, isOk));
         }
         if (isOk) {
             upload(target);
@@ -137,7 +130,7 @@ public final class PeriodicSnapshots implements AutoCloseable {
             } catch (CommandFailedException | IOException e) {
                 log.warn("snapshot not uploaded, kept for the next time file={} why=\"{}\"", file.path(), told(e));
             } finally {
-                began.stop(timer("understudy.cluster.snapshot.uploads", isOk));
+                began.stop(timer(ClusterMeter.SNAPSHOT_UPLOADS, isOk));
             }
         }
     }
@@ -153,8 +146,8 @@ public final class PeriodicSnapshots implements AutoCloseable {
         }
     }
 
-    private Timer timer(String name, boolean isOk) {
-        return Timer.builder(name).tag("outcome", isOk ? "ok" : "failed").register(meters);
+    private Timer timer(ClusterMeter meter, boolean isOk) {
+        return meter.timer().tag("outcome", isOk ? "ok" : "failed").register(meters);
     }
 
     private static String told(Exception e) {

@@ -1,6 +1,7 @@
 package io.understudy.cluster.supervise;
 
 import io.micrometer.core.instrument.MeterRegistry;
+import io.understudy.cluster.metrics.ClusterMeter;
 import io.understudy.cluster.supervise.rule.Decision;
 import java.util.ArrayDeque;
 import java.util.Deque;
@@ -14,8 +15,6 @@ import org.slf4j.event.Level;
 
 /**
  * Every decision once: one line in the log and one event, for as long as it stays the same. Thread-safe.
- *
- * <p>Metrics: {@code understudy.cluster.decisions} (counter; {@code rule}, {@code outcome}).
  */
 final class Journal {
 
@@ -41,7 +40,10 @@ final class Journal {
             events.removeLast();
         }
         String outcome = spelled(event.outcome());
-        meters.counter("understudy.cluster.decisions", "rule", event.decision().rule(), "outcome", outcome)
+        ClusterMeter.DECISIONS
+                .counter()
+                .tags("rule", event.decision().rule(), "outcome", outcome)
+                .register(meters)
                 .increment();
         tell(event, outcome);
     }

@@ -4,21 +4,27 @@ import com.sun.net.httpserver.HttpExchange;
 import com.sun.net.httpserver.HttpServer;
 import io.understudy.cluster.supervise.elect.UntoldException;
 import io.understudy.cluster.supervise.rule.Decision;
+import io.understudy.health.HealthCheck;
+import io.understudy.health.HealthChecks;
+import io.understudy.health.HealthPages;
 import io.understudy.metrics.ProcessMetrics;
 import io.understudy.tls.ClientCertificates;
 import io.understudy.tls.HttpServers;
 import io.understudy.tls.TlsServer;
 import java.io.IOException;
 import java.net.InetSocketAddress;
+import java.net.URI;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.Map;
+import java.util.Optional;
 import java.util.concurrent.ExecutorService;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Serves {@code GET /state} (JSON, see {@link StatePage}), {@code /metrics} (Prometheus text) and {@code /healthz} (200 while
- * the supervisor looks at the cluster, else 503); and, from this machine only, {@code POST /pause} and {@code /resume}.
+ * Serves {@code GET /state} (JSON, see {@link StatePage}), {@code /metrics} (as text), {@code /livez},
+ * {@code /readyz} and {@code /health} (see {@link HealthPages}); and, from this machine only, {@code POST /pause} and {@code /resume}.
  */
 final class StateServer implements AutoCloseable {
 
@@ -33,7 +39,7 @@ final class StateServer implements AutoCloseable {
     private final @Nullable TlsServer tls;
     private final Supervisor supervisor;
     private final ProcessMetrics metrics;
-    private final Duration stale;
+    private final HealthPages health;
     private final HttpServer server;
     private final ExecutorService workers;
 
@@ -42,12 +48,21 @@ final class StateServer implements AutoCloseable {
         this.tls = tls;
         this.supervisor = supervisor;
         this.metrics = metrics;
-        this.stale = stale;
+        this.health = health(supervisor, stale);
         this.server = server;
         this.workers = HttpServers.workers("supervisor-http");
     }
 
-    private record Answer(int status, String type, String body) {}
+    private record Answer(int status, String type, Map<String, String> head, String body) {
+
+        Answer(int status, String type, String body) {
+            this(status, type, Map.of(), body);
+        }
+
+        static Answer of(HealthPages.Answer page) {
+            return new Answer(page.status(), page.contentType(), page.head(), page.body());
+        }
+    }
 
     /**
      * Listens at once.
@@ -88,13 +103,24 @@ final class StateServer implements AutoCloseable {
         try (exchange) {
             Answer answer = answer(exchange);
             byte[] body = answer.body().getBytes(StandardCharsets.UTF_8);
+            answer.head().forEach(exchange.getResponseHeaders()::set);
             exchange.getResponseHeaders().set("Content-Type", answer.type());
-            exchange.sendResponseHeaders(answer.status(), body.length);
-            exchange.getResponseBody().write(body);
+            boolean head = exchange.getRequestMethod().equals("HEAD");
+            exchange.sendResponseHeaders(answer.status(), head ? -1 : body.length);
+            if (!head) {
+                exchange.getResponseBody().write(body);
+            }
         }
     }
 
     private Answer answer(HttpExchange exchange) {
+        URI asked = exchange.getRequestURI();
+        Optional<HealthPages.Answer> page =
+                health.answer(exchange.getRequestMethod(), asked.getPath(), HealthPages.parameters(asked));
+        return page.map(Answer::of).orElseGet(() -> other(exchange));
+    }
+
+    private Answer other(HttpExchange exchange) {
         String path = exchange.getRequestURI().getPath();
         boolean posts = path.equals("/pause") || path.equals("/resume");
         String wanted = posts ? "POST" : "GET";
@@ -108,7 +134,6 @@ final class StateServer implements AutoCloseable {
                         metrics.scrape(exchange.getRequestHeaders().getFirst("Accept"));
                 yield new Answer(OK, scrape.contentType(), scrape.body());
             }
-            case "/healthz" -> health();
             case "/pause", "/resume" ->
                 Operators.include(exchange, tls == null ? ClientCertificates.NONE : tls.clients())
                         ? switched(path)
@@ -118,7 +143,10 @@ final class StateServer implements AutoCloseable {
                                 path + " is taken from this machine only, and where clients are asked for a certificate"
                                         + " from those who show one\n");
             default ->
-                new Answer(NOT_FOUND, TEXT, "served are /state, /metrics and /healthz, and POST /pause and /resume\n");
+                new Answer(
+                        NOT_FOUND,
+                        TEXT,
+                        "served are /state, /metrics, /livez, /readyz and /health, and POST /pause and /resume\n");
         };
     }
 
@@ -139,13 +167,29 @@ final class StateServer implements AutoCloseable {
         }
     }
 
-    private Answer health() {
-        SupervisorState state = supervisor.state();
+    /** Green while the supervisor looks at the cluster, whatever it sees there: that, and how it stands, are remarks. */
+    private static HealthPages health(Supervisor supervisor, Duration stale) {
+        HealthCheck looks = new HealthCheck("looks", () -> late(supervisor.state(), stale));
+        HealthCheck standing = new HealthCheck(
+                "standing",
+                Optional::empty,
+                () -> Optional.of(String.valueOf(supervisor.state().standing())));
+        HealthCheck cluster = new HealthCheck(
+                "cluster",
+                Optional::empty,
+                () -> supervisor.state().last().map(Event::decision).map(StateServer::line));
+        return new HealthPages(new HealthChecks(looks), new HealthChecks(looks, standing, cluster));
+    }
+
+    private static Optional<String> late(SupervisorState state, Duration stale) {
         boolean looks = state.lookedAt()
                 .filter(at -> at.plus(stale).isAfter(Instant.now()))
                 .isPresent();
-        String line = state.last().map(Event::decision).map(StateServer::line).orElse("has not looked yet");
-        return new Answer(looks ? OK : UNAVAILABLE, TEXT, state.standing() + "; " + line + "\n");
+        return looks
+                ? Optional.empty()
+                : Optional.of(state.lookedAt()
+                        .map(at -> "has not looked at the cluster since " + at)
+                        .orElse("has not looked at the cluster yet"));
     }
 
     private static String line(Decision decision) {

@@ -1,56 +1,74 @@
 package io.understudy.cluster.supervise;
 
-import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;
+import io.understudy.cluster.metrics.ClusterMeter;
 import io.understudy.cluster.observe.ClusterFacts;
+import io.understudy.cluster.observe.MemberFacts;
 import io.understudy.cluster.supervise.elect.Standing;
 import io.understudy.cluster.supervise.rule.Decision;
 import java.util.function.ToDoubleFunction;
+import java.util.stream.LongStream;
+import java.util.stream.Stream;
 
-/**
- * What a supervisor sees, as of its last look, and how it stands. Gauges: {@code understudy.cluster.voters}, {@code
- * .voters.healthy}, {@code .learners}, {@code .tolerance} (failures survived; negative without a quorum), {@code .settled} (1
- * if the cluster is as declared), {@code .supervisor.active} and {@code .supervisor.paused}.
- */
+/** What a supervisor sees, as of its last look, and how it stands. */
 final class SupervisorMeters {
 
     private SupervisorMeters() {}
 
     static void register(Supervisor supervisor, MeterRegistry meters) {
-        look(meters, supervisor, "voters", facts -> facts.quorum().voters());
-        look(meters, supervisor, "voters.healthy", facts -> facts.quorum().healthy());
-        look(meters, supervisor, "learners", facts -> facts.learners().size());
-        look(meters, supervisor, "tolerance", facts -> facts.quorum().tolerance());
+        look(meters, supervisor, ClusterMeter.VOTERS, facts -> facts.quorum().voters());
+        look(meters, supervisor, ClusterMeter.VOTERS_HEALTHY, facts -> facts.quorum()
+                .healthy());
+        look(meters, supervisor, ClusterMeter.LEARNERS, facts -> facts.learners()
+                .size());
+        look(meters, supervisor, ClusterMeter.LEARNERS_LAG, SupervisorMeters::learnersLag);
+        look(meters, supervisor, ClusterMeter.TOLERANCE, facts -> facts.quorum().tolerance());
         gauge(
                 meters,
                 supervisor,
-                "settled",
+                ClusterMeter.SETTLED,
                 state -> truth(state.last()
                         .filter(event -> event.decision() instanceof Decision.Settled)
                         .isPresent()));
-        gauge(meters, supervisor, "supervisor.active", state -> truth(state.standing() instanceof Standing.Active));
         gauge(
                 meters,
                 supervisor,
-                "supervisor.paused",
+                ClusterMeter.SUPERVISOR_ACTIVE,
+                state -> truth(state.standing() instanceof Standing.Active));
+        gauge(
+                meters,
+                supervisor,
+                ClusterMeter.SUPERVISOR_PAUSED,
                 state -> truth(state.paused().isPresent()));
     }
 
+    private static double learnersLag(ClusterFacts facts) {
+        long first = revisions(facts.members().stream().filter(MemberFacts::isVoter))
+                .max()
+                .orElse(0);
+        long last = revisions(facts.learners().stream()).min().orElse(first);
+        return Math.max(0, first - last);
+    }
+
+    private static LongStream revisions(Stream<MemberFacts> members) {
+        return members.flatMap(member -> member.answer().stream())
+                .mapToLong(answer -> answer.revision().value());
+    }
+
     private static void look(
-            MeterRegistry meters, Supervisor supervisor, String name, ToDoubleFunction<ClusterFacts> value) {
+            MeterRegistry meters, Supervisor supervisor, ClusterMeter meter, ToDoubleFunction<ClusterFacts> value) {
         gauge(
                 meters,
                 supervisor,
-                name,
+                meter,
                 state -> state.facts().isPresent()
                         ? value.applyAsDouble(state.facts().get())
                         : Double.NaN);
     }
 
     private static void gauge(
-            MeterRegistry meters, Supervisor supervisor, String name, ToDoubleFunction<SupervisorState> value) {
-        Gauge.builder("understudy.cluster." + name, supervisor, known -> value.applyAsDouble(known.state()))
-                .register(meters);
+            MeterRegistry meters, Supervisor supervisor, ClusterMeter meter, ToDoubleFunction<SupervisorState> value) {
+        meter.gauge(supervisor, known -> value.applyAsDouble(known.state())).register(meters);
     }
 
     private static double truth(boolean is) {

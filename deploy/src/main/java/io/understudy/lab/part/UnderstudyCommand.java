@@ -20,7 +20,7 @@ record UnderstudyCommand(Path program, List<String> arguments) {
     private static final Path ENV = Path.of("/usr/bin/env");
     private static final String PREFIX = "UNDERSTUDY_";
     private static final String JAVA_OPTIONS = "UNDERSTUDY_JAVA_OPTS";
-    private static final Set<String> KEPT = Set.of(JAVA_OPTIONS, "UNDERSTUDY_LOG_LEVEL");
+    private static final Set<String> KEPT = Set.of(JAVA_OPTIONS, "UNDERSTUDY_LOG_LEVEL", "UNDERSTUDY_LOG_FORMAT");
     private static final String MAIN = "io.understudy.cli.Understudy";
 
     /** From the distribution if this JVM runs from one, else on this JVM's class path. */

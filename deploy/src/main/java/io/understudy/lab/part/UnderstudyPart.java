@@ -11,9 +11,10 @@ import java.net.URI;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
-/** A process of our own, {@code understudy gateway} or {@code understudy mirror}, with its configuration beside its log. */
+/** A process of our own, such as {@code understudy gateway}, with its configuration beside its log. */
 public final class UnderstudyPart implements Part {
 
     private final String name;
@@ -27,12 +28,12 @@ public final class UnderstudyPart implements Part {
 
     /** One that is named as the sub-command it runs, and speaks plain text. */
     public UnderstudyPart(String name, Path folder, String config, String jvmOptions, URI ready, Progress progress) {
-        this(name, name, folder, config, jvmOptions, ready, null, progress);
+        this(name, List.of(name), folder, config, jvmOptions, ready, null, progress);
     }
 
     /**
      * @param name of the part, and of its files
-     * @param subCommand what of Understudy it runs
+     * @param subCommands what of Understudy it runs
      * @param folder exists; gets the configuration and the log
      * @param config YAML
      * @param jvmOptions besides those that the command chooses by itself, separated by blanks
@@ -41,7 +42,7 @@ public final class UnderstudyPart implements Part {
      */
     public UnderstudyPart(
             String name,
-            String subCommand,
+            List<String> subCommands,
             Path folder,
             String config,
             String jvmOptions,
@@ -61,9 +62,8 @@ public final class UnderstudyPart implements Part {
                                 folder,
                                 jvmOptions,
                                 System.getenv(),
-                                subCommand,
-                                "--config",
-                                configFile.toString()));
+                                Stream.concat(subCommands.stream(), Stream.of("--config", configFile.toString()))
+                                        .toArray(String[]::new)));
         this.child = Child.of(process);
         progress.add(name, "");
     }

@@ -11,7 +11,7 @@ import java.util.List;
  */
 public enum LabPort {
     GATEWAY("gateway", "--gateway-port", 2379, false, "etcd v3 API (gRPC, JSON), writes forwarded; /metrics"),
-    GATEWAY_REST("gateway", "--gateway-rest-port", 8080, false, "REST, /openapi.json"),
+    GATEWAY_REST("gateway", "--gateway-rest-port", 8080, false, "dashboard, REST, /openapi.json"),
     VOTER_1("voter-1", "--voter-1-port", 23791, false, "etcd, client"),
     VOTER_2("voter-2", "--voter-2-port", 23792, false, "etcd, client"),
     VOTER_3("voter-3", "--voter-3-port", 23793, false, "etcd, client"),
@@ -27,8 +27,9 @@ public enum LabPort {
     EDGE("edge-1", "--edge-port", 25791, false, "etcd of the edge cluster, fed from Kafka, client"),
     EDGE_PEER("edge-1", "--edge-peer-port", 25801, true, "etcd of the edge cluster, peer"),
     EDGE_GATEWAY("edge-gateway", "--edge-gateway-port", 12379, false, "etcd v3 API, fed from Kafka, serializable only"),
-    EDGE_GATEWAY_REST("edge-gateway", "--edge-gateway-rest-port", 18080, false, "REST, /openapi.json"),
-    MIRROR("mirror", "--mirror-port", 8081, false, "status, /readyz, /metrics");
+    EDGE_GATEWAY_REST("edge-gateway", "--edge-gateway-rest-port", 18080, false, "dashboard, REST, /openapi.json"),
+    MIRROR("mirror", "--mirror-port", 8081, false, "status, /readyz, /metrics"),
+    SUPERVISOR("supervisor", "--supervisor-port", 8082, false, "state, /readyz, /metrics");
 
     private final String part;
     private final String flag;

@@ -5,7 +5,11 @@ import static org.awaitility.Awaitility.await;
 
 import io.understudy.cluster.supervise.elect.Standing;
 import io.understudy.cluster.supervise.rule.Decision;
+import io.understudy.monitoring.Scrape;
 import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse.BodyHandlers;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Set;
@@ -72,8 +76,20 @@ final class SupervisorIT {
             assertThat(writer.lost()).isEmpty();
             StateClient client = new StateClient(URI.create("http://127.0.0.1:" + supervisor.port()), null);
             assertThat(client.state()).contains("standby-failover", "it is removed, then m4 is promoted");
+            Scrape.of(URI.create("http://127.0.0.1:" + supervisor.port() + "/metrics"))
+                    .assertDeclaredAndWellFormed(folder);
+            assertThat(page(supervisor, "/livez")).isEqualTo("ok\n");
+            assertThat(page(supervisor, "/readyz?verbose"))
+                    .startsWith("[+]looks ok\n[+]standing ok: active\n[+]cluster ok: ");
             pausedNothingIsChanged(cluster, supervisor, client);
         }
+    }
+
+    private static String page(SupervisorProcess supervisor, String path) throws Exception {
+        URI asked = URI.create("http://127.0.0.1:" + supervisor.port() + path);
+        return HttpClient.newHttpClient()
+                .send(HttpRequest.newBuilder(asked).build(), BodyHandlers.ofString())
+                .body();
     }
 
     private static void pausedNothingIsChanged(

@@ -1,27 +1,16 @@
 package io.understudy.gateway.forward;
 
 import io.micrometer.core.instrument.Counter;
-import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.Timer;
+import io.understudy.gateway.metrics.GatewayMeter;
 import java.time.Duration;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentMap;
 import java.util.concurrent.atomic.AtomicInteger;
 
-/**
- * What is measured of forwarded calls. For any thread.
- *
- * <ul>
- *   <li>{@code understudy.gateway.forward.calls}: time from a call's start to its end, by {@code method} and {@code code}
- *   <li>{@code understudy.gateway.forward.streams}: streams open now
- *   <li>{@code understudy.gateway.forward.elsewhere}: attempts that were repeated at another member, the request having
- *       not left the process, or been refused unseen
- * </ul>
- */
+/** What is measured of forwarded calls. For any thread. */
 public final class ForwardMetrics {
-
-    private static final String PREFIX = "understudy.gateway.forward.";
 
     private final MeterRegistry registry;
     private final AtomicInteger streams = new AtomicInteger();
@@ -32,11 +21,9 @@ public final class ForwardMetrics {
 
     public ForwardMetrics(MeterRegistry registry) {
         this.registry = registry;
-        this.elsewhere = Counter.builder(PREFIX + "elsewhere")
-                .description("Attempts repeated at another member")
-                .register(registry);
-        Gauge.builder(PREFIX + "streams", streams, AtomicInteger::get)
-                .description("Forwarded streams open now")
+        this.elsewhere = GatewayMeter.FORWARD_ELSEWHERE.counter().register(registry);
+        GatewayMeter.FORWARD_STREAMS
+                .gauge(streams, AtomicInteger::get)
                 .strongReference(true)
                 .register(registry);
     }
@@ -56,8 +43,8 @@ public final class ForwardMetrics {
         if (!method.unary()) {
             streams.decrementAndGet();
         }
-        calls.computeIfAbsent(new Ending(method.fullName(), code), ending -> Timer.builder(PREFIX + "calls")
-                        .description("Time of a forwarded call")
+        calls.computeIfAbsent(new Ending(method.fullName(), code), ending -> GatewayMeter.FORWARD_CALLS
+                        .timer()
                         .tags("method", ending.method(), "code", ending.code())
                         .register(registry))
                 .record(took);

@@ -1,9 +1,9 @@
 package io.understudy.gateway.hub;
 
 import io.micrometer.core.instrument.Counter;
-import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.Timer;
+import io.understudy.gateway.metrics.GatewayMeter;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
 import java.util.function.ToIntFunction;
@@ -18,22 +18,12 @@ final class HubMetrics {
     private final Timer delivery;
 
     HubMetrics(MeterRegistry registry, Supplier<LoopHub[]> loops) {
-        this.delivered = Counter.builder("understudy.gateway.watch.events")
-                .description("events handed to watchers")
-                .register(registry);
-        this.slow = Counter.builder("understudy.gateway.watch.slow")
-                .description("times that a watcher fell behind, its client not having taken what it had")
-                .register(registry);
-        this.compacted = Counter.builder("understudy.gateway.watch.compacted")
-                .description("watchers that were ended, the source having compacted what would have come next")
-                .register(registry);
-        this.history = Counter.builder("understudy.gateway.watch.history.commits")
-                .description("commits read from the source's history")
-                .register(registry);
-        this.delivery = Timer.builder("understudy.gateway.watch.delivery")
-                .description("from a commit's application to its being written for live watchers, by event loop")
-                .publishPercentileHistogram()
-                .register(registry);
+        this.delivered = GatewayMeter.WATCH_EVENTS.counter().register(registry);
+        this.slow = GatewayMeter.WATCH_SLOW.counter().register(registry);
+        this.compacted = GatewayMeter.WATCH_COMPACTED.counter().register(registry);
+        this.history = GatewayMeter.WATCH_HISTORY_COMMITS.counter().register(registry);
+        this.delivery =
+                GatewayMeter.WATCH_DELIVERY.timer().publishPercentileHistogram().register(registry);
         gauge(registry, loops, "live", LoopHub.Counts::live);
         gauge(registry, loops, "behind", LoopHub.Counts::behind);
         gauge(registry, loops, "slow", LoopHub.Counts::parked);
@@ -62,7 +52,8 @@ final class HubMetrics {
 
     private static void gauge(
             MeterRegistry registry, Supplier<LoopHub[]> loops, String state, ToIntFunction<LoopHub.Counts> count) {
-        Gauge.builder("understudy.gateway.watchers", () -> {
+        GatewayMeter.WATCHERS
+                .gauge(() -> {
                     int sum = 0;
                     for (LoopHub loop : loops.get()) {
                         sum += count.applyAsInt(loop.counts());
@@ -70,7 +61,6 @@ final class HubMetrics {
                     return sum;
                 })
                 .tag("state", state)
-                .description("watchers, by where they stand: live, catching up, waiting for their client, not begun")
                 .register(registry);
     }
 }

@@ -102,6 +102,12 @@ public final class JsonApi implements WebCalls {
     }
 
     @Override
+    public boolean lasts(WebRequest request) {
+        JsonMethod method = methods.get(path(request));
+        return method != null && method.shape() != Shape.UNARY;
+    }
+
+    @Override
     public void refuse(WebRequest request, ApiException why) {
         exchange(methods.get(path(request)), request).refuse(why);
     }

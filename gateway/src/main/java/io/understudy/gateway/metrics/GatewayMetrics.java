@@ -1,53 +1,24 @@
 package io.understudy.gateway.metrics;
 
 import io.micrometer.core.instrument.Counter;
-import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.Timer;
-import io.micrometer.core.instrument.binder.BaseUnits;
 import java.time.Duration;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentMap;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
+import java.util.stream.LongStream;
 
-/**
- * What the gateway measures. For any thread.
- *
- * <ul>
- *   <li>{@code understudy.gateway.replica.revision}: revision of the published state
- *   <li>{@code understudy.gateway.replica.keys}: keys in it
- *   <li>{@code understudy.gateway.replica.bytes}: bytes of their keys and values
- *   <li>{@code understudy.gateway.replica.lag}: revisions between it and the newest one known of any member
- *   <li>{@code understudy.gateway.replica.ready}: 1 once the first snapshot is complete
- *   <li>{@code understudy.gateway.replica.heap}: memory that it takes, its past revisions included, by its own account
- *   <li>{@code understudy.gateway.replica.drops}: times it was given up, to be built anew later
- *   <li>{@code understudy.gateway.window.commits}: past commits that are held
- *   <li>{@code understudy.gateway.window}: bytes that they take
- *   <li>{@code understudy.gateway.verify.keys}: keys of the source that the replica was compared with
- *   <li>{@code understudy.gateway.verify.differences}: keys that were not the same on both sides, by the {@code side}
- *       whose fault that is, {@code replica} or {@code source}
- *   <li>{@code understudy.gateway.replica.apply}: time to apply and publish a commit
- *   <li>{@code understudy.gateway.feed.silence}: seconds since the feed told anything
- *   <li>{@code understudy.gateway.feed.resyncs}: gaps answered by a new snapshot
- *   <li>{@code understudy.gateway.connections}: open connections of clients
- *   <li>{@code understudy.gateway.requests}: time to answer, by {@code method} and {@code code}
- *   <li>{@code understudy.gateway.rest.requests}: time to answer REST, by {@code route} and {@code status}
- *   <li>{@code understudy.gateway.rest.streams}: streams of commits that are open
- * </ul>
- */
+/** What the gateway measures, but what is measured of reads and calls. For any thread. */
 public final class GatewayMetrics {
 
-    private static final String PREFIX = "understudy.gateway.";
-
-    private static final Duration[] BUCKETS = {
-        Duration.ofNanos(10_000),
-        Duration.ofNanos(100_000),
-        Duration.ofMillis(1),
-        Duration.ofMillis(10),
-        Duration.ofMillis(100),
-        Duration.ofSeconds(1)
-    };
+    /** In steps of 1, 2 and 5: from these a quantile is known to a factor of two. */
+    private static final Duration[] BUCKETS = LongStream.of(
+                    10, 20, 50, 100, 200, 500, 1_000, 2_000, 5_000, 10_000, 20_000, 50_000, 100_000, 200_000, 500_000,
+                    1_000_000, 2_000_000, 5_000_000)
+            .mapToObj(micros -> Duration.ofNanos(micros * 1_000))
+            .toArray(Duration[]::new);
 
     private final MeterRegistry registry;
     private final Timer apply;
@@ -60,19 +31,16 @@ public final class GatewayMetrics {
 
     public GatewayMetrics(MeterRegistry registry) {
         this.registry = registry;
-        this.apply = Timer.builder(PREFIX + "replica.apply")
-                .description("Time to apply and publish a commit")
+        this.apply = GatewayMeter.REPLICA_APPLY
+                .timer()
                 .serviceLevelObjectives(BUCKETS)
                 .register(registry);
-        this.resyncs = Counter.builder(PREFIX + "feed.resyncs")
-                .description("Gaps answered by a new snapshot")
-                .register(registry);
-        this.drops = Counter.builder(PREFIX + "replica.drops")
-                .description("Times the replica was given up, to be built anew later")
-                .register(registry);
-        this.verified = Counter.builder(PREFIX + "verify.keys")
-                .description("Keys of the source that the replica was compared with")
-                .register(registry);
+        this.resyncs = GatewayMeter.FEED_RESYNCS.counter().register(registry);
+        this.drops = GatewayMeter.REPLICA_DROPS.counter().register(registry);
+        this.verified = GatewayMeter.VERIFY_KEYS.counter().register(registry);
+        // There from the start: what appears with the first difference could not be seen to increase.
+        differed("replica", 0);
+        differed("source", 0);
     }
 
     public void verified(int keys) {
@@ -81,8 +49,8 @@ public final class GatewayMetrics {
 
     /** So many keys are not the same, by the fault of {@code side}, {@code replica} or {@code source}. */
     public void differed(String side, int keys) {
-        Counter.builder(PREFIX + "verify.differences")
-                .description("Keys that were not the same on both sides")
+        GatewayMeter.VERIFY_DIFFERENCES
+                .counter()
                 .tags("side", side)
                 .register(registry)
                 .increment(keys);
@@ -119,8 +87,8 @@ public final class GatewayMetrics {
         public void answered(String code, long tookNanos) {
             Timer timer = byCode.get(code);
             if (timer == null) {
-                timer = byCode.computeIfAbsent(code, absent -> Timer.builder(PREFIX + "requests")
-                        .description("Time to answer a request")
+                timer = byCode.computeIfAbsent(code, absent -> GatewayMeter.REQUESTS
+                        .timer()
                         .serviceLevelObjectives(BUCKETS)
                         .tags("method", method, "code", absent)
                         .register(registry));
@@ -137,8 +105,8 @@ public final class GatewayMetrics {
      */
     public void answeredRest(String route, int status, Duration took) {
         restRequests
-                .computeIfAbsent(new RestCall(route, status), call -> Timer.builder(PREFIX + "rest.requests")
-                        .description("Time to answer a REST request")
+                .computeIfAbsent(new RestCall(route, status), call -> GatewayMeter.REST_REQUESTS
+                        .timer()
                         .serviceLevelObjectives(BUCKETS)
                         .tags("route", call.route(), "status", Integer.toString(call.status()))
                         .register(registry))
@@ -147,6 +115,7 @@ public final class GatewayMetrics {
 
     /** What is read when somebody asks. */
     public record Gauges(
+            Supplier<Number> ready,
             Supplier<Number> revision,
             Supplier<Number> keys,
             Supplier<Number> bytes,
@@ -154,29 +123,23 @@ public final class GatewayMetrics {
             Supplier<Number> windowCommits,
             Supplier<Number> windowBytes,
             Supplier<Number> lagRevisions,
-            Supplier<Number> ready,
+            Supplier<Number> hasState,
             Supplier<Number> silenceSeconds,
             Supplier<Number> connections,
             Supplier<Number> restStreams) {}
 
     public void observe(Gauges gauges) {
-        gauge("replica.revision", "Revision of the published state", "", gauges.revision());
-        gauge("replica.keys", "Keys in the published state", "", gauges.keys());
-        gauge("replica.bytes", "Bytes of keys and values", BaseUnits.BYTES, gauges.bytes());
-        gauge("replica.heap", "Memory the replica takes", BaseUnits.BYTES, gauges.heapBytes());
-        gauge("window.commits", "Past commits that are held", "", gauges.windowCommits());
-        gauge("window", "Memory that past commits take", BaseUnits.BYTES, gauges.windowBytes());
-        gauge("replica.lag", "Revisions behind the newest known", "revisions", gauges.lagRevisions());
-        gauge("replica.ready", "Whether the first snapshot is complete", "", gauges.ready());
-        gauge("feed.silence", "Time since the feed told anything", "seconds", gauges.silenceSeconds());
-        gauge("connections", "Open connections of clients", "", gauges.connections());
-        gauge("rest.streams", "Open streams of commits", "", gauges.restStreams());
-    }
-
-    private void gauge(String name, String description, String unit, Supplier<Number> value) {
-        Gauge.builder(PREFIX + name, value)
-                .description(description)
-                .baseUnit(unit.isEmpty() ? null : unit)
-                .register(registry);
+        GatewayMeter.READY.gauge(gauges.ready()).register(registry);
+        GatewayMeter.REPLICA_REVISION.gauge(gauges.revision()).register(registry);
+        GatewayMeter.REPLICA_KEYS.gauge(gauges.keys()).register(registry);
+        GatewayMeter.REPLICA_BYTES.gauge(gauges.bytes()).register(registry);
+        GatewayMeter.REPLICA_HEAP.gauge(gauges.heapBytes()).register(registry);
+        GatewayMeter.WINDOW_COMMITS.gauge(gauges.windowCommits()).register(registry);
+        GatewayMeter.WINDOW_BYTES.gauge(gauges.windowBytes()).register(registry);
+        GatewayMeter.REPLICA_LAG.gauge(gauges.lagRevisions()).register(registry);
+        GatewayMeter.REPLICA_READY.gauge(gauges.hasState()).register(registry);
+        GatewayMeter.FEED_SILENCE.gauge(gauges.silenceSeconds()).register(registry);
+        GatewayMeter.CONNECTIONS.gauge(gauges.connections()).register(registry);
+        GatewayMeter.REST_STREAMS.gauge(gauges.restStreams()).register(registry);
     }
 }

@@ -8,6 +8,7 @@ import io.understudy.gateway.api.ApiException;
 import io.understudy.gateway.api.Permission;
 import io.understudy.gateway.caller.Principal;
 import io.understudy.gateway.caller.ReadPermissions;
+import io.understudy.gateway.metrics.GatewayMeter;
 import io.vertx.core.Future;
 import io.vertx.core.internal.ContextInternal;
 import java.util.ArrayDeque;
@@ -78,11 +79,9 @@ public final class Rechecks {
         this.revocations = revocations;
     }
 
-    /** {@code understudy.gateway.permissions.revocations}: watchers that were ended, since they may not read any more. */
+    /** Counts watchers that were ended, since they may not read any more. */
     public static Counter revocations(MeterRegistry registry) {
-        return Counter.builder("understudy.gateway.permissions.revocations")
-                .description("Watchers ended for want of permission")
-                .register(registry);
+        return GatewayMeter.PERMISSIONS_REVOCATIONS.counter().register(registry);
     }
 
     /** Begins to ask, having just been told that it is permitted. */

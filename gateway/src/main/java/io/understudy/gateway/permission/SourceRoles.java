@@ -18,6 +18,7 @@ import io.understudy.etcd.Duty;
 import io.understudy.etcd.Endpoint;
 import io.understudy.etcd.EtcdCluster;
 import io.understudy.etcd.EtcdErrors;
+import io.understudy.gateway.metrics.GatewayMeter;
 import java.time.Duration;
 import java.util.Iterator;
 import java.util.List;
@@ -49,7 +50,6 @@ final class SourceRoles implements RoleSource {
     private final Timer answered;
     private final Timer failed;
 
-    /** {@code understudy.gateway.permissions.role.reads}: time to ask about users or roles, by {@code outcome}. */
     SourceRoles(EtcdCluster source, MeterRegistry registry) {
         this.source = source;
         this.answered = reads(registry, "ok");
@@ -57,8 +57,8 @@ final class SourceRoles implements RoleSource {
     }
 
     private static Timer reads(MeterRegistry registry, String outcome) {
-        return Timer.builder("understudy.gateway.permissions.role.reads")
-                .description("Time to ask the source about users or roles")
+        return GatewayMeter.PERMISSIONS_ROLE_READS
+                .timer()
                 .tag("outcome", outcome)
                 .register(registry);
     }

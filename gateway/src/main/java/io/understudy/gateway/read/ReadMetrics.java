@@ -1,10 +1,9 @@
 package io.understudy.gateway.read;
 
 import io.micrometer.core.instrument.Counter;
-import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.Timer;
-import io.micrometer.core.instrument.binder.BaseUnits;
+import io.understudy.gateway.metrics.GatewayMeter;
 import java.time.Duration;
 import java.util.EnumMap;
 import java.util.Locale;
@@ -13,26 +12,9 @@ import java.util.Objects;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
 
-/**
- * What is measured of reads. For any thread.
- *
- * <ul>
- *   <li>{@code understudy.gateway.reads} (counter; {@code consistency}, {@code origin}): reads answered, by who had it
- *   <li>{@code understudy.gateway.reads.wait} (timer; {@code consistency}, {@code outcome}): of reads that waited for a
- *       round or a revision, until it was {@code met} or given up ({@code expired})
- *   <li>{@code understudy.gateway.reads.evaluation} (timer): to put answers together off the event loops, those that look
- *       at many entries
- *   <li>{@code understudy.gateway.reads.evaluation.waiting} (gauge): answers that wait for that
- *   <li>{@code understudy.gateway.readindex.rounds} (timer; {@code outcome}): read-index rounds
- *   <li>{@code understudy.gateway.heartbeats} (counter; {@code outcome}): heartbeats of a mirror, {@code believed}, or not
- *       since they came from the {@code future}
- *   <li>{@code understudy.gateway.staleness} (gauge, seconds): of the replica; no number while nobody knows
- *   <li>{@code understudy.gateway.passedthrough} (gauge, bytes): held of the source's answers, or kept free for them
- * </ul>
- */
+/** What is measured of reads. For any thread. */
 final class ReadMetrics {
 
-    private static final String PREFIX = "understudy.gateway.";
     private final MeterRegistry registry;
     private final Map<Consistency, Map<Origin, Counter>> answered = new EnumMap<>(Consistency.class);
     private final Map<Consistency, Timer> met = new EnumMap<>(Consistency.class);
@@ -48,8 +30,8 @@ final class ReadMetrics {
             for (Origin origin : Origin.values()) {
                 byOrigin.put(
                         origin,
-                        Counter.builder(PREFIX + "reads")
-                                .description("Reads answered")
+                        GatewayMeter.READS
+                                .counter()
                                 .tags("consistency", spelled(consistency), "origin", spelled(origin))
                                 .register(registry));
             }
@@ -57,9 +39,7 @@ final class ReadMetrics {
             met.put(consistency, waits(consistency, "met"));
             expired.put(consistency, waits(consistency, "expired"));
         }
-        this.evaluation = Timer.builder(PREFIX + "reads.evaluation")
-                .description("Time to put answers together off the event loops")
-                .register(registry);
+        this.evaluation = GatewayMeter.READS_EVALUATION.timer().register(registry);
         this.confirmed = rounds("ok");
         this.failed = rounds("failed");
     }
@@ -78,9 +58,7 @@ final class ReadMetrics {
     }
 
     void observeEvaluationsWaiting(Supplier<Number> waiting) {
-        Gauge.builder(PREFIX + "reads.evaluation.waiting", waiting)
-                .description("Answers that wait to be put together off the event loops")
-                .register(registry);
+        GatewayMeter.READS_EVALUATION_WAITING.gauge(waiting).register(registry);
     }
 
     void round(Duration took, boolean wasConfirmed) {
@@ -88,39 +66,30 @@ final class ReadMetrics {
     }
 
     void heartbeat(boolean isBelieved) {
-        Counter.builder(PREFIX + "heartbeats")
-                .description("Heartbeats of a mirror")
+        GatewayMeter.HEARTBEATS
+                .counter()
                 .tag("outcome", isBelieved ? "believed" : "future")
                 .register(registry)
                 .increment();
     }
 
     void observeStaleness(Supplier<Number> seconds) {
-        Gauge.builder(PREFIX + "staleness", seconds)
-                .description("Time since the replica is known to have been current")
-                .baseUnit("seconds")
-                .register(registry);
+        GatewayMeter.STALENESS.gauge(seconds).register(registry);
     }
 
     void observePassedThrough(Supplier<Number> bytes) {
-        Gauge.builder(PREFIX + "passedthrough", bytes)
-                .description("Held of the source's answers, or kept free for them")
-                .baseUnit(BaseUnits.BYTES)
-                .register(registry);
+        GatewayMeter.PASSEDTHROUGH.gauge(bytes).register(registry);
     }
 
     private Timer waits(Consistency consistency, String outcome) {
-        return Timer.builder(PREFIX + "reads.wait")
-                .description("Time that reads waited to be fresh enough")
+        return GatewayMeter.READS_WAIT
+                .timer()
                 .tags("consistency", spelled(consistency), "outcome", outcome)
                 .register(registry);
     }
 
     private Timer rounds(String outcome) {
-        return Timer.builder(PREFIX + "readindex.rounds")
-                .description("Read-index rounds")
-                .tag("outcome", outcome)
-                .register(registry);
+        return GatewayMeter.READINDEX_ROUNDS.timer().tag("outcome", outcome).register(registry);
     }
 
     private static String spelled(Enum<?> constant) {

@@ -60,7 +60,11 @@ final class Query {
         if (!has(name)) {
             return otherwise;
         }
-        String text = bytes(name).toStringUtf8();
+        return number(name, bytes(name).toStringUtf8(), least, most);
+    }
+
+    /** The whole number that {@code text} is; {@code name} is what it was given as. */
+    static long number(String name, String text, long least, long most) throws Problem {
         try {
             long number = Long.parseLong(text);
             if (number >= least && number <= most) {

@@ -2,6 +2,7 @@ package io.understudy.gateway.rest;
 
 import com.google.protobuf.ByteString;
 import io.etcd.jetcd.api.RangeRequest;
+import io.grpc.Status;
 import io.understudy.gateway.api.Permission;
 import io.understudy.gateway.api.RangeResult;
 import io.understudy.gateway.caller.Caller;
@@ -9,8 +10,11 @@ import io.understudy.gateway.caller.Freshness;
 import io.understudy.gateway.caller.Principal;
 import io.understudy.gateway.caller.ReadPermissions;
 import io.understudy.gateway.caller.Session;
+import io.understudy.gateway.dashboard.Dashboard;
 import io.understudy.gateway.json.JsonBytes;
 import io.understudy.gateway.json.JsonForm;
+import io.understudy.gateway.member.StatusReport;
+import io.understudy.gateway.page.Page;
 import io.understudy.gateway.read.Answer;
 import io.understudy.gateway.read.Reads;
 import io.understudy.gateway.replica.Entry;
@@ -27,6 +31,7 @@ import java.time.Duration;
 import java.util.HashSet;
 import java.util.Optional;
 import java.util.Set;
+import org.jspecify.annotations.Nullable;
 
 /** The routes. For any event loop. */
 final class RestApi {
@@ -36,10 +41,19 @@ final class RestApi {
     private static final String KEYS = "/v1/kv";
     private static final String KEY = "/v1/kv/{key}";
     private static final String WATCH = "/v1/watch";
+    private static final String OVERVIEW = "/v1/overview";
+    private static final String OVERVIEWS = "/v1/overview/events";
+    private static final String PAGE = "/dashboard";
     private static final String NO_ROUTE = "none";
 
     /** All that is served, as the OpenAPI document names it. */
-    static final Set<String> ROUTES = Set.of(OPENAPI, STATUS, KEYS, KEY, WATCH);
+    static final Set<String> ROUTES = Set.of(OPENAPI, STATUS, KEYS, KEY, WATCH, OVERVIEW, OVERVIEWS);
+
+    private static final Set<String> FIXED = Set.of(OPENAPI, STATUS, KEYS, WATCH, OVERVIEW, OVERVIEWS);
+    private static final Set<String> STREAMS = Set.of(WATCH, OVERVIEWS);
+
+    /** A browser sends it when it connects again. */
+    private static final String LAST_EVENT_ID = "Last-Event-ID";
 
     private static final long STANDARD_PAGE = 100;
     private static final long LARGEST_PAGE = 1_000;
@@ -51,28 +65,48 @@ final class RestApi {
     private final ReadPermissions permissions;
     private final Logins logins;
     private final StatusReport report;
+    private final @Nullable Dashboard dashboard;
     private final RestListener listener;
     private final Buffer openApi = resource("openapi.json");
+    private final Page page;
 
-    RestApi(Reads reads, ReadPermissions permissions, Logins logins, StatusReport report, RestListener listener) {
+    /** @param dashboard null if there is none */
+    RestApi(
+            Reads reads,
+            ReadPermissions permissions,
+            Logins logins,
+            StatusReport report,
+            @Nullable Dashboard dashboard,
+            Page page,
+            RestListener listener) {
         this.reads = reads;
         this.permissions = permissions;
         this.logins = logins;
         this.report = report;
+        this.dashboard = dashboard;
+        this.page = page;
         this.listener = listener;
     }
 
     /** Answers a request that came on the connection of {@code session}; on its event loop. */
-    void handle(HttpServerRequest request, Session session, CommitStreams streams, LoopLoad load) {
+    void handle(HttpServerRequest request, Session session, Streams streams, LoopLoad load) {
         String path = request.path();
-        String route = path.equals(OPENAPI) || path.equals(STATUS) || path.equals(KEYS) || path.equals(WATCH)
-                ? path
-                : path.startsWith(KEYS + "/") && path.length() > KEYS.length() + 1 ? KEY : NO_ROUTE;
+        String route = route(path);
         RestExchange exchange =
                 new RestExchange(request, route, load.admission(() -> client(request, session)), listener);
-        if (exchange.enter()) {
+        if (exchange.enter(STREAMS.contains(route))) {
             serve(exchange, path, session, streams);
         }
+    }
+
+    private String route(String path) {
+        if (FIXED.contains(path)) {
+            return path;
+        }
+        if (path.startsWith(KEYS + "/") && path.length() > KEYS.length() + 1) {
+            return KEY;
+        }
+        return page.at(path).isPresent() ? PAGE : NO_ROUTE;
     }
 
     /** As at the API's port. */
@@ -114,7 +148,19 @@ final class RestApi {
         }
     }
 
-    private void serve(RestExchange exchange, String path, Session session, CommitStreams streams) {
+    /** Those of one event loop; nobody watches a dashboard if there is none. */
+    record Streams(CommitStreams commits, @Nullable OverviewStreams overviews) {
+
+        /** Ends all, and begins no more. For any thread. */
+        void close() {
+            commits.close();
+            if (overviews != null) {
+                overviews.close();
+            }
+        }
+    }
+
+    private void serve(RestExchange exchange, String path, Session session, Streams streams) {
         HttpServerRequest request = exchange.request();
         String route = exchange.route();
         try {
@@ -130,15 +176,16 @@ final class RestApi {
                     Query unused = Query.parse(request.query(), Set.of());
                     exchange.answer(openApi);
                 }
+                case PAGE -> exchange.answer(page.at(path).orElseThrow());
                 case STATUS -> status(exchange, session);
                 case KEYS -> list(exchange, session);
                 case WATCH -> {
                     StreamQuery query = StreamQuery.of(request);
-                    identified(
-                            exchange,
-                            session,
-                            who -> streams.open(exchange, caller(exchange, who, session, Freshness.ANY), query));
+                    identified(exchange, session, who -> streams.commits()
+                            .open(exchange, caller(exchange, who, session, Freshness.ANY), query));
                 }
+                case OVERVIEW -> overview(exchange, session);
+                case OVERVIEWS -> overviews(exchange, session, streams.overviews());
                 default -> key(exchange, session, Percent.decode(path.substring(KEYS.length() + 1), false));
             }
         } catch (Problem e) {
@@ -227,6 +274,7 @@ final class RestApi {
                 .put("name", report.name())
                 .put("version", report.version())
                 .put("member_id", report.memberId())
+                .put("source", report.source())
                 .put("ready", problem.isEmpty());
         problem.ifPresent(why -> status.put("problem", why));
         identified(exchange, session, who -> permissions
@@ -241,8 +289,54 @@ final class RestApi {
                 .put("revision", held.revision())
                 .put("keys", held.keys())
                 .put("bytes", held.bytes());
+        Dashboard.Moment seen = dashboard == null ? null : dashboard.latest();
+        if (seen != null) {
+            status.put("reads_per_s", seen.readsPerSecond()).put("watchers", seen.watchers());
+        }
         Duration staleness = held.staleness();
         return staleness == null ? status : status.put("staleness_ms", staleness.toMillis());
+    }
+
+    /** For those whom etcd would tell its own status: it says what is held, and who else is there. */
+    private void overview(RestExchange exchange, Session session) throws Problem {
+        Query unused = Query.parse(exchange.request().query(), Set.of());
+        Dashboard shown = shown();
+        identified(exchange, session, who -> permissions
+                .check(who, Permission.Standing.ROOT)
+                .onSuccess(permitted -> {
+                    Dashboard.Moment latest = shown.latest();
+                    if (latest == null) {
+                        exchange.refuse(new Problem(503, Status.Code.UNAVAILABLE, "understudy: nothing was seen yet"));
+                    } else {
+                        exchange.request().response().putHeader("Cache-Control", "no-store");
+                        exchange.answer(latest.overview());
+                    }
+                })
+                .onFailure(exchange::fail));
+    }
+
+    private void overviews(RestExchange exchange, Session session, @Nullable OverviewStreams streams) throws Problem {
+        Query unused = Query.parse(exchange.request().query(), Set.of());
+        if (streams == null) {
+            throw noDashboard();
+        }
+        String last = exchange.request().getHeader(LAST_EVENT_ID);
+        long after = last == null ? 0 : Query.number(LAST_EVENT_ID, last, 0, Long.MAX_VALUE);
+        identified(exchange, session, who -> permissions
+                .check(who, Permission.Standing.ROOT)
+                .onSuccess(permitted -> streams.open(exchange, who, after))
+                .onFailure(exchange::fail));
+    }
+
+    private Dashboard shown() throws Problem {
+        if (dashboard == null) {
+            throw noDashboard();
+        }
+        return dashboard;
+    }
+
+    private static Problem noDashboard() {
+        return Problem.notFound("there is no dashboard here: dashboard.enabled is false");
     }
 
     private static Caller caller(RestExchange exchange, Principal who, Session session, Freshness freshness) {

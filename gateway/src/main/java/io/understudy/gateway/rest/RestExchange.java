@@ -5,6 +5,7 @@ import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
 import io.understudy.gateway.api.AnswerBody;
 import io.understudy.gateway.api.ApiException;
+import io.understudy.gateway.page.Asset;
 import io.understudy.gateway.read.Answer;
 import io.understudy.gateway.server.Admission;
 import io.vertx.core.Future;
@@ -15,7 +16,9 @@ import io.vertx.core.http.HttpServerResponse;
 import io.vertx.core.internal.buffer.BufferInternal;
 import java.time.Duration;
 import java.util.Arrays;
+import java.util.Map;
 import java.util.function.BooleanSupplier;
+import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -29,10 +32,26 @@ final class RestExchange {
     /** Of a request whose client went away, in the metrics; as nginx has it. */
     private static final int GONE = 499;
 
+    /** The page loads nothing from elsewhere, runs no script that isn't a file of its own, and is shown in nobody's frame. */
+    private static final Map<String, String> PAGE_HEADERS = Map.of(
+            "Content-Security-Policy",
+            "default-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; object-src 'none'",
+            "X-Content-Type-Options",
+            "nosniff",
+            "X-Frame-Options",
+            "DENY",
+            "Referrer-Policy",
+            "no-referrer",
+            "Vary",
+            "Accept-Encoding");
+
+    private static final Pattern GZIP = Pattern.compile("\\bgzip\\b(?!\\s*;\\s*q=0(?:\\.0*)?(?:,|$))");
+
     private final HttpServerRequest request;
     private final String route;
     private final RestListener listener;
     private final Admission admission;
+    private boolean lasts;
     private boolean admitted;
     private final long beginNanos = System.nanoTime();
     private boolean over;
@@ -48,11 +67,16 @@ final class RestExchange {
         });
     }
 
-    /** Whether there is room for it; else it is refused. */
-    boolean enter() {
+    /**
+     * Whether there is room for it; else it is refused.
+     *
+     * @param stream whether it goes on after its first answer, from which on it counts among the watchers
+     */
+    boolean enter(boolean stream) {
         admission.reading();
         try {
-            admission.enter(false, System.nanoTime());
+            admission.enter(stream, System.nanoTime());
+            lasts = stream;
         } catch (ApiException e) {
             fail(e);
             return false;
@@ -110,6 +134,20 @@ final class RestExchange {
 
     void answer(Buffer json) {
         end(200, "application/json", json);
+    }
+
+    /** A file of the page, unless the client has it. */
+    void answer(Asset asset) {
+        PAGE_HEADERS.forEach(request.response()::putHeader);
+        boolean packed = request.headers().getAll("Accept-Encoding").stream().anyMatch(GZIP.asPredicate());
+        if (isKnown(packed ? asset.packedTag() : asset.tag())) {
+            notModified();
+        } else if (packed) {
+            request.response().putHeader("Content-Encoding", "gzip");
+            end(200, asset.type(), Buffer.buffer(asset.packed()));
+        } else {
+            end(200, asset.type(), Buffer.buffer(asset.content()));
+        }
     }
 
     /** Goes on as the client takes it. */
@@ -173,7 +211,7 @@ final class RestExchange {
 
     void refuse(Problem why) {
         switch (why.status()) {
-            case 401 -> request.response().putHeader("WWW-Authenticate", "Basic realm=\"etcd\", charset=\"UTF-8\"");
+            case 401 -> request.response().putHeader("WWW-Authenticate", challenge());
             case 405 -> request.response().putHeader("Allow", "GET, HEAD");
             case 429, 503 -> request.response().putHeader("Retry-After", "1");
             default -> {
@@ -181,6 +219,13 @@ final class RestExchange {
             }
         }
         end(why.status(), Problem.CONTENT_TYPE, Buffer.buffer(why.body()));
+    }
+
+    /** A script asks its user itself: to Basic a browser would put a dialog of its own before the page. */
+    private String challenge() {
+        return request.headers().contains("X-Requested-With")
+                ? "Bearer realm=\"etcd\""
+                : "Basic realm=\"etcd\", charset=\"UTF-8\"";
     }
 
     private void end(int status, String type, Buffer body) {
@@ -234,7 +279,7 @@ final class RestExchange {
         }
         over = true;
         if (admitted) {
-            admission.leave(false);
+            admission.leave(lasts);
         }
         listener.answered(route, status, Duration.ofNanos(System.nanoTime() - beginNanos));
         return true;

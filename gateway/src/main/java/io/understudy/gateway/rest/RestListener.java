@@ -9,7 +9,7 @@ public interface RestListener {
     /**
      * A request was answered.
      *
-     * @param route one of those in the OpenAPI document, or {@code none}
+     * @param route one of those in the OpenAPI document, {@code /dashboard} for the page, or {@code none}
      * @param status of HTTP
      */
     void answered(String route, int status, Duration took);

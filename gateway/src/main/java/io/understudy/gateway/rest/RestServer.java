@@ -4,6 +4,9 @@ import io.netty.channel.EventLoop;
 import io.understudy.config.HostPort;
 import io.understudy.gateway.caller.ReadPermissions;
 import io.understudy.gateway.caller.Sessions;
+import io.understudy.gateway.dashboard.Dashboard;
+import io.understudy.gateway.member.StatusReport;
+import io.understudy.gateway.page.Page;
 import io.understudy.gateway.read.Reads;
 import io.understudy.gateway.server.Loads;
 import io.understudy.gateway.server.LoopLoad;
@@ -39,20 +42,23 @@ public final class RestServer {
     private static final Duration IDLE = Duration.ofMinutes(5);
 
     private final Queue<HttpServer> servers = new ConcurrentLinkedQueue<>();
-    private final Queue<CommitStreams> streams = new ConcurrentLinkedQueue<>();
+    private final Queue<RestApi.Streams> streams = new ConcurrentLinkedQueue<>();
     private final Vertx vertx;
     private final HostPort listen;
     private final @Nullable TlsServer tls;
     private final Loads loads;
     private final RestApi api;
     private final StreamSource streamSource;
+    private final ReadPermissions permissions;
+    private final @Nullable Dashboard dashboard;
 
     /**
      * Listens to nobody yet.
      *
      * @param tls null for plain text
      * @param loads counts what is under way on the same event loops
-     * @param permissions say who is shown all of the status
+     * @param permissions say who is shown all of the status, and the dashboard
+     * @param dashboard null if there is none
      * @param authenticate makes a call of {@code Auth.Authenticate}, for nobody in particular
      */
     public RestServer(
@@ -65,13 +71,23 @@ public final class RestServer {
             Function<byte[], Future<byte[]>> authenticate,
             StreamSource streamSource,
             StatusReport report,
+            @Nullable Dashboard dashboard,
             RestListener listener) {
         this.vertx = vertx;
         this.listen = listen;
         this.tls = tls;
         this.loads = loads;
         this.streamSource = streamSource;
-        this.api = new RestApi(reads, permissions, new Logins(authenticate), report, listener);
+        this.permissions = permissions;
+        this.dashboard = dashboard;
+        this.api = new RestApi(
+                reads,
+                permissions,
+                new Logins(authenticate),
+                report,
+                dashboard,
+                dashboard == null ? Page.none() : Page.load(),
+                listener);
     }
 
     /** Listens, with one server per loop; gives the port. Fails if it can't be had. */
@@ -120,14 +136,14 @@ public final class RestServer {
 
     /** Streams of commits that are open. For any thread. */
     public int streams() {
-        return streams.stream().mapToInt(CommitStreams::size).sum();
+        return streams.stream().mapToInt(each -> each.commits().size()).sum();
     }
 
     /**
      * Ends streams, accepts nothing new, lets what is under way end up to {@code deadline}, then closes all connections.
      */
     public Future<Void> shutdown(Duration deadline) {
-        streams.forEach(CommitStreams::close);
+        streams.forEach(RestApi.Streams::close);
         return Future.join(servers.stream()
                         .map(server -> server.shutdown(deadline.toMillis(), TimeUnit.MILLISECONDS))
                         .toList())
@@ -141,7 +157,9 @@ public final class RestServer {
         public Future<?> start() {
             EventLoop loop = ContextInternal.current().nettyEventLoop();
             LoopLoad load = loads.of(loop);
-            CommitStreams here = new CommitStreams(loop, streamSource);
+            RestApi.Streams here = new RestApi.Streams(
+                    new CommitStreams(loop, streamSource),
+                    dashboard == null ? null : new OverviewStreams(dashboard, permissions));
             streams.add(here);
             // A negative port is a free one that all servers with the same number share: the etcd API has another.
             int port = listen.port() == 0 ? -2 : listen.port();

@@ -1,9 +1,9 @@
 package io.understudy.gateway.server;
 
 import io.micrometer.core.instrument.Counter;
-import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.Timer;
+import io.understudy.gateway.metrics.GatewayMeter;
 import java.time.Duration;
 import java.util.EnumMap;
 import java.util.Locale;
@@ -12,22 +12,8 @@ import java.util.Objects;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
 
-/**
- * What was refused and closed, and why. For any thread.
- *
- * <ul>
- *   <li>{@code understudy.gateway.requests.refused}: requests refused that may be welcome another time, by {@code reason}
- *   <li>{@code understudy.gateway.connections.closed}: connections closed that their clients would have kept, by
- *       {@code reason}
- *   <li>{@code understudy.gateway.requests.inflight}: requests with one answer that are under way
- *   <li>{@code understudy.gateway.calls}: those and streams
- *   <li>{@code understudy.gateway.loop.turns}: time that event loops took for all that they found to have arrived, where it
- *       was more than a millisecond
- * </ul>
- */
+/** What was refused and closed, and why. For any thread. */
 final class LoadMetrics {
-
-    private static final String PREFIX = "understudy.gateway.";
 
     /** Why a request is refused that may be welcome another time. */
     enum Refusal {
@@ -65,21 +51,21 @@ final class LoadMetrics {
         for (Refusal each : Refusal.values()) {
             refused.put(
                     each,
-                    Counter.builder(PREFIX + "requests.refused")
-                            .description("Requests refused for their number")
+                    GatewayMeter.REQUESTS_REFUSED
+                            .counter()
                             .tags("reason", tag(each))
                             .register(registry));
         }
         for (Closure each : Closure.values()) {
             closed.put(
                     each,
-                    Counter.builder(PREFIX + "connections.closed")
-                            .description("Connections closed that their clients would have kept")
+                    GatewayMeter.CONNECTIONS_CLOSED
+                            .counter()
                             .tags("reason", tag(each))
                             .register(registry));
         }
-        this.turns = Timer.builder(PREFIX + "loop.turns")
-                .description("Time for all that had arrived on an event loop, where it was long")
+        this.turns = GatewayMeter.LOOP_TURNS
+                .timer()
                 .serviceLevelObjectives(
                         Duration.ofMillis(5),
                         Duration.ofMillis(20),
@@ -87,12 +73,8 @@ final class LoadMetrics {
                         Duration.ofMillis(200),
                         Duration.ofSeconds(1))
                 .register(registry);
-        Gauge.builder(PREFIX + "requests.inflight", inFlight)
-                .description("Requests with one answer that are under way")
-                .register(registry);
-        Gauge.builder(PREFIX + "calls", calls)
-                .description("Calls that are open, streams included")
-                .register(registry);
+        GatewayMeter.REQUESTS_INFLIGHT.gauge(inFlight).register(registry);
+        GatewayMeter.CALLS.gauge(calls).register(registry);
     }
 
     void refused(Refusal why) {

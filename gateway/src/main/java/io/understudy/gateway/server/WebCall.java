@@ -42,6 +42,7 @@ final class WebCall implements RequestReader, WebRequest {
     private Runnable ended = () -> {};
     private boolean answered;
     private boolean over;
+    private boolean lasts;
     private boolean admitted;
 
     WebCall(Exchange exchange, WebHandler handler, long maxMessageBytes) {
@@ -109,7 +110,8 @@ final class WebCall implements RequestReader, WebRequest {
 
     private void admit(WebCalls calls) {
         try {
-            exchange.connection().admission().enter(false, System.nanoTime());
+            lasts = calls.lasts(this);
+            exchange.connection().admission().enter(lasts, System.nanoTime());
             admitted = true;
         } catch (ApiException e) {
             calls.refuse(this, e);
@@ -121,7 +123,7 @@ final class WebCall implements RequestReader, WebRequest {
     private void leave() {
         if (admitted) {
             admitted = false;
-            exchange.connection().admission().leave(false);
+            exchange.connection().admission().leave(lasts);
         }
     }
 
@@ -252,8 +254,10 @@ final class WebCall implements RequestReader, WebRequest {
             return null;
         }
         answered = true;
-        leave();
-        return new WebCallStream(exchange, () -> over = true);
+        return new WebCallStream(exchange, () -> {
+            over = true;
+            leave();
+        });
     }
 
     /** Too late for another status: all that is left is to let the client see that there is no end. */

@@ -8,6 +8,9 @@ public interface WebCalls extends WebHandler {
     /** Whether requests to this target, a path with or without a query, belong here. For any thread. */
     boolean serve(CharSequence target);
 
+    /** Whether a stream is asked for, which goes on after its first answer. */
+    boolean lasts(WebRequest request);
+
     /** The request is refused; its body may be missing. */
     void refuse(WebRequest request, ApiException why);
 

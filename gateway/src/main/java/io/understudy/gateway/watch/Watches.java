@@ -2,7 +2,6 @@ package io.understudy.gateway.watch;
 
 import io.grpc.Status;
 import io.micrometer.core.instrument.Counter;
-import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.netty.util.concurrent.EventExecutor;
 import io.understudy.gateway.api.ApiException;
@@ -11,6 +10,7 @@ import io.understudy.gateway.caller.Caller;
 import io.understudy.gateway.caller.ReadPermissions;
 import io.understudy.gateway.hub.HubSettings;
 import io.understudy.gateway.hub.WatchHub;
+import io.understudy.gateway.metrics.GatewayMeter;
 import io.understudy.gateway.permission.Rechecks;
 import io.understudy.vocabulary.ClusterId;
 import io.understudy.vocabulary.KeyRange;
@@ -64,9 +64,7 @@ public final class Watches implements AutoCloseable {
         this.source = source;
         this.maxMessageBytes = maxMessageBytes;
         this.revocations = Rechecks.revocations(registry);
-        Gauge.builder("understudy.gateway.watch.streams", streams::get)
-                .description("open streams of watchers")
-                .register(registry);
+        GatewayMeter.WATCH_STREAMS.gauge(streams::get).register(registry);
     }
 
     /**

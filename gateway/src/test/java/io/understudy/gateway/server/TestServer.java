@@ -13,9 +13,11 @@ import io.understudy.gateway.api.ReplicaKeys;
 import io.understudy.gateway.api.ResponseHeaders;
 import io.understudy.gateway.api.States;
 import io.understudy.gateway.api.WireForm;
-import io.understudy.gateway.health.HealthCheck;
-import io.understudy.gateway.health.HealthChecks;
 import io.understudy.gateway.replica.ReplicaState;
+import io.understudy.health.HealthCheck;
+import io.understudy.health.HealthChecks;
+import io.understudy.health.HealthPages;
+import io.understudy.metrics.ProcessMetrics;
 import io.understudy.vocabulary.KeyRange;
 import io.understudy.vocabulary.MemberId;
 import io.vertx.core.Future;
@@ -25,6 +27,7 @@ import java.net.URI;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentMap;
 import java.util.concurrent.TimeUnit;
@@ -39,6 +42,11 @@ final class TestServer implements AutoCloseable {
     static final WebCalls NO_CALLS = new WebCalls() {
         @Override
         public boolean serve(CharSequence target) {
+            return false;
+        }
+
+        @Override
+        public boolean lasts(WebRequest request) {
             return false;
         }
 
@@ -89,7 +97,11 @@ final class TestServer implements AutoCloseable {
                 method -> (code, nanos) -> answered.computeIfAbsent(method + " " + code, key -> new AtomicInteger())
                         .incrementAndGet(),
                 NO_CALLS,
-                new WebPages(vertx, live, ready, "3.5.0", () -> "# metrics\n"));
+                new WebPages(
+                        vertx,
+                        new HealthPages(live, ready, Set.of("replica")),
+                        "3.5.0+understudy",
+                        accept -> new ProcessMetrics.Scrape(accept == null ? "text/plain" : accept, "# metrics\n")));
         port = get(server.listen(LOOPS));
     }
 

@@ -56,12 +56,16 @@ final class WebPagesTest {
         assertPage("/readyz?exclude=replica", 200, "ok\n");
         assertPage("/readyz/feed", 200, "ok\n");
         assertPage("/readyz/replica", 503, "[-]replica failed: not yet\n\n");
+        assertPage("/health?serializable=true", 200, "{\"health\":\"true\",\"reason\":\"\"}");
         assertPage("/livez", 200, "ok\n");
     }
 
     @Test
     void versionAndMetricsAreServed() throws Exception {
-        assertPage("/version", 200, "{\"etcdserver\":\"3.5.0\",\"etcdcluster\":\"3.5.0\"}");
+        assertPage(
+                "/version",
+                200,
+                "{\"etcdserver\":\"3.5.0\",\"etcdcluster\":\"3.5.0\",\"understudy\":\"3.5.0+understudy\"}");
         assertPage("/metrics", 200, "# metrics\n");
     }
 

@@ -3,11 +3,11 @@ package io.understudy.mirror.active;
 import io.etcd.jetcd.api.KeyValue;
 import io.etcd.jetcd.api.LeaseGrantResponse;
 import io.micrometer.core.instrument.Counter;
-import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.understudy.etcd.EtcdCluster;
 import io.understudy.etcd.EtcdError;
 import io.understudy.mirror.call.CallFailedException;
+import io.understudy.mirror.metrics.MirrorMeter;
 import java.time.Duration;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
@@ -18,9 +18,6 @@ import org.slf4j.LoggerFactory;
  * Tries all the time to be the active process of a mirror: the one whose name stands at a key of the target, attached to a
  * lease that it keeps alive. A process that could not do so for as long as the lease lasts, counted from when it last
  * asked, is no longer active by its own clock, before the target may let another one be.
- *
- * <p>Metrics, tagged {@code mirror}: {@code understudy.mirror.active}, 1 if this process is; {@code
- * understudy.mirror.activations}, how often it became so.
  */
 public final class ActiveLease implements ActiveRole {
 
@@ -54,13 +51,9 @@ public final class ActiveLease implements ActiveRole {
         this.mirror = mirror;
         this.key = key;
         this.ttl = ttl;
-        this.activations = Counter.builder("understudy.mirror.activations")
-                .description("times that this process became the active one of the mirror")
-                .tag("mirror", mirror)
-                .register(meters);
-        Gauge.builder("understudy.mirror.active", () -> isActive() ? 1 : 0)
-                .tag("mirror", mirror)
-                .register(meters);
+        this.activations =
+                MirrorMeter.ACTIVATIONS.counter().tag("mirror", mirror).register(meters);
+        MirrorMeter.ACTIVE.gauge(() -> isActive() ? 1 : 0).tag("mirror", mirror).register(meters);
         this.thread = new Thread(this::run, "mirror-" + mirror + "-active");
         thread.setDaemon(true);
     }

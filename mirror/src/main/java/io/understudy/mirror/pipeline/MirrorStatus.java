@@ -1,11 +1,11 @@
 package io.understudy.mirror.pipeline;
 
 import io.micrometer.core.instrument.Counter;
-import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.Timer;
 import io.understudy.mirror.active.Standing;
 import io.understudy.mirror.checkpoint.Checkpoint;
+import io.understudy.mirror.metrics.MirrorMeter;
 import io.understudy.mirror.sink.Sink;
 import io.understudy.mirror.sink.SinkListener;
 import io.understudy.vocabulary.Revision;
@@ -17,20 +17,7 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/**
- * What a mirror shows: its state, with one way to change it, and its metrics, all tagged {@code mirror}:
- *
- * <ul>
- *   <li>{@code understudy.mirror.changes}, {@code .transactions}, {@code .retries}: written puts and deletes, writes to
- *       the target, failed attempts
- *   <li>{@code understudy.mirror.commits}, {@code .transaction} (timer): of sinks that join commits and say so
- *   <li>{@code understudy.mirror.passed.over}: commits not written, since they have been at the target before
- *   <li>{@code understudy.mirror.lag.revisions}, {@code .lag} (seconds), {@code .checkpoint.revision}
- *   <li>{@code understudy.mirror.state}: 1 for the state it is in, tag {@code state}
- * </ul>
- *
- * Thread-safe.
- */
+/** What a mirror shows: its state, with one way to change it, and its metrics, all tagged {@code mirror}. Thread-safe. */
 final class MirrorStatus implements SinkListener {
 
     private static final Logger LOG = LoggerFactory.getLogger(MirrorStatus.class);
@@ -63,21 +50,18 @@ final class MirrorStatus implements SinkListener {
         this.source = source;
         this.target = target;
         this.snapshot = new SnapshotMeter(mirror);
-        this.changes = counter("understudy.mirror.changes", "puts and deletes written to the target", meters);
-        this.transactions = counter("understudy.mirror.transactions", "writes to the target", meters);
-        this.retries = counter("understudy.mirror.retries", "failed attempts on the target", meters);
-        this.passedOver =
-                counter("understudy.mirror.passed.over", "commits that have been at the target before", meters);
-        this.commits = counter("understudy.mirror.commits", "commits of the source written to Kafka", meters);
-        this.transaction = Timer.builder("understudy.mirror.transaction")
-                .description("from the first record of a transaction of Kafka until it is committed")
-                .tag("mirror", mirror)
-                .register(meters);
-        gauge("understudy.mirror.lag.revisions", null, () -> orUnknown(lag.revisions(complete())), meters);
-        gauge("understudy.mirror.lag", "seconds", () -> orUnknown(lag.millis(complete(), Instant.now())) / 1e3, meters);
-        gauge("understudy.mirror.checkpoint.revision", null, this::checkpointRevision, meters);
+        this.changes = counter(MirrorMeter.CHANGES, meters);
+        this.transactions = counter(MirrorMeter.TRANSACTIONS, meters);
+        this.retries = counter(MirrorMeter.RETRIES, meters);
+        this.passedOver = counter(MirrorMeter.PASSED_OVER, meters);
+        this.commits = counter(MirrorMeter.COMMITS, meters);
+        this.transaction = MirrorMeter.TRANSACTION.timer().tag("mirror", mirror).register(meters);
+        gauge(MirrorMeter.LAG_REVISIONS, () -> orUnknown(lag.revisions(complete())), meters);
+        gauge(MirrorMeter.LAG, () -> orUnknown(lag.millis(complete(), Instant.now())) / 1e3, meters);
+        gauge(MirrorMeter.CHECKPOINT_REVISION, this::checkpointRevision, meters);
         for (MirrorState each : MirrorState.values()) {
-            Gauge.builder("understudy.mirror.state", () -> state() == each ? 1 : 0)
+            MirrorMeter.STATE
+                    .gauge(() -> state() == each ? 1 : 0)
                     .tag("mirror", mirror)
                     .tag("state", each.word())
                     .register(meters);
@@ -272,11 +256,11 @@ final class MirrorStatus implements SinkListener {
         return value.isPresent() ? value.getAsLong() : Double.NaN;
     }
 
-    private Counter counter(String name, String what, MeterRegistry meters) {
-        return Counter.builder(name).description(what).tag("mirror", mirror).register(meters);
+    private Counter counter(MirrorMeter meter, MeterRegistry meters) {
+        return meter.counter().tag("mirror", mirror).register(meters);
     }
 
-    private void gauge(String name, @Nullable String unit, Supplier<Number> value, MeterRegistry meters) {
-        Gauge.builder(name, value).baseUnit(unit).tag("mirror", mirror).register(meters);
+    private void gauge(MirrorMeter meter, Supplier<Number> value, MeterRegistry meters) {
+        meter.gauge(value).tag("mirror", mirror).register(meters);
     }
 }

@@ -2,6 +2,7 @@ package io.understudy.mirror.pipeline;
 
 import io.micrometer.core.instrument.DistributionSummary;
 import io.micrometer.core.instrument.MeterRegistry;
+import io.understudy.mirror.metrics.MirrorMeter;
 import io.understudy.vocabulary.Revision;
 import java.time.Duration;
 import java.time.Instant;
@@ -29,9 +30,8 @@ final class Replication {
     private final DistributionSummary age;
 
     Replication(String mirror, MeterRegistry meters) {
-        this.latency = summary(
-                "understudy.mirror.replication.latency", "until the target held what the source had", mirror, meters);
-        this.age = summary("understudy.mirror.record.age", "until the mirror read what the source had", mirror, meters);
+        this.latency = summary(MirrorMeter.REPLICATION_LATENCY, mirror, meters);
+        this.age = summary(MirrorMeter.RECORD_AGE, mirror, meters);
     }
 
     /** The topic told that the source had nothing beyond {@code revision} at that time. */
@@ -68,11 +68,7 @@ final class Replication {
         return Math.max(0, Duration.between(from, to).toNanos() / 1e6);
     }
 
-    private static DistributionSummary summary(String name, String what, String mirror, MeterRegistry meters) {
-        return DistributionSummary.builder(name)
-                .description(what)
-                .baseUnit("milliseconds")
-                .tag("mirror", mirror)
-                .register(meters);
+    private static DistributionSummary summary(MirrorMeter meter, String mirror, MeterRegistry meters) {
+        return meter.summary().tag("mirror", mirror).register(meters);
     }
 }

@@ -3,19 +3,27 @@ package io.understudy.mirror.status;
 import com.fasterxml.jackson.databind.json.JsonMapper;
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import io.understudy.health.HealthCheck;
+import io.understudy.health.HealthChecks;
+import io.understudy.health.HealthPages;
 import io.understudy.mirror.checkpoint.Checkpoint;
 import io.understudy.mirror.checkpoint.CheckpointState;
 import io.understudy.mirror.pipeline.MirrorReport;
 import io.understudy.mirror.pipeline.MirrorState;
 import io.understudy.mirror.pipeline.SnapshotProgress;
 import java.util.List;
+import java.util.Optional;
 import java.util.OptionalLong;
+import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /** Mirrors' reports as JSON and as health. */
 final class StatusPage {
 
     private static final JsonMapper JSON = new JsonMapper();
+
+    private static final HealthChecks STARTING =
+            new HealthChecks(new HealthCheck("process", () -> Optional.of("the mirrors are being started")));
 
     private StatusPage() {}
 
@@ -27,26 +35,25 @@ final class StatusPage {
         return root.toPrettyString() + "\n";
     }
 
-    /** One line for each mirror that has failed. */
-    static List<String> failed(List<MirrorReport> reports) {
-        return reports.stream()
-                .filter(report -> report.state() == MirrorState.FAILED)
-                .map(StatusPage::line)
-                .toList();
+    /**
+     * A check for each mirror, by its name: alive unless it has failed; ready if its target is known to be the source's state
+     * at a revision. A standby is ready for what it is there for.
+     */
+    static HealthPages health(List<MirrorReport> reports) {
+        HealthChecks live = checks(reports, report -> report.state() != MirrorState.FAILED);
+        HealthChecks ready = checks(reports, StatusPage::isReady);
+        return new HealthPages(live, reports.isEmpty() ? STARTING : ready);
     }
 
-    /**
-     * One line for each mirror whose target is not known to be the source's state at a revision. A standby is ready for
-     * what it is there for.
-     */
-    static List<String> notReady(List<MirrorReport> reports) {
-        if (reports.isEmpty()) {
-            return List.of("the mirrors are being started");
-        }
-        return reports.stream()
-                .filter(report -> !isReady(report))
-                .map(StatusPage::line)
-                .toList();
+    private static HealthChecks checks(List<MirrorReport> reports, Predicate<MirrorReport> well) {
+        return new HealthChecks(
+                reports.stream().map(report -> check(report, well.test(report))).toList());
+    }
+
+    private static HealthCheck check(MirrorReport report, boolean well) {
+        String told = report.state().word() + ": " + report.reason();
+        return new HealthCheck(
+                report.mirror(), () -> well ? Optional.empty() : Optional.of(told), () -> Optional.of(told));
     }
 
     private static boolean isReady(MirrorReport report) {
@@ -57,10 +64,6 @@ final class StatusPage {
     /** While a commit is written in parts the target's state is none of the source's. */
     private static boolean isWhole(@Nullable Checkpoint checkpoint) {
         return checkpoint != null && checkpoint.state() == CheckpointState.SYNCED;
-    }
-
-    private static String line(MirrorReport report) {
-        return "mirror " + report.mirror() + " is " + report.state().word() + ": " + report.reason();
     }
 
     private static ObjectNode json(MirrorShown shown) {

@@ -2,6 +2,8 @@ package io.understudy.mirror.status;
 
 import com.sun.net.httpserver.HttpExchange;
 import com.sun.net.httpserver.HttpServer;
+import io.understudy.health.HealthPages;
+import io.understudy.metrics.ProcessMetrics;
 import io.understudy.mirror.pipeline.MirrorReport;
 import io.understudy.mirror.revisions.RevisionMap;
 import io.understudy.mirror.revisions.TargetUnreadableException;
@@ -13,6 +15,7 @@ import java.net.InetSocketAddress;
 import java.net.URI;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.concurrent.ExecutorService;
@@ -21,8 +24,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Serves {@code GET /status} (JSON, see {@link StatusPage}), {@code /translate} (see {@link TranslationPage}), {@code /metrics} (Prometheus text), {@code /livez} and
- * {@code /readyz} (200 or 503, with one line per mirror).
+ * Serves {@code GET /status} (JSON, see {@link StatusPage}), {@code /translate} (see {@link TranslationPage}), {@code /metrics} (as
+ * text), and {@code /livez}, {@code /readyz} and {@code /health} (see {@link HealthPages}), with a check for each mirror.
  */
 public final class StatusServer implements AutoCloseable {
 
@@ -52,7 +55,16 @@ public final class StatusServer implements AutoCloseable {
     }
 
     /** What a request is answered with. */
-    private record Answer(int status, String type, String body) {}
+    private record Answer(int status, String type, Map<String, String> head, String body) {
+
+        Answer(int status, String type, String body) {
+            this(status, type, Map.of(), body);
+        }
+
+        static Answer of(HealthPages.Answer page) {
+            return new Answer(page.status(), page.contentType(), page.head(), page.body());
+        }
+    }
 
     /**
      * Listens at once.
@@ -87,8 +99,9 @@ public final class StatusServer implements AutoCloseable {
 
     private void handle(HttpExchange exchange) throws IOException {
         try (exchange) {
-            Answer answer = answer(exchange.getRequestMethod(), exchange.getRequestURI());
+            Answer answer = answer(exchange);
             byte[] body = answer.body().getBytes(StandardCharsets.UTF_8);
+            answer.head().forEach(exchange.getResponseHeaders()::set);
             exchange.getResponseHeaders().set("Content-Type", answer.type());
             boolean head = exchange.getRequestMethod().equals("HEAD");
             exchange.sendResponseHeaders(answer.status(), head ? -1 : body.length);
@@ -98,7 +111,17 @@ public final class StatusServer implements AutoCloseable {
         }
     }
 
-    private Answer answer(String method, URI asked) {
+    private Answer answer(HttpExchange exchange) {
+        String method = exchange.getRequestMethod();
+        URI asked = exchange.getRequestURI();
+        Optional<HealthPages.Answer> health =
+                StatusPage.health(reports()).answer(method, asked.getPath(), HealthPages.parameters(asked));
+        return health.map(Answer::of)
+                .orElseGet(
+                        () -> other(method, asked, exchange.getRequestHeaders().getFirst("Accept")));
+    }
+
+    private Answer other(String method, URI asked, @Nullable String accept) {
         String path = asked.getPath();
         if (!method.equals("GET") && !method.equals("HEAD")) {
             return new Answer(METHOD_NOT_ALLOWED, TEXT, method + " is not served here, GET is\n");
@@ -106,15 +129,16 @@ public final class StatusServer implements AutoCloseable {
         try {
             return switch (path) {
                 case "/status" -> new Answer(OK, JSON, StatusPage.json(shown.mirrors()));
-                case "/metrics" -> new Answer(OK, "text/plain; version=0.0.4; charset=utf-8", shown.metrics());
-                case "/livez" -> health(StatusPage.failed(reports()));
-                case "/readyz" -> health(StatusPage.notReady(reports()));
+                case "/metrics" -> {
+                    ProcessMetrics.Scrape scrape = shown.metrics(accept);
+                    yield new Answer(OK, scrape.contentType(), scrape.body());
+                }
                 case "/translate" -> translate(Query.of(asked));
                 default ->
                     new Answer(
                             NOT_FOUND,
                             TEXT,
-                            path + " is not here: /status, /translate, /metrics, /livez and /readyz are\n");
+                            path + " is not here: /status, /translate, /metrics, /livez, /readyz and /health are\n");
             };
         } catch (RuntimeException e) {
             LOG.warn("{} not answered", path, e);
@@ -156,11 +180,5 @@ public final class StatusServer implements AutoCloseable {
 
     private List<MirrorReport> reports() {
         return shown.mirrors().stream().map(MirrorShown::report).toList();
-    }
-
-    private static Answer health(List<String> problems) {
-        return problems.isEmpty()
-                ? new Answer(OK, TEXT, "ok\n")
-                : new Answer(UNAVAILABLE, TEXT, String.join("\n", problems) + "\n");
     }
 }

@@ -2,9 +2,9 @@ package io.understudy.mirror.verify;
 
 import com.google.protobuf.ByteString;
 import io.micrometer.core.instrument.Counter;
-import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.understudy.feed.etcd.SnapshotReader.CompactedException;
+import io.understudy.mirror.metrics.MirrorMeter;
 import io.understudy.vocabulary.KeyRange;
 import java.time.Instant;
 import java.util.List;
@@ -61,12 +61,12 @@ public final class BackgroundVerification {
         this.options = options;
         this.repair = repair;
         this.ranges = sides.scope().targetRanges();
-        this.keysCounter = counter("understudy.mirror.verify.keys", "keys compared in the background", meters);
-        this.passesCounter = counter("understudy.mirror.verify.passes", "times all keys were compared", meters);
-        this.foundCounter = counter("understudy.mirror.foreign", "keys found that differ from the source", meters);
-        this.repairedCounter = counter("understudy.mirror.repaired", "keys put right that differed", meters);
-        Gauge.builder("understudy.mirror.verify.differences", known::count)
-                .description("keys that differed when they were last looked at")
+        this.keysCounter = counter(MirrorMeter.VERIFY_KEYS, meters);
+        this.passesCounter = counter(MirrorMeter.VERIFY_PASSES, meters);
+        this.foundCounter = counter(MirrorMeter.FOREIGN, meters);
+        this.repairedCounter = counter(MirrorMeter.REPAIRED, meters);
+        MirrorMeter.VERIFY_DIFFERENCES
+                .gauge(known::count)
                 .tag("mirror", sides.mirror())
                 .register(meters);
     }
@@ -175,10 +175,7 @@ public final class BackgroundVerification {
         return look.found().stream().map(Look.Found::difference).toList();
     }
 
-    private Counter counter(String name, String what, MeterRegistry meters) {
-        return Counter.builder(name)
-                .description(what)
-                .tag("mirror", sides.mirror())
-                .register(meters);
+    private Counter counter(MirrorMeter meter, MeterRegistry meters) {
+        return meter.counter().tag("mirror", sides.mirror()).register(meters);
     }
 }

@@ -2,6 +2,7 @@ package io.understudy.mirror.status;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.understudy.health.HealthPages;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
@@ -9,7 +10,8 @@ final class StatusPageTest {
 
     @Test
     void aProcessThatHasNotStartedItsMirrorsIsAliveButNotReady() {
-        assertThat(StatusPage.notReady(List.of())).containsExactly("the mirrors are being started");
-        assertThat(StatusPage.failed(List.of())).isEmpty();
+        HealthPages health = StatusPage.health(List.of());
+        assertThat(health.ready().problem()).hasValue("process: the mirrors are being started");
+        assertThat(health.live().problem()).isEmpty();
     }
 }

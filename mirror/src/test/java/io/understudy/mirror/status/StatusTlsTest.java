@@ -6,6 +6,7 @@ import static org.awaitility.Awaitility.await;
 
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import io.understudy.local.certificate.Certificates;
+import io.understudy.metrics.ProcessMetrics;
 import io.understudy.mirror.revisions.RevisionMap;
 import io.understudy.tls.ClientCertificates;
 import io.understudy.tls.TlsFiles;
@@ -22,6 +23,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
@@ -64,8 +66,8 @@ final class StatusTlsTest {
             }
 
             @Override
-            public String metrics() {
-                return "";
+            public ProcessMetrics.Scrape metrics(@Nullable String accept) {
+                return new ProcessMetrics.Scrape("text/plain", "");
             }
 
             @Override

@@ -1,4 +1,4 @@
-package io.understudy.gateway.health;
+package io.understudy.health;
 
 import java.util.List;
 import java.util.Optional;
@@ -10,7 +10,11 @@ public final class HealthChecks {
     private final List<HealthCheck> checks;
 
     public HealthChecks(HealthCheck... checks) {
-        this.checks = List.of(checks);
+        this(List.of(checks));
+    }
+
+    public HealthChecks(List<HealthCheck> checks) {
+        this.checks = List.copyOf(checks);
     }
 
     /**
@@ -25,14 +29,42 @@ public final class HealthChecks {
         return checks.stream().map(HealthCheck::name).toList();
     }
 
-    /** Runs all checks but those left out. */
-    public Report run(Set<String> excluded) {
+    /**
+     * How one check went.
+     *
+     * @param problem what is wrong; empty if nothing is
+     * @param remark what an operator should know though nothing is wrong
+     */
+    public record Outcome(String name, Optional<String> problem, Optional<String> remark) {}
+
+    /** Runs all checks; each for itself. */
+    public List<Outcome> outcomes() {
+        return checks.stream()
+                .map(check -> new Outcome(
+                        check.name(), check.problem().get(), check.remark().get()))
+                .toList();
+    }
+
+    /** All but those left out; a name that is none of theirs is passed over, as etcd does. */
+    public HealthChecks without(Set<String> excluded) {
+        return new HealthChecks(checks.stream()
+                .filter(check -> !excluded.contains(check.name()))
+                .toList());
+    }
+
+    /** The one of that name; empty if there is none. */
+    public Optional<HealthChecks> only(String name) {
+        return checks.stream()
+                .filter(check -> check.name().equals(name))
+                .findFirst()
+                .map(HealthChecks::new);
+    }
+
+    /** Runs all of them. */
+    public Report run() {
         boolean healthy = true;
         StringBuilder lines = new StringBuilder();
         for (HealthCheck check : checks) {
-            if (excluded.contains(check.name())) {
-                continue;
-            }
             Optional<String> problem = check.problem().get();
             healthy &= problem.isEmpty();
             lines.append(problem.map(why -> "[-]" + check.name() + " failed: " + why + "\n")
@@ -40,14 +72,6 @@ public final class HealthChecks {
                             + check.remark().get().map(remark -> ": " + remark).orElse("") + "\n"));
         }
         return new Report(healthy, lines.toString());
-    }
-
-    /** Runs one check; empty if there is none of that name. */
-    public Optional<Report> run(String name) {
-        return checks.stream()
-                .filter(check -> check.name().equals(name))
-                .findFirst()
-                .map(check -> new HealthChecks(check).run(Set.of()));
     }
 
     /** The first problem, if any. */

@@ -1,6 +1,6 @@
-package io.understudy.gateway.rest;
+package io.understudy.gateway.member;
 
-import io.understudy.gateway.health.HealthChecks;
+import io.understudy.health.HealthChecks;
 import java.time.Duration;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
@@ -11,10 +11,12 @@ import org.jspecify.annotations.Nullable;
  * @param name the gateway's
  * @param version of Understudy, as {@code /version} has it
  * @param memberId the gateway's own, as its answers carry it
+ * @param source of which kind its source is, {@code etcd} or {@code kafka}
  * @param ready the checks of {@code /readyz}
  * @param replica what is held; asked for each request, on any thread
  */
-public record StatusReport(String name, String version, String memberId, HealthChecks ready, Supplier<Held> replica) {
+public record StatusReport(
+        String name, String version, String memberId, String source, HealthChecks ready, Supplier<Held> replica) {
 
     /**
      * What the replica holds.

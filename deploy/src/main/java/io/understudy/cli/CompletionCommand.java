@@ -1,0 +1,23 @@
+package io.understudy.cli;
+
+import picocli.AutoComplete;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Spec;
+
+/** {@code understudy generate-completion}: what shells are told to complete commands and flags. */
+@Command(
+        name = "generate-completion",
+        description = "Print a script by which bash, and zsh with bashcompinit, complete commands and flags.")
+final class CompletionCommand implements Runnable {
+
+    @Spec
+    private CommandSpec spec;
+
+    @Override
+    public void run() {
+        CommandSpec all = spec.root();
+        spec.commandLine().getOut().print(AutoComplete.bash(all.name(), all.commandLine()));
+        spec.commandLine().getOut().flush();
+    }
+}

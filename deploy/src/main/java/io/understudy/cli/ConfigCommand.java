@@ -1,0 +1,23 @@
+package io.understudy.cli;
+
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Spec;
+
+/** {@code understudy config}: what configuration files may say, and whether one says it. */
+@Command(
+        name = "config",
+        description = "Check configuration files, and tell what may stand in them.",
+        synopsisSubcommandLabel = "COMMAND",
+        subcommands = {ConfigCheckCommand.class, ConfigReferenceCommand.class})
+final class ConfigCommand implements Runnable {
+
+    @Spec
+    private CommandSpec spec;
+
+    @Override
+    public void run() {
+        throw new ParameterException(spec.commandLine(), "a command is missing");
+    }
+}

@@ -1,0 +1,72 @@
+package io.understudy.cli;
+
+import io.understudy.cluster.settings.ClusterSettings;
+import io.understudy.config.ConfigurationException;
+import io.understudy.config.Setting;
+import io.understudy.gateway.GatewaySettings;
+import io.understudy.mirror.MirrorConfiguration;
+import java.nio.file.Path;
+import java.util.Collection;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Map;
+import java.util.stream.Stream;
+
+/** The kinds of configuration files. */
+enum ConfigKind {
+    GATEWAY {
+        @Override
+        Collection<Setting<?>> settings() {
+            return GatewaySettings.ROWS;
+        }
+
+        @Override
+        void load(Path file, Map<String, String> environment) {
+            var unused = GatewaySettings.load(file, environment, Map.of());
+        }
+    },
+    MIRROR {
+        @Override
+        Collection<Setting<?>> settings() {
+            return MirrorConfiguration.ROWS;
+        }
+
+        @Override
+        void load(Path file, Map<String, String> environment) {
+            var unused = MirrorConfiguration.load(file, environment, Map.of());
+        }
+    },
+    CLUSTER {
+        @Override
+        Collection<Setting<?>> settings() {
+            return ClusterSettings.ROWS;
+        }
+
+        @Override
+        void load(Path file, Map<String, String> environment) {
+            var unused = ClusterSettings.load(file, environment, Map.of());
+        }
+    };
+
+    abstract Collection<Setting<?>> settings();
+
+    abstract void load(Path file, Map<String, String> environment);
+
+    /** All that is wrong with a file of this kind. */
+    List<String> problems(Path file, Map<String, String> environment) {
+        try {
+            load(file, environment);
+            return List.of();
+        } catch (ConfigurationException e) {
+            return e.problems().stream().map(Object::toString).toList();
+        }
+    }
+
+    /** What a file is meant to be: that of which the least is wrong with it. */
+    static ConfigKind of(Path file) {
+        return Stream.of(values())
+                .min(Comparator.comparingInt(
+                        kind -> kind.problems(file, Map.of()).size()))
+                .orElseThrow();
+    }
+}

@@ -1,0 +1,103 @@
+package io.understudy.cli;
+
+import java.util.Arrays;
+import java.util.List;
+import java.util.Map;
+import java.util.function.Predicate;
+import java.util.stream.Collectors;
+import picocli.CommandLine;
+
+/** What stands below the help of each command: how it is used. A test has the command line read each of them. */
+final class Examples {
+
+    private static final Map<String, List<String>> BY_COMMAND = read("""
+            understudy: understudy lab
+            understudy: understudy gateway --config conf/gateway.yaml
+            understudy: understudy cluster status --endpoints http://127.0.0.1:2379
+            understudy gateway: understudy gateway --config conf/gateway.yaml
+            understudy gateway: understudy gateway --config conf/gateway.yaml --set source.endpoints=http://10.0.0.1:2379 --set listen=0.0.0.0:2379
+            understudy mirror: understudy mirror --config conf/mirror.yaml
+            understudy mirror: understudy mirror status
+            understudy mirror status: understudy mirror status --url http://127.0.0.1:8081
+            understudy mirror status: understudy mirror status --output json
+            understudy metrics: understudy metrics staleness
+            understudy metrics: understudy metrics --output markdown
+            understudy config check: understudy config check conf/gateway.yaml
+            understudy config check: understudy config check --kind mirror conf/mirror.yaml
+            understudy config reference: understudy config reference gateway
+            understudy config: understudy config check conf/gateway.yaml
+            understudy config: understudy config reference mirror
+            understudy generate-completion: understudy generate-completion
+            understudy health: understudy health
+            understudy health: understudy health --url http://127.0.0.1:8081/readyz
+            understudy lab: understudy lab
+            understudy lab: understudy lab --data-dir /tmp/lab --output json
+            understudy cluster: understudy cluster status --endpoints http://127.0.0.1:2379
+            understudy cluster: understudy cluster supervise --config conf/cluster.yaml
+            understudy cluster status: understudy cluster status --endpoints http://10.0.0.1:2379,http://10.0.0.2:2379
+            understudy etcd: understudy etcd path
+            understudy etcd path: understudy etcd path
+            understudy bench: understudy bench reads
+            understudy mirror verify: understudy mirror verify --config conf/mirror.yaml
+            understudy mirror translate: understudy mirror translate --revision 123456
+            understudy mirror init-target: understudy mirror init-target --config conf/mirror.yaml --data-dir /var/lib/etcd --member-name dr-1 --peer-url http://10.1.0.1:2380
+            understudy mirror switchover: understudy mirror switchover --config conf/mirror.yaml --dry-run
+            understudy mirror switchover: understudy mirror switchover --config conf/mirror.yaml --freeze auth
+            understudy mirror failover: understudy mirror failover --config conf/mirror.yaml --dry-run
+            understudy mirror failback: understudy mirror failback --config conf/mirror.yaml --dry-run
+            understudy cluster add: understudy cluster add m4 --peer-urls http://10.0.0.4:2380 --endpoints http://10.0.0.1:2379
+            understudy cluster promote: understudy cluster promote m4 --endpoints http://10.0.0.1:2379
+            understudy cluster remove: understudy cluster remove m3 --endpoints http://10.0.0.1:2379 --dry-run
+            understudy cluster replace: understudy cluster replace m3 --with m4 --peer-urls http://10.0.0.4:2380 --endpoints http://10.0.0.1:2379
+            understudy cluster scale: understudy cluster scale 5 --config conf/cluster.yaml
+            understudy cluster roll: understudy cluster roll --config conf/cluster.yaml --to-version 3.5.30
+            understudy cluster move-leader: understudy cluster move-leader m2 --endpoints http://10.0.0.1:2379
+            understudy cluster update-peer-urls: understudy cluster update-peer-urls m2 --peer-urls http://10.0.1.2:2380 --config conf/cluster.yaml
+            understudy cluster update-client-urls: understudy cluster update-client-urls m2 --client-urls http://10.0.1.2:2379 --config conf/cluster.yaml
+            understudy cluster snapshot: understudy cluster snapshot list --config conf/cluster.yaml
+            understudy cluster snapshot save: understudy cluster snapshot save --config conf/cluster.yaml
+            understudy cluster snapshot list: understudy cluster snapshot list --config conf/cluster.yaml
+            understudy cluster restore: understudy cluster restore --config conf/cluster.yaml --snapshot snapshot.db
+            understudy cluster recover: understudy cluster recover --config conf/cluster.yaml
+            understudy pki: understudy pki init --dir pki
+            understudy pki init: understudy pki init --dir pki
+            understudy pki issue: understudy pki issue gateway-1 --dir pki --host gateway-1.example,10.0.0.7 --for server
+            understudy pki issue: understudy pki issue alice --dir pki --common-name alice --for client
+            understudy cluster supervise: understudy cluster supervise --config conf/cluster.yaml
+            understudy cluster supervise: understudy cluster supervise status
+            understudy cluster supervise status: understudy cluster supervise status --url http://127.0.0.1:8082
+            understudy cluster supervise pause: understudy cluster supervise pause
+            understudy cluster supervise resume: understudy cluster supervise resume
+            understudy bench reads: understudy bench reads
+            understudy bench watch: understudy bench watch
+            understudy bench mirror: understudy bench mirror
+            understudy bench kafka: understudy bench kafka
+            understudy bench cluster: understudy bench cluster
+            """);
+
+    private Examples() {}
+
+    /** Gives each command its examples. */
+    static void addTo(CommandLine command) {
+        List<String> lines = of(command);
+        if (!lines.isEmpty()) {
+            command.getCommandSpec()
+                    .usageMessage()
+                    .footerHeading("%nExamples:%n")
+                    .footer(lines.stream().map(line -> "  " + line).toArray(String[]::new));
+        }
+        command.getSubcommands().values().forEach(Examples::addTo);
+    }
+
+    static List<String> of(CommandLine command) {
+        return BY_COMMAND.getOrDefault(command.getCommandSpec().qualifiedName(), List.of());
+    }
+
+    private static Map<String, List<String>> read(String lines) {
+        return Arrays.stream(lines.split("\n", -1))
+                .filter(Predicate.not(String::isBlank))
+                .map(line -> line.split(": ", 2))
+                .collect(Collectors.groupingBy(
+                        parts -> parts[0], Collectors.mapping(parts -> parts[1], Collectors.toList())));
+    }
+}

@@ -1,0 +1,63 @@
+package io.understudy.cli;
+
+import io.understudy.metrics.Metric;
+import io.understudy.reference.MetricsReference;
+import java.util.List;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
+import picocli.CommandLine.Spec;
+
+/** {@code understudy metrics}: the reference of all meters. */
+@Command(
+        name = "metrics",
+        description = "Print what processes measure: every metric with its type, unit, tags and meaning.")
+final class MetricsCommand implements Runnable {
+
+    /** How the reference is printed. */
+    enum Form {
+        TEXT,
+        MARKDOWN
+    }
+
+    @Spec
+    private CommandSpec spec;
+
+    @Parameters(
+            arity = "0..1",
+            paramLabel = "PART",
+            defaultValue = "",
+            description = "Only metrics that have this in their name, or in the one Prometheus knows them by.")
+    private String part;
+
+    @Option(
+            names = "--output",
+            paramLabel = "FORM",
+            defaultValue = "text",
+            description = "${COMPLETION-CANDIDATES}; the default is text.")
+    private Form form;
+
+    @Override
+    public void run() {
+        var out = spec.commandLine().getOut();
+        if (form == Form.MARKDOWN) {
+            out.print(MetricsReference.markdown());
+        } else {
+            List<Metric> found = MetricsReference.sections().stream()
+                    .flatMap(section -> section.metrics().stream())
+                    .filter(metric -> metric.name().contains(part)
+                            || metric.prometheusName().contains(part))
+                    .toList();
+            found.forEach(metric -> out.print(entry(metric)));
+        }
+        out.flush();
+    }
+
+    private static String entry(Metric metric) {
+        String unit = metric.shownUnit().isEmpty() ? "" : ", " + metric.shownUnit();
+        String tags = metric.tags().isEmpty() ? "" : "    tags: " + MetricsReference.tags(metric, "") + "\n";
+        return "%s  %s%s\n    %s\n%s"
+                .formatted(metric.prometheusName(), metric.type().word(), unit, metric.meaning(), tags);
+    }
+}

@@ -1,0 +1,5 @@
+/** What a supervisor measures. */
+@NullMarked
+package io.understudy.cluster.metrics;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,74 @@
+package io.understudy.gateway.dashboard;
+
+import io.understudy.config.Configuration;
+import io.understudy.config.Setting;
+import io.understudy.tls.TlsFiles;
+import java.net.URI;
+import java.util.List;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What the dashboard shows.
+ *
+ * @param enabled whether there is one
+ * @param gateways where REST of other gateways is served
+ * @param mirrors where mirror processes tell their status
+ * @param supervisors where supervisors tell their state
+ * @param tls for those of them that speak it; null for the platform's trust and no certificate
+ */
+public record DashboardSettings(
+        boolean enabled,
+        List<URI> gateways,
+        List<URI> mirrors,
+        List<URI> supervisors,
+        @Nullable TlsFiles tls) {
+
+    /** This gateway and its source alone. */
+    public static final DashboardSettings DEFAULTS = new DashboardSettings(true, List.of(), List.of(), List.of(), null);
+
+    private static final String GROUP = "dashboard";
+
+    private static final Setting<Boolean> ENABLED = Setting.flag(
+                    "enabled", "Whether there is a dashboard, at rest.listen.")
+            .defaultsTo(true);
+    private static final Setting<List<URI>> GATEWAYS = Setting.uris(
+                    "gateways", "Where REST of other gateways is served, which the dashboard is to show.")
+            .optionally()
+            .example("http://gateway-2.example:8080");
+    private static final Setting<List<URI>> MIRRORS = Setting.uris(
+                    "mirrors", "Where mirror processes tell their status, by status.listen of theirs.")
+            .optionally()
+            .example("http://mirror-1.example:8081");
+    private static final Setting<List<URI>> SUPERVISORS = Setting.uris(
+                    "supervisors", "Where supervisors tell their state, by supervisor.listen of theirs.")
+            .optionally()
+            .example("http://supervisor-1.example:8082");
+
+    /** The settings as rows. */
+    public static final List<Setting<?>> ROWS = Setting.under(
+            GROUP,
+            Stream.concat(Stream.<Setting<?>>of(ENABLED, GATEWAYS, MIRRORS, SUPERVISORS), TlsFiles.ROWS.stream())
+                    .toList());
+
+    public DashboardSettings {
+        gateways = List.copyOf(gateways);
+        mirrors = List.copyOf(mirrors);
+        supervisors = List.copyOf(supervisors);
+    }
+
+    /**
+     * What {@link #ROWS} say.
+     *
+     * @throws IllegalArgumentException for a combination that can't work
+     */
+    public static DashboardSettings from(Configuration configuration) {
+        Configuration group = configuration.at(GROUP);
+        return new DashboardSettings(
+                group.get(ENABLED),
+                group.find(GATEWAYS).orElse(List.of()),
+                group.find(MIRRORS).orElse(List.of()),
+                group.find(SUPERVISORS).orElse(List.of()),
+                TlsFiles.from(group).orElse(null));
+    }
+}

@@ -1,0 +1,65 @@
+package io.understudy.gateway.dashboard;
+
+import io.micrometer.core.instrument.Timer;
+import io.micrometer.core.instrument.distribution.CountAtBucket;
+import java.util.Collection;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.OptionalDouble;
+import java.util.TreeMap;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * How long some share of what was timed since the last look took at most, out of the buckets that the timers count in: as
+ * exact as those are narrow. On one thread.
+ */
+final class LatencyShares {
+
+    /** By upper bound in nanoseconds, cumulative, of each timer. */
+    private Map<Double, Double> before = Map.of();
+
+    private TreeMap<Double, Double> recent = new TreeMap<>();
+    private double total;
+    private double totalBefore;
+
+    /** Looks at the timers, all of which have the same buckets. */
+    void look(Collection<Timer> timers) {
+        Map<Double, Double> now = new HashMap<>();
+        double count = 0;
+        for (Timer timer : timers) {
+            for (CountAtBucket bucket : timer.takeSnapshot().histogramCounts()) {
+                if (bucket.bucket() < Double.MAX_VALUE) {
+                    now.merge(bucket.bucket(TimeUnit.NANOSECONDS), bucket.count(), Double::sum);
+                }
+            }
+            count += timer.count();
+        }
+        TreeMap<Double, Double> since = new TreeMap<>();
+        now.forEach((bound, sum) -> since.put(bound, sum - before.getOrDefault(bound, 0.0)));
+        recent = since;
+        total = count - totalBefore;
+        totalBefore = count;
+        before = now;
+    }
+
+    /** In milliseconds; between two bounds in proportion. Empty if there was nothing. */
+    OptionalDouble millis(double share) {
+        if (total <= 0 || recent.isEmpty()) {
+            return OptionalDouble.empty();
+        }
+        double wanted = share * total;
+        double lowerBound = 0;
+        double below = 0;
+        for (Map.Entry<Double, Double> bucket : recent.entrySet()) {
+            if (bucket.getValue() >= wanted) {
+                double inside = bucket.getValue() - below;
+                double part = inside <= 0 ? 1 : (wanted - below) / inside;
+                return OptionalDouble.of((lowerBound + part * (bucket.getKey() - lowerBound)) / 1e6);
+            }
+            lowerBound = bucket.getKey();
+            below = bucket.getValue();
+        }
+        // Longer than the last bound; nobody knows how long.
+        return OptionalDouble.of(lowerBound / 1e6);
+    }
+}

@@ -1,0 +1,142 @@
+package io.understudy.gateway.dashboard;
+
+import io.micrometer.core.instrument.MeterRegistry;
+import io.understudy.gateway.metrics.GatewayMeter;
+import io.understudy.tls.TlsContext;
+import io.vertx.core.json.DecodeException;
+import io.vertx.core.json.JsonObject;
+import java.io.IOException;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
+import java.net.http.HttpTimeoutException;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+
+/** Asks the processes beside this one how they are: each again only once it has answered, or could have. For any thread. */
+final class Neighbours implements AutoCloseable {
+
+    static final Duration DEADLINE = Duration.ofSeconds(1);
+
+    /** A status that is longer is none. */
+    static final int MOST_BYTES = 4 << 20;
+
+    private static final int OK = 200;
+
+    private final TlsContext tls;
+    private final HttpClient http;
+    private final MeterRegistry registry;
+    private final Map<Neighbour, Standing> standings = new LinkedHashMap<>();
+
+    /**
+     * Asks nobody yet.
+     *
+     * @throws io.understudy.tls.TlsFileException if certificates or keys can't be read
+     */
+    Neighbours(DashboardSettings settings, MeterRegistry registry) {
+        this.registry = registry;
+        this.tls = TlsContext.of("dashboard", settings.tls(), registry);
+        this.http = tls.applyTo(HttpClient.newBuilder())
+                .version(HttpClient.Version.HTTP_1_1)
+                .connectTimeout(DEADLINE)
+                .build();
+        Stream.of(
+                        settings.gateways().stream().map(url -> new Neighbour(Neighbour.Kind.GATEWAY, url)),
+                        settings.mirrors().stream().map(url -> new Neighbour(Neighbour.Kind.MIRROR, url)),
+                        settings.supervisors().stream().map(url -> new Neighbour(Neighbour.Kind.SUPERVISOR, url)))
+                .flatMap(some -> some)
+                .forEach(neighbour -> standings.put(neighbour, new Standing()));
+    }
+
+    /**
+     * What one told last.
+     *
+     * @param status null if it never told
+     * @param problem why it doesn't tell now; null if it does
+     */
+    record Told(
+            Neighbour neighbour,
+            @Nullable JsonObject status,
+            @Nullable String problem) {}
+
+    private static final class Standing {
+        private final AtomicBoolean asking = new AtomicBoolean();
+        private volatile @Nullable JsonObject status;
+        private volatile @Nullable String problem = "not asked yet";
+    }
+
+    /** All of a kind, as configured. */
+    List<Told> of(Neighbour.Kind kind) {
+        return standings.entrySet().stream()
+                .filter(each -> each.getKey().kind() == kind)
+                .map(each -> new Told(each.getKey(), each.getValue().status, each.getValue().problem))
+                .toList();
+    }
+
+    /** Asks all who aren't being asked. */
+    void ask() {
+        standings.forEach(this::ask);
+    }
+
+    private void ask(Neighbour neighbour, Standing standing) {
+        if (!standing.asking.compareAndSet(false, true)) {
+            return;
+        }
+        long began = System.nanoTime();
+        var unused = http.sendAsync(
+                        HttpRequest.newBuilder(neighbour.page())
+                                .timeout(DEADLINE)
+                                .build(),
+                        answer -> new BoundedBody(MOST_BYTES))
+                // The request's own time-out ends with the headers of the answer.
+                .orTimeout(DEADLINE.toNanos(), TimeUnit.NANOSECONDS)
+                .thenApply(Neighbours::status)
+                .whenComplete((status, failure) -> {
+                    if (failure == null) {
+                        standing.status = status;
+                    }
+                    standing.problem = failure == null ? null : problem(failure);
+                    GatewayMeter.DASHBOARD_QUESTIONS
+                            .timer()
+                            .tags("kind", neighbour.kind().word(), "outcome", failure == null ? "ok" : "failed")
+                            .register(registry)
+                            .record(System.nanoTime() - began, TimeUnit.NANOSECONDS);
+                    standing.asking.set(false);
+                });
+    }
+
+    private static JsonObject status(HttpResponse<byte[]> answer) {
+        String body = new String(answer.body(), StandardCharsets.UTF_8);
+        if (answer.statusCode() != OK) {
+            throw new CompletionException(new IOException("HTTP " + answer.statusCode()));
+        }
+        try {
+            return new JsonObject(body);
+        } catch (DecodeException e) {
+            throw new CompletionException(new IOException("what answers there tells no status"));
+        }
+    }
+
+    private static String problem(Throwable failure) {
+        Throwable why =
+                failure instanceof CompletionException && failure.getCause() != null ? failure.getCause() : failure;
+        if (why instanceof TimeoutException || why instanceof HttpTimeoutException) {
+            return "no answer within " + DEADLINE.toMillis() + " ms";
+        }
+        return why.getMessage() == null ? "can't be reached" : why.getMessage();
+    }
+
+    @Override
+    public void close() {
+        tls.close();
+    }
+}

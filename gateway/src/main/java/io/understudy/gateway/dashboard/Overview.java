@@ -1,0 +1,216 @@
+package io.understudy.gateway.dashboard;
+
+import io.understudy.etcd.ClusterView;
+import io.understudy.etcd.Endpoint;
+import io.understudy.etcd.EtcdVersion;
+import io.understudy.etcd.Health;
+import io.understudy.etcd.Member;
+import io.understudy.etcd.Role;
+import io.understudy.gateway.member.StatusReport;
+import io.understudy.health.HealthChecks;
+import io.vertx.core.json.JsonArray;
+import io.vertx.core.json.JsonObject;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
+
+/** Everything as of now, as JSON: what {@code /v1/overview} answers. On one thread. */
+final class Overview {
+
+    /** A revision that was confirmed lately was so by a quorum, whatever single members say. */
+    private static final Duration CONFIRMED = Duration.ofSeconds(2);
+
+    /** What another gateway's status tells. */
+    private static final List<String> OF_GATEWAYS = List.of(
+            "name",
+            "version",
+            "ready",
+            "problem",
+            "revision",
+            "keys",
+            "bytes",
+            "staleness_ms",
+            "reads_per_s",
+            "watchers");
+
+    private final Subject subject;
+    private final Neighbours neighbours;
+    private final Rates rates;
+
+    Overview(Subject subject, Neighbours neighbours, Rates rates) {
+        this.subject = subject;
+        this.neighbours = neighbours;
+        this.rates = rates;
+    }
+
+    /** @param values of the sample taken just now */
+    JsonObject json(Instant now, Map<String, Double> values) {
+        ClusterView view = subject.source().get();
+        return new JsonObject()
+                .put("at", now.toString())
+                .put("gateway", gateway(values))
+                .put("core", view == null ? null : core(view))
+                .put("gateways", neighbours(Neighbour.Kind.GATEWAY, Overview::otherGateway))
+                .put("mirrors", neighbours(Neighbour.Kind.MIRROR, Overview::mirrors))
+                .put("supervisors", neighbours(Neighbour.Kind.SUPERVISOR, Overview::supervisor));
+    }
+
+    private JsonObject gateway(Map<String, Double> values) {
+        StatusReport report = subject.report();
+        StatusReport.Held held = report.replica().get();
+        Duration staleness = held.staleness();
+        List<HealthChecks.Outcome> outcomes = report.ready().outcomes();
+        JsonArray checks = new JsonArray();
+        outcomes.forEach(outcome -> checks.add(new JsonObject()
+                .put("name", outcome.name())
+                .put("ok", outcome.problem().isEmpty())
+                .put("told", outcome.problem().or(outcome::remark).orElse(null))));
+        return new JsonObject()
+                .put("name", report.name())
+                .put("version", report.version())
+                .put("ready", outcomes.stream().allMatch(outcome -> outcome.problem()
+                        .isEmpty()))
+                .put(
+                        "problem",
+                        outcomes.stream()
+                                .flatMap(outcome -> outcome.problem().stream().map(why -> outcome.name() + ": " + why))
+                                .findFirst()
+                                .orElse(null))
+                .put("checks", checks)
+                .put("source", source(report.source()))
+                .put("cluster_id", held.clusterId().isEmpty() ? null : held.clusterId())
+                .put("revision", held.revision())
+                .put("oldest_revision", subject.oldestRevision().getAsLong())
+                .put("keys", held.keys())
+                .put("bytes", held.bytes())
+                .put("staleness_ms", staleness == null ? null : staleness.toMillis())
+                .put("lag_revisions", subject.lagRevisions().getAsLong())
+                .put("reads_per_s", Sample.rounded(Rates.reads(values)))
+                .put("watchers", values.get(Rates.WATCHERS))
+                .put("watch_streams", rates.gauge("watch.streams") + rates.gauge("rest.streams"))
+                .put("connections", rates.gauge("connections"));
+    }
+
+    private static JsonObject source(@Nullable Object kind) {
+        return new JsonObject().put("kind", kind);
+    }
+
+    private JsonObject core(ClusterView view) {
+        List<Member> voters = view.members(Role.VOTER);
+        long healthy = voters.stream()
+                .filter(member -> member.health() == Health.HEALTHY)
+                .count();
+        long newest = view.members().stream()
+                .mapToLong(member -> member.revision().value())
+                .max()
+                .orElse(0);
+        int quorum = voters.size() / 2 + 1;
+        JsonArray members = new JsonArray();
+        view.members().forEach(member -> members.add(member(member, view, newest)));
+        return new JsonObject()
+                .put(
+                        "cluster_id",
+                        view.clusterId() == null ? null : view.clusterId().toString())
+                .put("quorum", standing(view, healthy, quorum))
+                .put("voters", voters.size())
+                .put("healthy_voters", healthy)
+                .put("tolerance", Math.max(0, healthy - quorum))
+                .put(
+                        "leader",
+                        view.leader().map(leader -> leader.id().toString()).orElse(null))
+                .put("members", members);
+    }
+
+    private String standing(ClusterView view, long healthy, int quorum) {
+        if (subject.unconfirmed().get().compareTo(CONFIRMED) < 0) {
+            return "held";
+        }
+        boolean unknown = view.members().isEmpty()
+                || view.members(Role.VOTER).stream().allMatch(member -> member.health() == Health.UNKNOWN);
+        return unknown ? "unknown" : healthy >= quorum ? "held" : "lost";
+    }
+
+    private static JsonObject member(Member member, ClusterView view, long newest) {
+        boolean told = member.revision().value() > 0;
+        JsonArray endpoints = new JsonArray();
+        member.endpoints().stream().map(Endpoint::toString).forEach(endpoints::add);
+        return new JsonObject()
+                .put("id", member.id().toString())
+                .put("name", member.name())
+                .put("role", word(member.role()))
+                .put("leads", view.leader().filter(member::equals).isPresent())
+                .put("health", word(member.health()))
+                .put("revision", told ? member.revision().value() : null)
+                .put("lag_revisions", told ? newest - member.revision().value() : null)
+                .put(
+                        "version",
+                        member.version().equals(EtcdVersion.UNKNOWN)
+                                ? null
+                                : member.version().toString())
+                .put("endpoints", endpoints);
+    }
+
+    private JsonArray neighbours(Neighbour.Kind kind, Function<JsonObject, JsonObject> shown) {
+        JsonArray all = new JsonArray();
+        for (Neighbours.Told told : neighbours.of(kind)) {
+            JsonObject status = told.status();
+            JsonObject one = status == null ? new JsonObject() : shown.apply(status);
+            all.add(one.put("url", told.neighbour().url().toString())
+                    .put("reachable", told.problem() == null)
+                    .put("told", told.problem()));
+        }
+        return all;
+    }
+
+    private static JsonObject otherGateway(JsonObject status) {
+        JsonObject shown = new JsonObject();
+        OF_GATEWAYS.forEach(field -> shown.put(field, status.getValue(field)));
+        return shown.put("source", source(status.getValue("source")));
+    }
+
+    private static JsonObject mirrors(JsonObject status) {
+        JsonArray mirrors = new JsonArray();
+        for (JsonObject mirror : mirrorsOf(status)) {
+            mirrors.add(mirror.copy()
+                    .put("source_kind", kind(mirror, "source"))
+                    .put("target_kind", kind(mirror, "target")));
+        }
+        return new JsonObject().put("mirrors", mirrors);
+    }
+
+    /** Those of a mirror process that its status tells of. */
+    static List<JsonObject> mirrorsOf(@Nullable JsonObject status) {
+        return status != null && status.getValue("mirrors") instanceof JsonArray mirrors
+                ? mirrors.stream()
+                        .filter(JsonObject.class::isInstance)
+                        .map(JsonObject.class::cast)
+                        .toList()
+                : List.of();
+    }
+
+    /** A mirror says in words where it copies from and to; the first is the kind. */
+    private static @Nullable String kind(JsonObject mirror, String end) {
+        return mirror.getValue(end) instanceof String words ? words.split(" ", 2)[0] : null;
+    }
+
+    private static JsonObject supervisor(JsonObject state) {
+        JsonObject cluster = state.getValue("cluster") instanceof JsonObject known ? known : new JsonObject();
+        return new JsonObject()
+                .put("name", state.getValue("supervisor"))
+                .put("standing", state.getValue("standing"))
+                .put("paused", state.getValue("paused"))
+                .put("looked_at", state.getValue("lookedAt"))
+                .put("quorum", cluster.getValue("quorum"))
+                .put("tolerance", cluster.getValue("tolerance"))
+                .put("decision", state.getValue("decision"))
+                .put("events", state.getValue("events"));
+    }
+
+    private static String word(Enum<?> constant) {
+        return constant.name().toLowerCase(Locale.ROOT);
+    }
+}

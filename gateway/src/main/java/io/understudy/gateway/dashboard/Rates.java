@@ -1,0 +1,111 @@
+package io.understudy.gateway.dashboard;
+
+import io.micrometer.core.instrument.Counter;
+import io.micrometer.core.instrument.Gauge;
+import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.Timer;
+import java.util.Collection;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.OptionalDouble;
+import java.util.stream.Stream;
+
+/** What the gateway's own metrics say of the time since the last look. On one thread. */
+final class Rates {
+
+    static final String WATCHERS = "watchers";
+
+    private static final String PREFIX = "understudy.gateway.";
+    private static final String READS = PREFIX + "reads";
+    private static final List<String> CONSISTENCIES = List.of("serializable", "bounded", "at-least", "linearizable");
+    private static final List<String> ORIGINS = List.of("replica", "learner", "gateway", "voter");
+
+    private final MeterRegistry registry;
+    private final LatencyShares latencies = new LatencyShares();
+    private final Map<String, Double> totals = new HashMap<>();
+    private long lookedNanos;
+
+    /** The first look tells rates since now. */
+    Rates(MeterRegistry registry, long nowNanos) {
+        this.registry = registry;
+        this.lookedNanos = nowNanos;
+        Map<String, Double> unused = look(nowNanos);
+    }
+
+    /** By series, in order; what isn't known is missing. */
+    Map<String, Double> look(long nowNanos) {
+        double seconds = Math.max(1e-3, (nowNanos - lookedNanos) / 1e9);
+        lookedNanos = nowNanos;
+        Map<String, Double> values = new LinkedHashMap<>();
+        CONSISTENCIES.forEach(
+                each -> values.put("reads." + each, rate("reads." + each, reads("consistency", each), seconds)));
+        ORIGINS.forEach(
+                each -> values.put("reads.from." + each, rate("reads.from." + each, reads("origin", each), seconds)));
+        latencies.look(readTimers());
+        put(values, "latency.p50_ms", latencies.millis(0.5));
+        put(values, "latency.p99_ms", latencies.millis(0.99));
+        values.put(WATCHERS, gauge("watchers"));
+        values.put("watch.events", rate("watch.events", counter("watch.events"), seconds));
+        values.put("apply", rate("apply", applied(), seconds));
+        return values;
+    }
+
+    /** All reads per second, of a look's values. */
+    static double reads(Map<String, Double> values) {
+        return CONSISTENCIES.stream()
+                .mapToDouble(each -> values.getOrDefault("reads." + each, 0.0))
+                .sum();
+    }
+
+    /** The sum of all gauges of the name. */
+    double gauge(String name) {
+        return registry.find(PREFIX + name).gauges().stream()
+                .mapToDouble(Gauge::value)
+                .filter(Double::isFinite)
+                .sum();
+    }
+
+    private double reads(String tag, String value) {
+        return registry.find(READS).tag(tag, value).counters().stream()
+                .mapToDouble(Counter::count)
+                .sum();
+    }
+
+    private double counter(String name) {
+        return registry.find(PREFIX + name).counters().stream()
+                .mapToDouble(Counter::count)
+                .sum();
+    }
+
+    private double applied() {
+        return registry.find(PREFIX + "replica.apply").timers().stream()
+                .mapToDouble(Timer::count)
+                .sum();
+    }
+
+    /** Of reads over gRPC and JSON, and of those over REST. */
+    private List<Timer> readTimers() {
+        Collection<Timer> calls = registry.find(PREFIX + "requests").timers();
+        Collection<Timer> rest = registry.find(PREFIX + "rest.requests").timers();
+        return Stream.concat(
+                        calls.stream().filter(timer -> tagged(timer, "method", "etcdserverpb.KV/Range")),
+                        rest.stream().filter(timer -> tagged(timer, "route", "/v1/kv")))
+                .toList();
+    }
+
+    private static boolean tagged(Timer timer, String tag, String beginning) {
+        String value = timer.getId().getTag(tag);
+        return value != null && value.startsWith(beginning);
+    }
+
+    private double rate(String series, double total, double seconds) {
+        Double before = totals.put(series, total);
+        return before == null ? 0 : Math.max(0, total - before) / seconds;
+    }
+
+    private static void put(Map<String, Double> values, String series, OptionalDouble value) {
+        value.ifPresent(known -> values.put(series, known));
+    }
+}

@@ -1,0 +1,30 @@
+package io.understudy.gateway.dashboard;
+
+import io.vertx.core.json.JsonObject;
+import java.util.Collections;
+import java.util.LinkedHashMap;
+import java.util.Map;
+
+/**
+ * Some figures at one moment.
+ *
+ * @param timeMillis since 1970
+ * @param values by name of the series; those that nobody knew are missing. In order
+ */
+record Sample(long timeMillis, Map<String, Double> values) {
+
+    Sample {
+        values = Collections.unmodifiableMap(new LinkedHashMap<>(values));
+    }
+
+    JsonObject json() {
+        JsonObject shown = new JsonObject();
+        values.forEach((name, value) -> shown.put(name, rounded(value)));
+        return new JsonObject().put("time", timeMillis).put("values", shown);
+    }
+
+    /** Three digits behind the point are more than anybody looks at. */
+    static double rounded(double value) {
+        return Math.round(value * 1_000) / 1_000.0;
+    }
+}

@@ -1,0 +1,24 @@
+package io.understudy.gateway.dashboard;
+
+import io.understudy.etcd.ClusterView;
+import io.understudy.gateway.member.StatusReport;
+import java.time.Duration;
+import java.util.function.LongSupplier;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The gateway, as its dashboard sees it. All are asked about once a second, on any thread, and answer at once.
+ *
+ * @param report what it says of itself
+ * @param source null if that is no cluster that could be asked
+ * @param unconfirmed for how long no quorum of the source has confirmed a revision
+ * @param oldestRevision of those that are held; 0 while none is
+ * @param lagRevisions behind the newest revision that any member has told
+ */
+public record Subject(
+        StatusReport report,
+        Supplier<@Nullable ClusterView> source,
+        Supplier<Duration> unconfirmed,
+        LongSupplier oldestRevision,
+        LongSupplier lagRevisions) {}

@@ -1,0 +1,129 @@
+package io.understudy.gateway.page;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.UncheckedIOException;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Properties;
+
+/**
+ * What is served of the dashboard: a table from paths to files, made once. A path that is not in it leads nowhere, whatever
+ * else the class path holds.
+ */
+public final class Page {
+
+    /** Below which everything but the page itself is served. */
+    static final String FOLDER = "/dashboard/";
+
+    private static final String WEBJARS = "/META-INF/resources/webjars/";
+
+    /** Our own files: beside this class, and below {@link #FOLDER}. */
+    static final List<String> FILES = List.of(
+            "app.js",
+            "banner.js",
+            "charts.js",
+            "checks.js",
+            "events.js",
+            "figures.js",
+            "format.js",
+            "graph.js",
+            "html.js",
+            "icons.svg",
+            "keybrowser.js",
+            "keybytes.js",
+            "keyvalue.js",
+            "keywatch.js",
+            "layout.css",
+            "login.js",
+            "mark.svg",
+            "members.js",
+            "mirrors.js",
+            "parts.css",
+            "peers.js",
+            "places.js",
+            "plot.css",
+            "samples.js",
+            "session.js",
+            "state.js",
+            "stream.js",
+            "theme.js",
+            "tokens.css",
+            "topology.css",
+            "topology.js");
+
+    private static final Map<String, String> TYPES = Map.of(
+            "html", "text/html; charset=utf-8",
+            "css", "text/css; charset=utf-8",
+            "js", "text/javascript; charset=utf-8",
+            "svg", "image/svg+xml");
+
+    private static final Page NONE = new Page(Map.of());
+
+    private final Map<String, Asset> assets;
+
+    private Page(Map<String, Asset> assets) {
+        this.assets = Map.copyOf(assets);
+    }
+
+    /** All of it. */
+    public static Page load() {
+        Map<String, Asset> assets = new HashMap<>();
+        assets.put("/", read("index.html", "html"));
+        FILES.forEach(file -> assets.put(FOLDER + file, read(file, file.substring(file.lastIndexOf('.') + 1))));
+        assets.put(FOLDER + "lit-html.js", library("lit-html", "lit-html.js"));
+        assets.put(FOLDER + "uplot.js", library("uplot", "dist/uPlot.iife.min.js"));
+        assets.put(FOLDER + "uplot.css", library("uplot", "dist/uPlot.min.css"));
+        return new Page(assets);
+    }
+
+    /** Nothing, at no path. */
+    public static Page none() {
+        return NONE;
+    }
+
+    /** What stands at a path of the REST port. */
+    public Optional<Asset> at(String path) {
+        return Optional.ofNullable(assets.get(path));
+    }
+
+    Map<String, Asset> assets() {
+        return assets;
+    }
+
+    /** Of the version that the build has chosen. */
+    private static Asset library(String name, String file) {
+        Properties built = new Properties();
+        String properties = "/META-INF/maven/org.webjars.npm/" + name + "/pom.properties";
+        try (InputStream in = resource(properties)) {
+            built.load(in);
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+        return read(
+                WEBJARS + name + "/" + built.getProperty("version") + "/" + file,
+                file.substring(file.lastIndexOf('.') + 1));
+    }
+
+    private static Asset read(String resource, String ending) {
+        try (InputStream in = resource(resource)) {
+            String type = TYPES.get(ending);
+            if (type == null) {
+                throw new IllegalStateException("nobody knows the type of " + resource);
+            }
+            return new Asset(type, in.readAllBytes());
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    private static InputStream resource(String name) {
+        InputStream in = Page.class.getResourceAsStream(name);
+        if (in == null) {
+            throw new IllegalStateException(name + " is missing in this build");
+        }
+        return in;
+    }
+}

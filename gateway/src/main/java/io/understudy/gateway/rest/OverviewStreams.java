@@ -1,0 +1,112 @@
+package io.understudy.gateway.rest;
+
+import io.grpc.Status;
+import io.understudy.gateway.api.ApiException;
+import io.understudy.gateway.api.Permission;
+import io.understudy.gateway.caller.Principal;
+import io.understudy.gateway.caller.ReadPermissions;
+import io.understudy.gateway.dashboard.Dashboard;
+import io.vertx.core.Context;
+import io.vertx.core.Future;
+import io.vertx.core.buffer.Buffer;
+import io.vertx.core.http.HttpServerResponse;
+import io.vertx.core.internal.ContextInternal;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Objects;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
+/** Those who watch the dashboard, on one event loop, on which alone it is used where nothing else is said. */
+final class OverviewStreams {
+
+    /** Each is sent some kilobytes a second. */
+    static final int MOST = 100;
+
+    /** How often it is asked whether who was permitted to watch still is, in looks. */
+    private static final int LOOKS_BETWEEN_CHECKS = 5;
+
+    private final Context context = Objects.requireNonNull(ContextInternal.current(), "not on an event loop");
+    private final Dashboard dashboard;
+    private final ReadPermissions permissions;
+    private final Set<Stream> open = new LinkedHashSet<>();
+    private int looks;
+    private boolean closed;
+
+    OverviewStreams(Dashboard dashboard, ReadPermissions permissions) {
+        this.dashboard = dashboard;
+        this.permissions = permissions;
+        dashboard.watch(moment -> context.runOnContext(now -> tell(moment)));
+    }
+
+    private record Stream(Principal who, HttpServerResponse response) {}
+
+    /**
+     * Goes on with every look, after the samples of before.
+     *
+     * @param who was just permitted to
+     * @param afterMillis the samples up to then are known to the client
+     */
+    void open(RestExchange exchange, Principal who, long afterMillis) {
+        if (open.size() >= MOST) {
+            exchange.refuse(new Problem(
+                    429,
+                    Status.Code.RESOURCE_EXHAUSTED,
+                    "understudy: too many watch the dashboard: " + MOST + " on one event loop"));
+            return;
+        }
+        var unused = dashboard
+                .history(afterMillis)
+                .whenComplete((history, failure) -> context.runOnContext(now -> begin(exchange, who, history)));
+    }
+
+    private void begin(RestExchange exchange, Principal who, @Nullable Buffer history) {
+        if (closed || history == null) {
+            exchange.refuse(new Problem(503, Status.Code.UNAVAILABLE, "etcdserver: server stopped"));
+            return;
+        }
+        HttpServerResponse response = exchange.stream(StreamForm.EVENTS.contentType());
+        if (response != null) {
+            Stream stream = new Stream(who, response);
+            open.add(stream);
+            response.closeHandler(gone -> open.remove(stream));
+            Future<Void> unused = response.write(history);
+        }
+    }
+
+    private void tell(Dashboard.Moment moment) {
+        looks++;
+        for (Stream stream : List.copyOf(open)) {
+            // Who is behind is told of the next look instead: it makes this one old.
+            if (!stream.response().writeQueueFull()) {
+                Future<Void> unused = stream.response().write(moment.event());
+            }
+            if (looks % LOOKS_BETWEEN_CHECKS == 0) {
+                check(stream);
+            }
+        }
+    }
+
+    /** While nobody can tell it goes on: then of all times operators look, and at little that metrics don't show. */
+    private void check(Stream stream) {
+        var unused = permissions.check(stream.who(), Permission.Standing.ROOT).onFailure(why -> {
+            if (!(why instanceof ApiException refusal) || refusal.code() != Status.Code.UNAVAILABLE) {
+                end(stream);
+            }
+        });
+    }
+
+    private void end(Stream stream) {
+        if (open.remove(stream)) {
+            Future<Void> unused = stream.response().end();
+        }
+    }
+
+    /** Ends all, and begins no more. For any thread. */
+    void close() {
+        context.runOnContext(now -> {
+            closed = true;
+            List.copyOf(open).forEach(this::end);
+        });
+    }
+}

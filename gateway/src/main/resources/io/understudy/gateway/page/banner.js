@@ -1,0 +1,132 @@
+// The states that matter, each with a face: what is wrong, since when, and what still works.
+import { html, icon, nothing } from './html.js';
+import { address, duration, time, whole } from './format.js';
+import { nameOf } from './members.js';
+import { age, STALE_MS } from './state.js';
+
+const HIGH_STALENESS_MS = 3_000;
+
+/** Those of now, the worst first: {level, icon, title, text, key, retry?}. Their words change with the state only. */
+export function faces(state) {
+  const { link, overview } = state;
+  const found = [];
+  const lost = link.phase === 'lost';
+  const asOf = overview === null ? null : time(state.receivedAt);
+  if (lost) {
+    found.push({
+      key: 'disconnected', level: overview === null ? 'warn' : 'bad', icon: 'lost', retry: true,
+      title: `Disconnected since ${time(link.since)}`,
+      text: asOf === null
+        ? 'The gateway does not answer. This page tries again by itself.'
+        : `The gateway does not answer. All that is shown is as of ${asOf}. This page tries again by itself.`,
+    });
+  } else if (overview !== null && age() > STALE_MS && link.phase !== 'refused' && link.phase !== 'needed') {
+    found.push({
+      key: 'stale', level: 'warn', icon: 'clock',
+      title: `No news since ${asOf}`,
+      text: 'The gateway is connected but says nothing. What is shown may have changed.',
+    });
+  }
+  if (overview === null) {
+    return found;
+  }
+  const { gateway, core } = overview;
+  if (core?.quorum === 'lost') {
+    found.unshift(quorumLost(core, gateway));
+  }
+  if (gateway?.ready === false) {
+    found.push({
+      key: 'not-ready', level: 'bad', icon: 'bad', title: 'This gateway is not ready', text: gateway.problem ?? '',
+    });
+  } else if (!lost && gateway?.staleness_ms > HIGH_STALENESS_MS && core?.quorum !== 'lost') {
+    found.push({
+      key: 'staleness', level: 'warn', icon: 'clock', title: 'The replica is stale',
+      text: 'No voter has confirmed for a while that it is current. Serializable reads are served as of then; '
+        + 'linearizable reads wait.',
+    });
+  }
+  for (const member of core?.members ?? []) {
+    if (member.health === 'unreachable' || member.health === 'leaderless') {
+      found.push({
+        key: `member ${member.id}`, level: 'warn', icon: 'warn',
+        title: `${nameOf(member)} is ${member.health}`, text: member.told ?? '',
+      });
+    }
+  }
+  for (const [kind, peers] of [['Gateway', overview.gateways], ['Mirror process', overview.mirrors],
+    ['Supervisor', overview.supervisors]]) {
+    for (const peer of peers ?? []) {
+      if (peer.reachable === false) {
+        found.push({
+          key: peer.url, level: 'warn', icon: 'cut',
+          title: `${kind} ${address(peer.url)} does not answer`, text: peer.told ?? '',
+        });
+      } else if (kind === 'Gateway' && peer.ready === false) {
+        found.push({
+          key: peer.url, level: 'warn', icon: 'warn',
+          title: `Gateway ${peer.name ?? address(peer.url)} is not ready`, text: peer.problem ?? '',
+        });
+      }
+    }
+  }
+  for (const mirror of (overview.mirrors ?? []).flatMap((peer) => (peer.reachable ? peer.mirrors ?? [] : []))) {
+    if (mirror.state === 'failed' || mirror.state === 'retrying' || mirror.state === 'stopped') {
+      found.push({
+        key: `mirror ${mirror.name}`, level: mirror.state === 'retrying' ? 'warn' : 'bad',
+        icon: mirror.state === 'retrying' ? 'warn' : 'bad',
+        title: `Mirror ${mirror.name} ${mirror.state === 'retrying' ? 'is retrying' : `has ${mirror.state}`}`,
+        text: mirror.lastError ?? mirror.reason ?? '',
+      });
+    }
+  }
+  return found;
+}
+
+function quorumLost(core, gateway) {
+  const needed = Math.floor(core.voters / 2) + 1;
+  return {
+    key: 'quorum', level: 'bad', icon: 'bad', loud: true,
+    title: 'Quorum lost',
+    text: `${core.healthy_voters} of ${core.voters} voters are healthy; ${needed} are needed.`,
+    works: `serializable reads and watches at this gateway, as of revision ${whole(gateway?.revision)}`,
+    fails: 'writes, linearizable reads, leases and changes of members, until enough voters are back',
+  };
+}
+
+export function alert(state) {
+  const face = faces(state).find((each) => each.loud);
+  return face === undefined ? nothing : html`
+    <div class="face bad loud" data-face="quorum">
+      ${icon('bad')}
+      <div><strong>${face.title}</strong> <span>${face.text}</span>
+        <dl><div><dt>Still works</dt><dd>${face.works}</dd></div><div><dt>Does not</dt><dd>${face.fails}</dd></div></dl>
+      </div>
+    </div>`;
+}
+
+export function banners(state, retry) {
+  const quiet = faces(state).filter((each) => !each.loud);
+  return quiet.map((face) => html`
+    <div class="face ${face.level}" data-face=${face.key}>
+      ${icon(face.icon)}
+      <div><strong>${face.title}</strong>${/^[A-Z]/.test(face.text) || face.text === '' ? '. ' : ': '}<span>${face.text}</span></div>
+      ${face.retry ? html`<button type="button" @click=${retry}>Try now</button>` : nothing}
+    </div>`);
+}
+
+/** What the header says of the connection, for all states. */
+export function pulse(state) {
+  const { phase, since } = state.link;
+  const old = age();
+  if (phase === 'live' && old !== null && old <= STALE_MS) {
+    return html`<span class="pulse ok" data-phase="live">${icon('live')}<span>Live</span></span>`;
+  }
+  const [word, shape, level] = {
+    connecting: ['Connecting', 'clock', 'unknown'],
+    live: [old === null ? 'Waiting' : `No news for ${duration(Math.round(old / 1000) * 1000)}`, 'clock', 'warn'],
+    lost: [`Disconnected ${since ? time(since) : ''}`, 'lost', 'bad'],
+    needed: ['Sign in', 'key', 'warn'],
+    refused: ['Refused', 'key', 'warn'],
+  }[phase];
+  return html`<span class="pulse ${level}" data-phase=${phase}>${icon(shape)}<span>${word}</span></span>`;
+}

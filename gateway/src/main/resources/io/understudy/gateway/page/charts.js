@@ -1,0 +1,177 @@
+// The last 15 minutes as lines. Series differ by dashes as well as by colour.
+const MINUTES_SHOWN = 15;
+const HEIGHT = 148;
+const DASHES = [[], [7, 4], [2, 3], [10, 3, 2, 3], [4, 2], [1, 4]];
+
+const CHARTS = [
+  { id: 'consistency', title: 'Reads by consistency', unit: 'per s', series: ['serializable', 'bounded', 'at-least', 'linearizable']
+    .map((name) => [`reads.${name}`, name]) },
+  { id: 'source', title: 'Reads by who answered', unit: 'per s', series: ['replica', 'learner', 'gateway', 'voter']
+    .map((name) => [`reads.from.${name}`, name]) },
+  { id: 'latency', title: 'Latency of reads', unit: 'ms', series: [['latency.p50_ms', 'p50'], ['latency.p99_ms', 'p99']] },
+  { id: 'staleness', title: 'Staleness', unit: 'ms', series: [['staleness_ms', 'this gateway']] },
+  { id: 'lag', title: 'Lag of mirrors', unit: 'ms', pattern: /^mirror\.(.*)\.lag_ms$/, of: 'No mirror to show yet' },
+  { id: 'apply', title: 'Commits applied', unit: 'per s', series: [['apply', 'this gateway']] },
+  { id: 'watchers', title: 'Watchers', unit: 'watchers', series: [['watchers', 'this gateway']] },
+  { id: 'events', title: 'Events told to watchers', unit: 'per s', series: [['watch.events', 'this gateway']] },
+];
+
+const amount = new Intl.NumberFormat('en', { maximumFractionDigits: 1 });
+const tick = new Intl.NumberFormat('en', { notation: 'compact', maximumFractionDigits: 1 });
+const clock = (seconds) => {
+  const at = new Date(seconds * 1000);
+  return `${String(at.getHours()).padStart(2, '0')}:${String(at.getMinutes()).padStart(2, '0')}`;
+};
+
+function element(tag, className, text = '') {
+  const made = document.createElement(tag);
+  made.className = className;
+  made.textContent = text;
+  return made;
+}
+
+/** One chart in its card. */
+class Chart {
+  #plot = null;
+  #names = [];
+  #hovered = null;
+  #values = [];
+
+  constructor(definition, samples) {
+    this.definition = definition;
+    this.samples = samples;
+    this.card = element('figure', 'card chart');
+    this.card.dataset.chart = definition.id;
+    const caption = element('figcaption', 'caption');
+    caption.append(element('h3', '', definition.title), element('span', 'unit', definition.unit));
+    this.canvas = element('div', 'plot');
+    this.canvas.setAttribute('role', 'img');
+    this.nothing = element('p', 'nothing', definition.of ?? 'Nothing to show yet');
+    this.legend = element('ul', 'legend');
+    const frame = element('div', 'frame');
+    frame.append(this.canvas, this.nothing);
+    this.card.append(caption, frame, this.legend);
+    this.#describe();
+    new ResizeObserver(() => this.#fit()).observe(frame);
+  }
+
+  #series() {
+    const { pattern, series } = this.definition;
+    return series ?? this.samples.names(pattern).map((name) => [name, pattern.exec(name)[1]]);
+  }
+
+  #fit() {
+    const width = this.canvas.parentElement.clientWidth;
+    if (this.#plot !== null && width > 0 && width !== this.#plot.width) {
+      this.#plot.setSize({ width, height: HEIGHT });
+    }
+  }
+
+  /** Anew: other series, or other colours. */
+  rebuild() {
+    this.#plot?.destroy();
+    this.#plot = null;
+    const series = this.#series();
+    this.#names = series.map(([name]) => name);
+    const style = getComputedStyle(document.documentElement);
+    const colour = (name) => style.getPropertyValue(name).trim();
+    const axis = {
+      stroke: colour('--muted'), font: `11px ${colour('--sans')}`, gap: 4,
+      grid: { stroke: colour('--grid'), width: 1 }, ticks: { show: false },
+    };
+    const range = () => {
+      const end = (this.samples.times.at(-1) ?? Date.now()) / 1000;
+      return [end - MINUTES_SHOWN * 60, end];
+    };
+    const options = {
+      width: this.canvas.parentElement.clientWidth || 300,
+      height: HEIGHT,
+      padding: [8, 10, 0, 0],
+      legend: { show: false },
+      cursor: { sync: { key: 'understudy' }, y: false, drag: { x: false, y: false }, points: { size: 6 } },
+      scales: { x: { time: true, range }, y: { range: (plot, low, high) => [0, high > 0 ? high * 1.15 : 1] } },
+      axes: [
+        { ...axis, size: 24, space: 70, values: (plot, splits) => splits.map(clock) },
+        { ...axis, size: 46, space: 32, values: (plot, splits) => splits.map((each) => tick.format(each)) },
+      ],
+      series: [{}, ...series.map(([, label], i) => ({
+        label, stroke: colour(`--series-${i % 6}`), width: 1.6, dash: DASHES[i % DASHES.length], points: { show: false },
+        fill: series.length === 1 ? colour('--series-fill') : undefined,
+      }))],
+      hooks: { setCursor: [(plot) => this.#hover(plot.cursor.idx)] },
+    };
+    this.#plot = new uPlot(options, this.#data(), this.canvas);
+    this.#plot.root.querySelectorAll('canvas').forEach((canvas) => canvas.setAttribute('aria-hidden', 'true'));
+    this.#values = [];
+    this.legend.replaceChildren(...series.map(([, label], i) => this.#entry(label, i)));
+    this.#tell();
+  }
+
+  #entry(label, i) {
+    const swatch = document.createElementNS('http://www.w3.org/2000/svg', 'svg');
+    swatch.setAttribute('class', `swatch series-${i % 6}`);
+    swatch.setAttribute('viewBox', '0 0 22 4');
+    swatch.setAttribute('aria-hidden', 'true');
+    const line = document.createElementNS('http://www.w3.org/2000/svg', 'path');
+    line.setAttribute('d', 'M0 2H22');
+    line.setAttribute('stroke-dasharray', DASHES[i % DASHES.length].join(' '));
+    swatch.append(line);
+    const value = element('span', 'now');
+    this.#values.push(value);
+    const entry = document.createElement('li');
+    entry.append(swatch, element('span', 'label', label), value);
+    return entry;
+  }
+
+  #data() {
+    return [this.samples.times.map((time) => time / 1000), ...this.#names.map((name) => this.samples.column(name))];
+  }
+
+  update() {
+    const names = this.#series().map(([name]) => name);
+    if (this.#plot === null || names.join() !== this.#names.join()) {
+      this.rebuild();
+    } else {
+      this.#plot.setData(this.#data());
+    }
+    this.nothing.hidden = this.#names.some((name) => this.samples.column(name).some((value) => value !== null));
+    this.#tell();
+  }
+
+  #hover(index) {
+    this.#hovered = index ?? null;
+    this.#tell();
+  }
+
+  #tell() {
+    const { times } = this.samples;
+    const at = this.#hovered !== null && this.#hovered < times.length ? this.#hovered : times.length - 1;
+    this.#names.forEach((name, i) => {
+      const value = this.samples.column(name)[at] ?? null;
+      this.#values[i].textContent = value === null ? '–' : amount.format(value);
+    });
+    if (this.#hovered === null) {
+      this.#describe();
+    }
+  }
+
+  /** For those who hear the page: asked for, not announced. */
+  #describe() {
+    const { title, unit } = this.definition;
+    const now = this.#series().map(([name, label]) => {
+      const value = this.samples.latest(name);
+      return `${label} ${value === null ? 'unknown' : `${amount.format(value)} ${unit}`}`;
+    });
+    this.canvas.setAttribute('aria-label', `${title}, chart of the last ${MINUTES_SHOWN} minutes. Now: ${now.join(', ') || 'nothing'}`);
+  }
+}
+
+/** All charts, into their place; gives what is called whenever there are new samples, and whenever colours change. */
+export function charts(host, samples) {
+  const all = CHARTS.map((definition) => new Chart(definition, samples));
+  host.replaceChildren(...all.map((chart) => chart.card));
+  return {
+    update: () => all.forEach((chart) => chart.update()),
+    recolour: () => all.forEach((chart) => chart.rebuild()),
+  };
+}

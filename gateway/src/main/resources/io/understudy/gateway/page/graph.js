@@ -1,0 +1,108 @@
+// The picture as a tree of what feeds what: nodes with their state, and of each the feed that reaches it.
+import { address, duration, rate, whole } from './format.js';
+import { HEALTH, seated } from './members.js';
+import { STATES } from './mirrors.js';
+import { place } from './places.js';
+
+/** The root node, with children; null while nothing is known. */
+export function graph({ overview, samples }) {
+  if (!overview?.gateway) {
+    return null;
+  }
+  const nodes = new Map();
+  const root = overview.core
+    ? { id: 'core', kind: 'core', title: 'Core cluster', members: seated(overview.core.members ?? []),
+      quorum: overview.core.quorum, state: quorumState(overview.core), children: [] }
+    : { id: 'source', kind: overview.gateway.source?.kind ?? 'etcd', title: overview.gateway.source?.kind === 'kafka' ? 'Kafka' : 'Source',
+      subtitle: overview.gateway.source?.name ?? '', state: 'unknown', children: [] };
+  nodes.set(root.id, root);
+  const coreUrls = new Set(root.members?.flatMap((member) => member.endpoints ?? []).map(address));
+
+  const hang = (parent, node, feed) => {
+    node.children ??= [];
+    node.feed = feed;
+    parent.children.push(node);
+    nodes.set(node.id, node);
+    return node;
+  };
+  const of = (where) => nodes.get(where.id)
+    ?? (where.urls.some((url) => coreUrls.has(address(url))) ? root : undefined);
+
+  const self = overview.gateway;
+  hang(root, gatewayNode({ ...self, reachable: true }, 'gateway self', 'this gateway'),
+    { perSecond: samples.latest('apply'), unit: 'commits', lagMs: self.staleness_ms, state: self.ready === false ? 'warn' : 'ok' });
+
+  // Of a process that does not answer there is what it told last.
+  const mirrors = (overview.mirrors ?? []).flatMap((process) => (process.mirrors ?? [])
+    .map((each) => (process.reachable ? each : { ...each, gone: process.told ?? 'does not answer' })));
+  // A mirror's source may be another one's target, whatever their order.
+  const waiting = [...mirrors];
+  for (let round = 0; waiting.length > 0 && round <= mirrors.length; round++) {
+    for (const mirror of waiting.splice(0)) {
+      const from = of(place(mirror.source)) ?? (round === mirrors.length || !targeted(mirrors, mirror) ? root : undefined);
+      if (from === undefined) {
+        waiting.push(mirror);
+      } else {
+        hangMirror(from, mirror, hang, nodes);
+      }
+    }
+  }
+  for (const peer of overview.gateways ?? []) {
+    hang(sourceOf(peer, nodes, root), gatewayNode(peer, `gateway ${peer.url}`, address(peer.url)), {
+      perSecond: null, lagMs: peer.reachable ? peer.staleness_ms : null,
+      state: peer.reachable === false ? 'bad' : peer.ready === false ? 'warn' : 'ok',
+    });
+  }
+  return root;
+}
+
+function targeted(mirrors, mirror) {
+  const from = place(mirror.source).id;
+  return mirrors.some((each) => each !== mirror && place(each.target).id === from);
+}
+
+function quorumState(core) {
+  if (core.quorum !== 'held') {
+    return core.quorum === 'lost' ? 'bad' : 'unknown';
+  }
+  return (core.members ?? []).every((member) => HEALTH[member.health] === 'ok') ? 'ok' : 'warn';
+}
+
+function gatewayNode(gateway, id, subtitle) {
+  const gone = gateway.reachable === false;
+  return {
+    id, kind: 'gateway', title: gateway.name ?? 'Gateway', subtitle,
+    state: gone ? 'bad' : gateway.ready === false ? 'warn' : gateway.ready ? 'ok' : 'unknown',
+    word: gone ? 'does not answer' : gateway.ready === false ? 'not ready' : 'ready',
+    facts: gone ? [] : [`${rate(gateway.reads_per_s)} reads per s`, `${whole(gateway.watchers)} watchers`],
+    told: gone ? gateway.told : gateway.problem,
+  };
+}
+
+function hangMirror(from, mirror, hang, nodes) {
+  const level = mirror.gone ? 'bad' : STATES[mirror.state] ?? 'unknown';
+  const flows = !mirror.gone && (mirror.state === 'synced' || mirror.state === 'syncing');
+  const node = hang(from, {
+    id: `mirror ${mirror.name}`, kind: 'mirror', title: mirror.name, subtitle: 'mirror', state: level,
+    word: mirror.gone ? 'does not answer' : mirror.state, facts: [], told: mirror.gone ?? (level === 'ok' ? null : mirror.reason),
+  }, { perSecond: flows ? mirror.changesPerSecond : null, unit: 'changes', lagMs: null, state: level });
+  const where = place(mirror.target);
+  const lag = { perSecond: flows ? mirror.changesPerSecond : null, unit: 'changes', lagMs: mirror.gone ? null : mirror.lagMillis,
+    state: level };
+  if (nodes.has(where.id)) {
+    // A second mirror into the same: said at the mirror, as a tree has one way to each.
+    node.facts.push(`also into ${where.label}, ${duration(lag.lagMs)} behind`);
+    return;
+  }
+  hang(node, {
+    id: where.id, kind: where.kind, topic: where.topic, urls: where.urls,
+    title: where.kind === 'kafka' ? 'Kafka' : 'etcd cluster', subtitle: where.kind === 'kafka' ? `topic ${where.topic}` : where.urls.map(address).join(', '),
+    state: null, facts: mirror.checkpoint ? [`at revision ${whole(mirror.checkpoint.revision)}`] : [],
+  }, lag);
+}
+
+/** A gateway tells the kind of its source only: there is seldom more than one of those that it can be. */
+function sourceOf(gateway, nodes, root) {
+  const topic = [...nodes.values()].find((node) => node.kind === 'kafka');
+  return gateway.source?.kind === 'kafka' && topic ? topic : root;
+}

@@ -1,0 +1,145 @@
+// One key: its value in three forms, and what it was before.
+import { empty, html, icon, mark, nothing } from './html.js';
+import { plural, size, whole } from './format.js';
+import { bytesOf, hex, percent, prettyJson, shown, textOf } from './keybytes.js';
+import { ask, Refusal } from './session.js';
+import { openStream } from './stream.js';
+
+const FORMS = [['text', 'Text'], ['json', 'JSON'], ['hex', 'Hex']];
+const MOST_SHOWN = 64 << 10;
+const MOST_HISTORY = 200;
+const QUIET_MS = 3_700_000;
+
+/** What is chosen; null for nothing. */
+export class KeyValue {
+  #show;
+  #oldest;
+  #chosen = null;
+
+  /** oldest() is the first revision that can still be had, null if nobody knows. */
+  constructor(show, oldest) {
+    this.#show = show;
+    this.#oldest = oldest;
+  }
+
+  isChosen(id) {
+    return this.#chosen?.id === id;
+  }
+
+  clear() {
+    this.#chosen?.stream?.close();
+    this.#chosen = null;
+  }
+
+  async choose(bytes) {
+    this.clear();
+    const id = percent(bytes);
+    const chosen = { id, bytes, entry: null, problem: null, form: null, all: false, history: null, stream: null, gap: null };
+    this.#chosen = chosen;
+    this.#show();
+    try {
+      chosen.entry = await this.#read(bytes, id);
+      const value = bytesOf(chosen.entry.value, chosen.entry.value_encoding);
+      const text = textOf(value);
+      const json = text === null || !/^\s*[[{]/.test(text) ? null : prettyJson(text);
+      chosen.value = { bytes: value, text, json: json ?? (text === null ? null : prettyJson(text)) };
+      chosen.form = json !== null ? 'json' : text !== null ? 'text' : 'hex';
+    } catch (why) {
+      chosen.problem = why;
+    }
+    this.#show();
+  }
+
+  #read(bytes, id) {
+    // A browser takes these for steps in the path, encoded or not.
+    return id === '.' || id === '..'
+      ? ask(`/v1/kv?prefix=${id}&limit=1&consistency=serializable`).then((page) => page.kvs[0])
+      : ask(`/v1/kv/${id}?consistency=serializable`);
+  }
+
+  #openHistory(from) {
+    const chosen = this.#chosen;
+    chosen.history ??= [];
+    const path = `/v1/watch?key=${chosen.id}&revision=${from}`;
+    chosen.stream = openStream(path, QUIET_MS, {
+      opened: () => {},
+      lost: () => {},
+      refused: (why) => {
+        chosen.problem = why;
+        this.#show();
+      },
+      event: ({ name, data }) => {
+        const told = JSON.parse(data);
+        if (name === 'gap') {
+          chosen.stream.close();
+          chosen.gap = told.compact_revision;
+          this.#openHistory(told.compact_revision);
+        } else {
+          told.changes.forEach((change) => chosen.history.unshift(change));
+          chosen.history.length = Math.min(chosen.history.length, MOST_HISTORY);
+          this.#show();
+        }
+      },
+    });
+    this.#show();
+  }
+
+  render() {
+    const chosen = this.#chosen;
+    if (chosen === null) {
+      return html`<div class="detail">${empty('Choose a key to see its value')}</div>`;
+    }
+    return html`<section class="detail" aria-label="Key">
+      <h3 class="code key-name" id="key-name" tabindex="-1">${shown(chosen.bytes)}</h3>
+      ${chosen.problem !== null ? refused(chosen.problem) : chosen.entry === null ? empty('Loading') : this.#value(chosen)}
+      ${chosen.problem !== null ? nothing : this.#history(chosen)}</section>`;
+  }
+
+  #value(chosen) {
+    const { entry, value, form } = chosen;
+    const content = form === 'hex' ? null : value[form];
+    const all = chosen.all || value.bytes.length <= MOST_SHOWN;
+    const text = form === 'hex' ? hex(all ? value.bytes : value.bytes.subarray(0, MOST_SHOWN >> 2)) : all ? content : content.slice(0, MOST_SHOWN);
+    return html`
+      <p class="below">${size(value.bytes.length)}, version ${whole(entry.version)}, created at revision
+        ${whole(entry.create_revision)}, changed at ${whole(entry.mod_revision)}${entry.lease ? `, lease ${entry.lease}` : ''}</p>
+      <fieldset class="forms"><legend class="hidden">Show the value as</legend>${FORMS.map(([id, name]) => html`
+        <label><input type="radio" name="form" value=${id} .checked=${form === id} ?disabled=${id !== 'hex' && value[id] === null}
+          @change=${() => { chosen.form = id; this.#show(); }}><span>${name}</span></label>`)}</fieldset>
+      <pre class="code value" tabindex="0" aria-label="Value" data-form=${form}>${text}</pre>
+      ${all ? nothing : html`<button type="button" @click=${() => { chosen.all = true; this.#show(); }}>Show all of it</button>`}`;
+  }
+
+  #history(chosen) {
+    if (chosen.history === null) {
+      return html`<button type="button" class="ask-history" @click=${() => this.#openHistory(this.#oldest() ?? 1)}>History</button>`;
+    }
+    return html`<h4>History <span class="below">${plural(chosen.history.length, 'change')} kept${chosen.gap === null ? ''
+      : `, from revision ${whole(chosen.gap)}`}; new ones appear by themselves</span></h4>
+      <ol class="history" tabindex="0" aria-label="History, newest first">${chosen.history.map((change) => html`<li data-revision=${change.mod_revision}>
+        <span class="when">${whole(change.mod_revision)}</span> ${change.type === 'put'
+          ? html`<span class="change">put</span><span class="code snippet">${snippet(change)}</span>`
+          : html`<span class="change delete">delete</span>`}</li>`)}</ol>`;
+  }
+}
+
+/** The begin of a value, in one line. */
+export function snippet(change) {
+  const bytes = bytesOf(change.value, change.value_encoding);
+  const head = shown(bytes.length > 400 && change.value_encoding === 'base64' ? bytes.subarray(0, 100) : bytes);
+  return head.length > 200 ? `${head.slice(0, 200)}…` : head;
+}
+
+/** Why there is nothing to see. */
+export function refused(why) {
+  const word = why instanceof Refusal
+    ? { 401: 'Sign in to see this', 403: 'You are not permitted to see this', 404: 'There is no such key any more' }[why.status]
+      ?? 'The gateway refuses'
+    : 'The gateway does not answer';
+  return html`<div class="refused" role="alert" data-status=${why.status ?? ''}>${mark(why.status === 404 ? 'unknown' : 'bad', word)}
+    <p class="told">${why.message}</p>${why.status === 401 ? html`<a href="#login" @click=${signIn}>${icon('key')} Sign in</a>` : nothing}</div>`;
+}
+
+function signIn() {
+  document.dispatchEvent(new CustomEvent('understudy:sign-in'));
+}

@@ -1,0 +1,63 @@
+// Each mirror: how far it is, and whether its copy was found to be one.
+import { empty, html, icon, mark, nothing } from './html.js';
+import { address, duration, plural, rate, time, whole } from './format.js';
+import { place } from './places.js';
+
+export const STATES = {
+  synced: 'ok', standby: 'ok', starting: 'unknown', syncing: 'warn', retrying: 'warn', failed: 'bad', stopped: 'bad',
+};
+
+export function mirrors({ overview }) {
+  const processes = overview?.mirrors ?? [];
+  if (overview === null) {
+    return empty('Nothing to show yet');
+  }
+  if (processes.length === 0) {
+    return html`<p class="empty">No mirrors are named in <code>dashboard.mirrors</code></p>`;
+  }
+  return html`<ul class="mirrors">${processes.flatMap((process) => {
+    if (!process.reachable) {
+      const seen = process.mirrors ?? [];
+      return [html`<li class="mirror gone" data-process=${process.url}>
+        <div class="head"><h3>${address(process.url)}</h3>${mark('bad', 'does not answer')}</div>
+        <p class="told">${process.told ?? ''}</p>
+        ${seen.length === 0 ? nothing : html`<p class="below">It runs ${seen.map((each) => each.name).join(', ')}</p>`}
+      </li>`];
+    }
+    return (process.mirrors ?? []).map(card);
+  })}</ul>`;
+}
+
+function card(mirror) {
+  const level = STATES[mirror.state] ?? 'unknown';
+  return html`<li class="mirror" data-mirror=${mirror.name}>
+    <div class="head"><h3>${mirror.name}</h3>${mark(level, mirror.state)}</div>
+    <p class="path"><span>${place(mirror.source).label}</span><span class="arrow" aria-label="to">→</span><span>${place(mirror.target).label}</span></p>
+    <dl class="facts">
+      <div><dt>Behind</dt><dd>${duration(mirror.lagMillis)}, ${plural(mirror.lagRevisions, 'revision')}</dd></div>
+      <div><dt>Copies</dt><dd>${rate(mirror.changesPerSecond)} changes per s</dd></div>
+      <div><dt>Checkpoint</dt><dd>${mirror.checkpoint
+        ? `revision ${whole(mirror.checkpoint.revision)}, epoch ${whole(mirror.checkpoint.epoch)}, ${mirror.checkpoint.state}`
+        : 'none yet'}</dd></div>
+      <div><dt>Verified</dt><dd>${verification(mirror.verification)}</dd></div>
+    </dl>
+    ${level === 'ok' || !(mirror.lastError ?? mirror.reason) ? nothing
+      : html`<p class="told">${mirror.lastError ?? mirror.reason}</p>`}
+    ${(mirror.warnings ?? []).map((warning) => html`<p class="told warning">${icon('warn')} ${warning}</p>`)}
+  </li>`;
+}
+
+function verification(verified) {
+  if (!verified) {
+    return 'not asked for';
+  }
+  if (verified.problem) {
+    return mark('warn', verified.problem);
+  }
+  if (!verified.passes) {
+    return mark('unknown', 'first pass under way');
+  }
+  return html`${verified.differing > 0
+    ? mark('bad', `${plural(verified.differing, 'key')} of ${whole(verified.keys)} differ`)
+    : mark('ok', `${plural(verified.keys, 'key')} equal`)} <span class="when">at ${time(verified.lastPass)}</span>`;
+}

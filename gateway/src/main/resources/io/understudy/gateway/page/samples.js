@@ -1,0 +1,68 @@
+// What is charted: samples of the last 15 minutes, by series, on one axis of time.
+const WINDOW_MS = 15 * 60_000;
+
+export class Samples {
+  #stepMs = 1000;
+  times = [];
+  series = new Map();
+
+  /** Those that the gateway has kept; known ones are left out. */
+  load({ step_ms: step, times, series }) {
+    this.#stepMs = step || this.#stepMs;
+    times.forEach((time, i) => {
+      const values = {};
+      for (const name of Object.keys(series)) {
+        values[name] = series[name][i];
+      }
+      this.add(time, values);
+    });
+  }
+
+  clear() {
+    this.times = [];
+    this.series.clear();
+  }
+
+  add(time, values) {
+    const last = this.times.at(-1);
+    if (last !== undefined && time <= last) {
+      return;
+    }
+    if (last !== undefined && time - last > this.#stepMs * 2.5) {
+      // Nobody knows what was in between: no line is drawn across.
+      this.#append(last + this.#stepMs, {});
+    }
+    this.#append(time, values);
+    let old = 0;
+    while (this.times[old] < time - WINDOW_MS) {
+      old++;
+    }
+    if (old > 0) {
+      this.times.splice(0, old);
+      this.series.forEach((column) => column.splice(0, old));
+    }
+  }
+
+  /** A column as long as the times; all null for a series that nobody has told of. */
+  column(name) {
+    return this.series.get(name) ?? new Array(this.times.length).fill(null);
+  }
+
+  latest(name) {
+    return this.series.get(name)?.at(-1) ?? null;
+  }
+
+  names(pattern) {
+    return [...this.series.keys()].filter((name) => pattern.test(name)).sort();
+  }
+
+  #append(time, values) {
+    for (const name of Object.keys(values)) {
+      if (!this.series.has(name)) {
+        this.series.set(name, new Array(this.times.length).fill(null));
+      }
+    }
+    this.times.push(time);
+    this.series.forEach((column, name) => column.push(values[name] ?? null));
+  }
+}

@@ -1,0 +1,93 @@
+// One stream of server-sent events, for as long as it is wanted: by fetch, since an EventSource can't say who asks.
+import { EventParser } from './events.js';
+import { headers, Refusal } from './session.js';
+
+const FIRST_PAUSE_MS = 250;
+const LONGEST_PAUSE_MS = 4_000;
+const CONNECT_MS = 5_000;
+
+/**
+ * Begins at once; connects again whenever it is cut off, from the last id on.
+ *
+ * @param path of this gateway
+ * @param quietMs after which a connection that says nothing is given up
+ * @param on opened(), event({name, data, id}), lost(why), refused(Refusal): the last ends it until retry()
+ */
+export function openStream(path, quietMs, on) {
+  let lastId = '';
+  let pause = FIRST_PAUSE_MS;
+  let timer = 0;
+  let attempt = null;
+  let closed = false;
+
+  async function connect() {
+    const mine = new AbortController();
+    attempt = mine;
+    let watchdog = setTimeout(() => mine.abort(new Error('no answer')), CONNECT_MS);
+    try {
+      const response = await fetch(path, {
+        headers: headers({ Accept: 'text/event-stream', ...(lastId === '' ? {} : { 'Last-Event-ID': lastId }) }),
+        signal: mine.signal,
+        cache: 'no-store',
+      });
+      if (!response.ok) {
+        throw await Refusal.of(response);
+      }
+      pause = FIRST_PAUSE_MS;
+      on.opened();
+      const parser = new EventParser(on.event);
+      parser.lastId = lastId;
+      const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
+      while (true) {
+        clearTimeout(watchdog);
+        watchdog = setTimeout(() => mine.abort(new Error('silence')), quietMs);
+        const { done, value } = await reader.read();
+        if (done) {
+          throw new Error('the gateway has ended the stream');
+        }
+        parser.push(value);
+        lastId = parser.lastId;
+      }
+    } catch (why) {
+      if (attempt === mine && !closed) {
+        attempt = null;
+        failed(why);
+      }
+    } finally {
+      clearTimeout(watchdog);
+      mine.abort();
+    }
+  }
+
+  function failed(why) {
+    if (why instanceof Refusal && why.status < 500 && why.status !== 429) {
+      on.refused(why);
+      return;
+    }
+    on.lost(why);
+    timer = setTimeout(connect, pause * (0.75 + Math.random() / 2));
+    pause = Math.min(pause * 2, LONGEST_PAUSE_MS);
+  }
+
+  function stop() {
+    clearTimeout(timer);
+    const old = attempt;
+    attempt = null;
+    old?.abort();
+  }
+
+  connect();
+  return {
+    /** At once, whatever it was about to do; for somebody else from the beginning. */
+    retry(anew = false) {
+      stop();
+      lastId = anew ? '' : lastId;
+      pause = FIRST_PAUSE_MS;
+      connect();
+    },
+    close() {
+      closed = true;
+      stop();
+    },
+  };
+}

@@ -1,0 +1,103 @@
+package io.understudy.gateway;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.understudy.local.junit.EtcdExtension;
+import java.io.IOException;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpRequest.BodyPublishers;
+import java.net.http.HttpResponse;
+import java.net.http.HttpResponse.BodyHandlers;
+import java.time.Duration;
+import java.util.List;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.extension.RegisterExtension;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/** What probes are told, asked of etcd and of a gateway in front of it. */
+final class HealthLikeEtcdIT {
+
+    @RegisterExtension
+    static final EtcdExtension SOURCE = EtcdExtension.voters(1).named("source");
+
+    private static final HttpClient HTTP =
+            HttpClient.newBuilder().version(HttpClient.Version.HTTP_1_1).build();
+    private static GatewayFixture fixture;
+
+    @BeforeAll
+    static void start() throws IOException, InterruptedException {
+        fixture = new GatewayFixture(GatewayFixture.settings(SOURCE.cluster()));
+        fixture.awaitReady();
+    }
+
+    @AfterAll
+    static void stop() {
+        fixture.close();
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "GET, /livez",
+        "GET, /readyz",
+        "GET, /readyz?exclude=nothing&exclude=more",
+        "GET, '/readyz?exclude=a,b'",
+        "GET, /readyz?exclude=",
+        "GET, /readyz/nothing",
+        "GET, /readyz/",
+        "GET, /livez/",
+        "GET, /health",
+        "GET, /health?serializable=true",
+        "GET, /health?exclude=NOSPACE",
+        "GET, /health/",
+        "GET, /nothing",
+        "POST, /nothing",
+        "HEAD, /livez",
+        "HEAD, /readyz",
+        "HEAD, /health",
+        "HEAD, /version",
+        "POST, /livez",
+        "POST, /readyz",
+        "POST, /readyz/nothing",
+        "POST, /health",
+        "POST, /version",
+        "DELETE, /readyz",
+    })
+    void theAnswerIsEtcds(String method, String path) throws Exception {
+        URI etcd = SOURCE.cluster().clientUrls().get(0);
+        HttpResponse<String> theirs = send(method, etcd.resolve(path));
+        HttpResponse<String> ours = send(
+                method,
+                URI.create("http://127.0.0.1:" + fixture.gateway.apiPort()).resolve(path));
+        assertThat(ours.statusCode()).isEqualTo(theirs.statusCode());
+        assertThat(ours.body()).isEqualTo(theirs.body());
+        for (String field : List.of("allow", "content-length")) {
+            assertThat(ours.headers().firstValue(field))
+                    .as(field)
+                    .isEqualTo(theirs.headers().firstValue(field));
+        }
+    }
+
+    @ParameterizedTest
+    @CsvSource({"HEAD", "GET", "POST"})
+    void metricsAreServedWhateverTheMethod(String method) throws Exception {
+        URI etcd = SOURCE.cluster().clientUrls().get(0);
+        assertThat(send(method, etcd.resolve("/metrics")).statusCode()).isEqualTo(200);
+        HttpResponse<String> ours =
+                send(method, URI.create("http://127.0.0.1:" + fixture.gateway.apiPort() + "/metrics"));
+        assertThat(ours.statusCode()).isEqualTo(200);
+        assertThat(ours.body().isEmpty()).isEqualTo(method.equals("HEAD"));
+    }
+
+    private static HttpResponse<String> send(String method, URI asked) throws IOException, InterruptedException {
+        return HTTP.send(
+                HttpRequest.newBuilder(asked)
+                        .method(method, BodyPublishers.noBody())
+                        .timeout(Duration.ofSeconds(30))
+                        .build(),
+                BodyHandlers.ofString());
+    }
+}
