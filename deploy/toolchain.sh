@@ -57,3 +57,17 @@ offer_node() { # for tests of Node's etcd client; where it can't be had they are
     install_packages nodejs npm || true
   fi
 }
+
+offer_chromium() { # for tests of the dashboard; where it can't be had they are skipped
+  if ! command -v chromedriver >/dev/null && [ "$(id -u)" -eq 0 ] && command -v apt-get >/dev/null; then
+    echo "understudy: installing chromium chromium-driver" >&2
+    install_packages chromium chromium-driver || true
+  fi
+}
+
+offer_prometheus() { # for tests of alerts and dashboard; where it can't be had they are skipped
+  if ! command -v promtool >/dev/null && [ "$(id -u)" -eq 0 ] && command -v apt-get >/dev/null; then
+    echo "understudy: installing prometheus" >&2
+    install_packages prometheus || true
+  fi
+}

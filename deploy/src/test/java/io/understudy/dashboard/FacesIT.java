@@ -1,0 +1,258 @@
+package io.understudy.dashboard;
+
+import static io.understudy.dashboard.Browser.SOON;
+import static io.understudy.dashboard.Browser.eventually;
+import static io.understudy.dashboard.Browser.within;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.fasterxml.jackson.databind.node.ArrayNode;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import java.time.Duration;
+import java.util.function.Consumer;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/** Each state that matters has a face. What is told to the page is the test's own. */
+@Timeout(60)
+final class FacesIT {
+
+    /** After which silence is called stale, and some more. */
+    private static final Duration STALE = Duration.ofSeconds(5);
+
+    private static Browser browser;
+    private PageServer server;
+
+    @BeforeAll
+    static void open() {
+        browser = Browser.open();
+    }
+
+    @AfterAll
+    static void quit() {
+        if (browser != null) {
+            browser.close();
+        }
+    }
+
+    @BeforeEach
+    void start() {
+        server = PageServer.start();
+        // What was said when the server of the test before went away.
+        browser.show("about:blank");
+        var unused = browser.complaints();
+    }
+
+    @AfterEach
+    void stop() {
+        server.close();
+    }
+
+    @Test
+    void beforeAnythingIsKnownThePageSaysSo() {
+        server.quiet(true);
+        browser.show(server.url());
+        eventually().until(() -> browser.text("#controls").contains("Waiting"));
+        for (String part : Stream.of("topology", "members", "checks", "mirrors", "gateways", "events")
+                .map(name -> "#" + name + "-body")
+                .toList()) {
+            assertThat(browser.text(part)).as(part).isEqualTo("Nothing to show yet");
+        }
+        assertThat(browser.all(".chart .nothing")).hasSize(8).allMatch(each -> each.isDisplayed());
+        assertThat(browser.has(".face")).isFalse();
+        browser.assertNoComplaints();
+    }
+
+    @Test
+    void silenceIsCalledStale() {
+        show();
+        server.quiet(true);
+        within(STALE).until(() -> browser.has("[data-face=stale]"));
+        assertThat(browser.text("[data-face=stale]")).contains("No news since");
+        server.quiet(false);
+        within(SOON).until(() -> !browser.has(".face"));
+        browser.assertNoComplaints();
+    }
+
+    @Test
+    void aLostConnectionIsTold_andWhatIsShownSaysOfWhenItIs_untilItIsBack() {
+        show();
+        server.vanish();
+        within(SOON).until(() -> browser.has("[data-face=disconnected]"));
+        assertThat(browser.text("[data-face=disconnected]"))
+                .containsPattern("Disconnected since \\d\\d:\\d\\d:\\d\\d")
+                .containsPattern("as of \\d\\d:\\d\\d:\\d\\d");
+        assertThat(browser.text("[data-figure=revision]")).contains("184,223");
+
+        server = PageServer.start(server.port());
+        eventually().until(() -> browser.has("[data-phase=live]") && !browser.has(".face"));
+    }
+
+    @Test
+    void aLostQuorumCantBeMissed_andSaysWhatStillWorks() {
+        show();
+        assertThat(browser.text("#alert")).isEmpty();
+        server.show(overview -> {
+            ObjectNode core = (ObjectNode) overview.get("core");
+            core.put("quorum", "lost").put("healthy_voters", 1);
+            for (int i : new int[] {1, 2}) {
+                ((ObjectNode) core.get("members").get(i))
+                        .put("health", "unreachable")
+                        .put("told", "connection refused");
+            }
+        });
+        within(SOON).until(() -> browser.has("[data-face=quorum]"));
+        assertThat(browser.find("#alert").getAttribute("role")).isEqualTo("alert");
+        assertThat(browser.text("[data-face=quorum]"))
+                .contains("Quorum lost", "1 of 3 voters are healthy; 2 are needed", "Still works", "Does not");
+        assertThat(browser.find("[data-face=quorum]").getRect().getHeight()).isGreaterThan(80);
+        assertThat(browser.text("[data-node=core]")).contains("lost");
+        browser.assertNoComplaints();
+    }
+
+    static Stream<Arguments> troubles() {
+        return Stream.of(
+                trouble("not-ready", "This gateway is not ready", "replica: too old", overview -> gateway(overview)
+                        .put("ready", false)
+                        .put("problem", "replica: too old")),
+                trouble("staleness", "The replica is stale", "linearizable reads wait", overview -> gateway(overview)
+                        .put("staleness_ms", 8_000)),
+                trouble(
+                        "member 91bc3c398fb3c146",
+                        "core-2 is unreachable",
+                        "connection refused",
+                        overview -> ((ObjectNode) overview.at("/core/members/1"))
+                                .put("health", "unreachable")
+                                .put("told", "connection refused")),
+                trouble("mirror dr", "Mirror dr is retrying", "no leader", overview -> mirror(overview)
+                        .put("state", "retrying")
+                        .put("lastError", "no leader")),
+                trouble("mirror dr", "Mirror dr has failed", "another epoch", overview -> mirror(overview)
+                        .put("state", "failed")
+                        .put("lastError", "another epoch writes")),
+                trouble(
+                        "http://10.2.0.9:8081",
+                        "Mirror process 10.2.0.9:8081 does not answer",
+                        "1000 ms",
+                        overview -> ((ObjectNode) overview.at("/mirrors/0"))
+                                .put("reachable", false)
+                                .put("told", "no answer within 1000 ms")),
+                trouble(
+                        "http://10.3.0.7:8080",
+                        "Gateway 10.3.0.7:8080 does not answer",
+                        "refused",
+                        overview -> ((ObjectNode) overview.at("/gateways/0"))
+                                .put("reachable", false)
+                                .put("told", "refused")));
+    }
+
+    @ParameterizedTest(name = "{1}")
+    @MethodSource("troubles")
+    void troubleIsToldInWords(String face, String title, String text, Consumer<ObjectNode> change) {
+        show();
+        server.show(change);
+        within(SOON).until(() -> browser.has("[data-face='" + face + "']"));
+        assertThat(browser.text("[data-face='" + face + "']")).contains(title, text);
+        assertThat(browser.find("#banners").getAttribute("role")).isEqualTo("status");
+        browser.assertNoComplaints();
+    }
+
+    @Test
+    void aLinkThatIsCutIsDrawnAsOne() {
+        show();
+        assertThat(browser.find(".line.ok[data-line='line mirror dr']").isDisplayed())
+                .isTrue();
+        server.show(overview -> ((ObjectNode) overview.at("/mirrors/0")).put("reachable", false));
+        within(SOON).until(() -> browser.has(".line.bad[data-line='line mirror dr']"));
+        assertThat(browser.text("[data-node='mirror dr']")).contains("cut", "does not answer");
+        assertThat(browser.has(".line.flows[data-line='flow mirror dr']")).isFalse();
+    }
+
+    @Test
+    void fedFromKafkaThereAreNoMembersToShow() {
+        server.show(overview -> {
+            overview.putNull("core");
+            gateway(overview).putObject("source").put("kind", "kafka");
+        });
+        browser.show(server.url());
+        eventually().until(() -> browser.text("#members-body").contains("Fed from Kafka"));
+        assertThat(browser.text("[data-node=source]")).contains("Kafka");
+        browser.assertNoComplaints();
+    }
+
+    @Test
+    void whoIsNotRootIsToldSo_andMayStillAskForKeys() {
+        server.refuse(403);
+        browser.show(server.url());
+        eventually().until(() -> browser.has("[data-login=refused]"));
+        assertThat(browser.text("[data-login=refused]")).contains("role root", "as the test wants");
+        assertThat(browser.find("#prefix").isEnabled()).isTrue();
+        server.refuse(401);
+        browser.driver().navigate().refresh();
+        eventually().until(() -> browser.has("form[data-login=needed]"));
+    }
+
+    @Test
+    void theThemeThatWasChosenIsRemembered() {
+        show();
+        String before = browser.find("html").getAttribute("data-theme");
+        browser.find("#controls button[aria-label$=theme]").click();
+        String after = browser.find("html").getAttribute("data-theme");
+        assertThat(after).isNotEqualTo(before);
+        browser.driver().navigate().refresh();
+        assertThat(browser.find("html").getAttribute("data-theme")).isEqualTo(after);
+    }
+
+    @Test
+    void whereMotionIsUnwantedNothingMoves() {
+        show();
+        eventually().until(() -> browser.has(".flow.flows"));
+        assertThat(browser.find(".flow.flows").getCssValue("animation-name")).isEqualTo("none");
+    }
+
+    @Test
+    void nothingMovesWhenFiguresChange() {
+        show();
+        browser.driver().executeScript("""
+                window.moved = 0;
+                new PerformanceObserver((list) => list.getEntries().forEach((entry) => { window.moved += entry.value; }))
+                  .observe({ type: 'layout-shift', buffered: false });""");
+        for (int i = 1; i <= 5; i++) {
+            long revision = 184_223 + i * 7L;
+            long staleness = i % 2 == 0 ? 8 : 940;
+            double reads = i % 2 == 0 ? 9.5 : 98_765.4;
+            server.show(overview -> gateway(overview)
+                    .put("revision", revision)
+                    .put("staleness_ms", staleness)
+                    .put("reads_per_s", reads));
+            within(SOON).until(() -> browser.text("[data-figure=revision]").contains("," + revision % 1000));
+        }
+        assertThat(((Number) browser.driver().executeScript("return window.moved")).doubleValue())
+                .isLessThan(0.001);
+    }
+
+    private void show() {
+        browser.show(server.url());
+        eventually().until(() -> browser.has("[data-phase=live]") && browser.has("[data-node=core]"));
+    }
+
+    private static Arguments trouble(String face, String title, String text, Consumer<ObjectNode> change) {
+        return Arguments.of(face, title, text, change);
+    }
+
+    private static ObjectNode gateway(ObjectNode overview) {
+        return (ObjectNode) overview.get("gateway");
+    }
+
+    private static ObjectNode mirror(ObjectNode overview) {
+        ArrayNode mirrors = (ArrayNode) overview.at("/mirrors/0/mirrors");
+        return (ObjectNode) mirrors.get(0);
+    }
+}

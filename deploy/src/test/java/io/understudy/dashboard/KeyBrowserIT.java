@@ -1,0 +1,186 @@
+package io.understudy.dashboard;
+
+import static io.understudy.dashboard.Browser.SOON;
+import static io.understudy.dashboard.Browser.eventually;
+import static io.understudy.dashboard.Browser.within;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.understudy.config.HostPort;
+import io.understudy.etcd.EtcdSettings;
+import io.understudy.gateway.Gateway;
+import io.understudy.gateway.GatewaySettings;
+import io.understudy.local.junit.EtcdExtension;
+import java.net.URI;
+import java.util.List;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.extension.RegisterExtension;
+import org.openqa.selenium.Keys;
+import org.openqa.selenium.WebElement;
+
+/** Looking at keys: what is there, what was there, and what comes; by keyboard alone. */
+@Timeout(60)
+final class KeyBrowserIT {
+
+    @RegisterExtension
+    static final EtcdExtension SOURCE = EtcdExtension.voters(1).named("source");
+
+    private static Browser browser;
+    private static Gateway gateway;
+
+    @BeforeAll
+    static void start() throws Exception {
+        browser = Browser.open();
+        put("app/limits", "{\"rate\":9007199254740993,\"of\":[\"a\",{}]}");
+        put("app/mode", "slow");
+        put("app/mode", "fast");
+        put("app/<img src=x onerror=alert(1)>", "<script>alert(2)</script>");
+        for (int i = 100; i < 175; i++) {
+            put("page/" + i, "v" + i);
+        }
+        gateway = Gateway.start(GatewaySettings.of(
+                "keys",
+                new HostPort("127.0.0.1", 0),
+                EtcdSettings.of(SOURCE.cluster().clientUrls().toArray(new URI[0]))
+                        .withName("source")));
+    }
+
+    @AfterAll
+    static void stop() {
+        if (gateway != null) {
+            gateway.close();
+        }
+        if (browser != null) {
+            browser.close();
+        }
+    }
+
+    @BeforeEach
+    void show() {
+        browser.show("http://127.0.0.1:" + gateway.restPort() + "/");
+        eventually()
+                .until(() -> browser.has("[data-phase=live]")
+                        && browser.text("[data-figure=revision]").matches("(?s).*\\d.*"));
+    }
+
+    @Test
+    void theKeyboardAloneLeadsThroughAllOfIt() {
+        WebElement prefix = browser.tabTo("#prefix");
+        prefix.sendKeys("app/", Keys.ENTER);
+        eventually().until(() -> browser.all(".key").size() == 3);
+        WebElement first = browser.tabTo(".key");
+        assertThat(first.getText()).contains("app/<img src=x onerror=alert(1)>");
+        browser.press(Keys.ARROW_DOWN, Keys.ARROW_DOWN, Keys.ENTER);
+        eventually().until(() -> browser.has("pre.value"));
+        assertThat(browser.text(".key-name")).isEqualTo("app/mode");
+        assertThat(browser.text("pre.value")).isEqualTo("fast");
+
+        browser.tabTo("input[name=form]");
+        browser.press(Keys.ARROW_RIGHT);
+        eventually().until(() -> browser.has("pre[data-form=hex]"));
+        assertThat(browser.text("pre.value")).contains("66 61 73 74").endsWith("fast");
+
+        browser.tabTo(".ask-history");
+        browser.press(Keys.ENTER);
+        eventually().until(() -> browser.all(".detail .history li").size() == 2);
+        assertThat(browser.all(".detail .history li"))
+                .extracting(WebElement::getText)
+                .satisfiesExactly(newest -> assertThat(newest).contains("put", "fast"), oldest -> assertThat(oldest)
+                        .contains("put", "slow"));
+        put("app/mode", "faster");
+        within(SOON).until(() -> browser.all(".detail .history li").size() == 3);
+
+        browser.tabTo(".start-watch");
+        browser.press(Keys.ENTER);
+        eventually().until(() -> browser.has(".watch .pause"));
+        eventually().until(() -> {
+            put("app/watched", "1");
+            return browser.text(".watch").contains("app/watched");
+        });
+        browser.tabTo(".pause");
+        browser.press(Keys.SPACE);
+        eventually().until(() -> browser.has(".pause[aria-pressed=true]"));
+        put("app/later", "2");
+        within(SOON).until(() -> browser.text(".watch").contains("1 change since it was paused"));
+        assertThat(browser.text(".watch")).doesNotContain("app/later");
+        browser.press(Keys.SPACE);
+        within(SOON).until(() -> browser.text(".watch").contains("app/later"));
+        delete("app/later");
+        within(SOON).until(() -> browser.text(".watch").contains("delete"));
+        delete("app/watched");
+        browser.assertNoComplaints();
+    }
+
+    @Test
+    void jsonIsIndentedWithItsNumbersAsTheyAreWritten() {
+        open("app/limits");
+        assertThat(browser.text("pre[data-form=json]")).isEqualTo("""
+                {
+                  "rate": 9007199254740993,
+                  "of": [
+                    "a",
+                    {}
+                  ]
+                }""");
+    }
+
+    @Test
+    void markupInKeysAndValuesIsText() {
+        open("app/<img src=x onerror=alert(1)>");
+        assertThat(browser.text(".key-name")).isEqualTo("app/<img src=x onerror=alert(1)>");
+        assertThat(browser.text("pre.value")).isEqualTo("<script>alert(2)</script>");
+        assertThat(browser.has("#keys img, #keys script")).isFalse();
+        browser.assertNoComplaints();
+    }
+
+    @Test
+    void longListingsComePageByPage() {
+        list("page/");
+        assertThat(browser.all(".key")).hasSize(50);
+        assertThat(browser.text(".count")).startsWith("50 of 75 keys as of revision");
+        browser.find(".more").click();
+        eventually().until(() -> browser.all(".key").size() == 75);
+        assertThat(browser.has(".more")).isFalse();
+        eventually().until(() -> browser.focused().getText().startsWith("page/150"));
+    }
+
+    @Test
+    void aKeyThatIsGoneIsToldSo() {
+        put("gone/soon", "x");
+        list("gone/");
+        delete("gone/soon");
+        eventually().until(() -> {
+            browser.find(".key").click();
+            return browser.has(".refused[data-status='404']");
+        });
+        assertThat(browser.text(".refused")).contains("no such key");
+    }
+
+    private static void list(String prefix) {
+        WebElement field = browser.find("#prefix");
+        field.clear();
+        field.sendKeys(prefix);
+        // What was just written may not have come to the gateway yet.
+        eventually().until(() -> {
+            browser.find(".ask button").click();
+            return browser.has(".key");
+        });
+    }
+
+    private static void open(String key) {
+        list(key);
+        browser.find(".key").click();
+        eventually().until(() -> browser.has("pre.value"));
+    }
+
+    private static void put(String key, String value) {
+        assertThat(SOURCE.cluster().etcdctl("put", "--", key, value)).contains("OK");
+    }
+
+    private static void delete(String key) {
+        List<String> unused = List.of(SOURCE.cluster().etcdctl("del", "--", key));
+    }
+}

@@ -1,0 +1,70 @@
+package io.understudy.dashboard;
+
+import com.fasterxml.jackson.databind.node.ArrayNode;
+import com.fasterxml.jackson.databind.node.JsonNodeFactory;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import java.util.Random;
+import java.util.function.IntToDoubleFunction;
+
+/** Fifteen minutes of a made-up cluster that is busy; the same each time. */
+final class Samples {
+
+    private static final int COUNT = 900;
+    private static final long STEP_MILLIS = 1_000;
+
+    private final Random random = new Random(7);
+    private final ObjectNode root = JsonNodeFactory.instance.objectNode();
+    private final ObjectNode series = JsonNodeFactory.instance.objectNode();
+
+    private Samples(long now) {
+        root.put("step_ms", STEP_MILLIS);
+        ArrayNode times = root.putArray("times");
+        for (int i = 0; i < COUNT; i++) {
+            times.add(now - (COUNT - 1 - i) * STEP_MILLIS);
+        }
+        root.set("series", series);
+    }
+
+    static ObjectNode until(long now) {
+        Samples samples = new Samples(now);
+        samples.wave("reads.serializable", 820, 160);
+        samples.wave("reads.bounded", 260, 60);
+        samples.wave("reads.at-least", 30, 20);
+        samples.wave("reads.linearizable", 130, 45);
+        samples.wave("reads.from.replica", 1190, 190);
+        samples.wave("reads.from.learner", 12, 8);
+        samples.wave("reads.from.gateway", 0, 0);
+        samples.wave("reads.from.voter", 6, 4);
+        samples.wave("latency.p50_ms", 0.4, 0.1);
+        samples.wave("latency.p99_ms", 3.1, 1.2);
+        samples.wave("staleness_ms", 42, 25);
+        samples.add("watchers", i -> 300 + Math.floor(i / 60.0) * 2 + (i > 500 ? 12 : 0));
+        samples.wave("watch.events", 1450, 420);
+        samples.wave("apply", 46, 16);
+        samples.wave("mirror.dr.lag_ms", 44, 22);
+        samples.wave("mirror.kafka.lag_ms", 27, 12);
+        samples.wave("mirror.edge.lag_ms", 92, 30);
+        return samples.root;
+    }
+
+    /** Has an overview tell them as its own, once. */
+    static void last(ObjectNode overview, ObjectNode samples, long time) {
+        ObjectNode sample = overview.putObject("sample").put("time", time);
+        ObjectNode values = sample.putObject("values");
+        samples.get("series")
+                .properties()
+                .forEach(each -> values.set(each.getKey(), each.getValue().get(COUNT - 1)));
+    }
+
+    private void wave(String name, double middle, double swing) {
+        double phase = random.nextDouble() * 6;
+        add(name, i -> Math.max(0, middle + swing * (Math.sin(i / 70.0 + phase) * 0.7 + random.nextGaussian() * 0.08)));
+    }
+
+    private void add(String name, IntToDoubleFunction value) {
+        ArrayNode column = series.putArray(name);
+        for (int i = 0; i < COUNT; i++) {
+            column.add(Math.round(value.applyAsDouble(i) * 10) / 10.0);
+        }
+    }
+}
