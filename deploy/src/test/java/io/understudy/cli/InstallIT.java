@@ -1,0 +1,168 @@
+package io.understudy.cli;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Assumptions;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/** The archive's own {@code install.sh}, into a root of its own, and the units of systemd that it puts there. */
+@Timeout(120)
+final class InstallIT {
+
+    private static final Path HOME =
+            Path.of(System.getProperty("understudy.distribution")).toAbsolutePath();
+
+    @TempDir
+    private Path folder;
+
+    private Path root;
+
+    @BeforeEach
+    void prepare() throws IOException {
+        root = Files.createDirectory(folder.resolve("root"));
+    }
+
+    @Test
+    void whatIsInstalledRunsFromTheLinkOnThePath() throws Exception {
+        install(HOME, root);
+        assertThat(root.resolve("opt/understudy")).isSymbolicLink();
+        assertThat(Files.readSymbolicLink(root.resolve("opt/understudy"))).isEqualTo(HOME.getFileName());
+        assertThat(Files.readSymbolicLink(root.resolve("usr/local/bin/understudy")))
+                .isEqualTo(Path.of("/opt/understudy/bin/understudy"));
+        assertThat(run(root.resolve("opt/understudy/bin/understudy").toString(), "--version"))
+                .startsWith("understudy ");
+        assertThat(root.resolve("etc/understudy/gateway.yaml")).isRegularFile();
+    }
+
+    @Test
+    void upgradeAndRollbackMoveTheLinkAndKeepTheConfiguration() throws Exception {
+        Path older = version("understudy-0.0.1");
+        Path newer = version("understudy-0.0.2");
+        install(older, root);
+        Path configuration = root.resolve("etc/understudy/gateway.yaml");
+        Files.writeString(configuration, "# ours\n");
+
+        install(newer, root);
+        assertThat(root.resolve("opt/understudy").toRealPath())
+                .isEqualTo(root.resolve("opt/understudy-0.0.2").toRealPath());
+        assertThat(configuration).hasContent("# ours\n");
+        assertThat(Files.readSymbolicLink(root.resolve("usr/local/share/man/man1/understudy.1")))
+                .isEqualTo(Path.of("/opt/understudy/man/understudy.1"));
+        assertThat(Files.readSymbolicLink(root.resolve("usr/local/share/bash-completion/completions/understudy")))
+                .isEqualTo(Path.of("/opt/understudy/completion/understudy.bash"));
+
+        install(root.resolve("opt/understudy-0.0.1"), root);
+        assertThat(root.resolve("opt/understudy").toRealPath())
+                .isEqualTo(root.resolve("opt/understudy-0.0.1").toRealPath());
+        assertThat(root.resolve("opt/understudy-0.0.2")).isDirectory();
+        assertThat(configuration).hasContent("# ours\n");
+    }
+
+    @Test
+    void whatIsRemovedLeavesOnlyTheConfiguration() throws Exception {
+        install(version("understudy-0.0.1"), root);
+        install(version("understudy-0.0.2"), root);
+        run(root.resolve("opt/understudy/install.sh").toString(), "--destdir", root.toString(), "--remove");
+        try (Stream<Path> left = Files.walk(root)) {
+            assertThat(left.filter(path -> !Files.isDirectory(path))
+                            .map(path -> root.relativize(path).toString()))
+                    .isNotEmpty()
+                    .allMatch(path -> path.startsWith("etc/understudy/"));
+        }
+    }
+
+    @Test
+    void systemdFindsNothingWrongWithTheUnits() throws Exception {
+        assumeSystemd();
+        run(HOME.resolve("install.sh").toString(), "--prefix", "/srv/tools", "--destdir", root.toString());
+        Path units = root.resolve("usr/local/lib/systemd/system");
+        Files.copy(HOME.resolve("systemd/etcd.service"), units.resolve("etcd.service"));
+        // What the units name: programs, and what systemd brings itself.
+        for (String program : List.of("usr/bin/etcd", "usr/lib/systemd/system/x")) {
+            Files.createDirectories(root.resolve(program).getParent());
+        }
+        Files.copy(HOME.resolve("bin/understudy"), root.resolve("usr/bin/etcd"), StandardCopyOption.COPY_ATTRIBUTES);
+        for (String brought : List.of("sysinit", "basic", "shutdown", "network-online", "multi-user")) {
+            Files.writeString(root.resolve("usr/lib/systemd/system/" + brought + ".target"), "[Unit]\nDescription=x\n");
+        }
+        for (String unit : List.of("understudy-gateway", "understudy-mirror", "understudy-supervisor", "etcd")) {
+            assertThat(run("systemd-analyze", "verify", "--man=no", "--root=" + root, unit + ".service"))
+                    .as(unit)
+                    .isEmpty();
+        }
+    }
+
+    /** Exposure as {@code systemd-analyze security} counts it, in tenths: 0 is none, 100 is that of root's shell. */
+    @ParameterizedTest
+    @CsvSource({"understudy-gateway,15", "understudy-mirror,15", "understudy-supervisor,30", "etcd,15"})
+    void theUnitsAreHardened(String unit, int atMost) throws Exception {
+        assumeSystemd();
+        String table = run(
+                "systemd-analyze",
+                "security",
+                "--no-pager",
+                "--offline=yes",
+                "--threshold=" + atMost,
+                HOME.resolve("systemd/" + unit + ".service").toString());
+        assertThat(table).contains("Overall exposure level");
+    }
+
+    private static void assumeSystemd() throws InterruptedException {
+        boolean present;
+        try {
+            present = new ProcessBuilder("systemd-analyze", "--version").start().waitFor() == 0;
+        } catch (IOException e) {
+            present = false;
+        }
+        Assumptions.assumeTrue(present, "needs systemd-analyze");
+    }
+
+    private static void install(Path home, Path root) throws Exception {
+        assertThat(run(home.resolve("install.sh").toString(), "--destdir", root.toString()))
+                .contains("/opt/understudy leads to " + home.getFileName());
+    }
+
+    /** The distribution under the name of another version, without its libraries, with a manual and completion. */
+    private Path version(String name) throws IOException {
+        Path copy = folder.resolve(name);
+        try (Stream<Path> files = Files.walk(HOME)) {
+            files.filter(file -> !file.startsWith(HOME.resolve("lib"))).forEach(file -> {
+                try {
+                    Path to = copy.resolve(HOME.relativize(file));
+                    if (Files.isDirectory(file)) {
+                        Files.createDirectories(to);
+                    } else {
+                        Files.copy(file, to, StandardCopyOption.COPY_ATTRIBUTES);
+                    }
+                } catch (IOException e) {
+                    throw new UncheckedIOException(e);
+                }
+            });
+        }
+        Files.writeString(Files.createDirectories(copy.resolve("man")).resolve("understudy.1"), ".TH X 1\n");
+        Files.writeString(Files.createDirectories(copy.resolve("completion")).resolve("understudy.bash"), "#\n");
+        return copy;
+    }
+
+    private static String run(String... line) throws Exception {
+        Process process = new ProcessBuilder(line).redirectErrorStream(true).start();
+        String output = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+        assertThat(process.waitFor(60, TimeUnit.SECONDS)).isTrue();
+        assertThat(process.exitValue()).as(output).isZero();
+        return output;
+    }
+}

@@ -1,0 +1,74 @@
+package io.understudy.manifests;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.dataformat.yaml.YAMLMapper;
+import io.understudy.gateway.GatewaySettings;
+import io.understudy.mirror.MirrorConfiguration;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Properties;
+import java.util.regex.Pattern;
+import org.junit.jupiter.api.Test;
+
+/** The Compose file names what there is. That it runs is seen by its own self-check. */
+final class ComposeFileTest {
+
+    private static final Path FOLDER = Path.of("src/main/dist/compose");
+    private static final Pattern VARIABLE = Pattern.compile("\\$\\{([A-Z_]+):-([^}]*)}");
+
+    @Test
+    void gatewayAndMirrorTakeTheirConfigurations() {
+        assertThat(GatewaySettings.load(FOLDER.resolve("conf/gateway.yaml"), Map.of(), Map.of())
+                        .listen()
+                        .port())
+                .isEqualTo(2379);
+        assertThat(MirrorConfiguration.load(FOLDER.resolve("conf/mirror.yaml"), Map.of(), Map.of())
+                        .mirrors())
+                .hasSize(2);
+    }
+
+    @Test
+    void eachVariableHasTheSameDefaultInBothPlaces() throws Exception {
+        Properties defaults = new Properties();
+        try (var reader = Files.newBufferedReader(FOLDER.resolve(".env"))) {
+            defaults.load(reader);
+        }
+        List<String> used = new ArrayList<>();
+        VARIABLE.matcher(Files.readString(FOLDER.resolve("compose.yaml")))
+                .results()
+                .forEach(found -> {
+                    used.add(found.group(1));
+                    assertThat(defaults.getProperty(found.group(1)))
+                            .as(found.group(1))
+                            .isEqualTo(found.group(2));
+                });
+        assertThat(used).containsAll(defaults.stringPropertyNames());
+    }
+
+    @Test
+    void whatServicesUseIsThere() throws Exception {
+        JsonNode file = new YAMLMapper().readTree(Files.readString(FOLDER.resolve("compose.yaml")));
+        file.path("services").forEach(service -> {
+            service.path("volumes").forEach(volume -> {
+                String from = volume.asText().split(":", 2)[0];
+                if (from.startsWith("./")) {
+                    assertThat(FOLDER.resolve(from)).exists();
+                } else if (!from.startsWith("../")) {
+                    assertThat(file.path("volumes").has(from)).as(from).isTrue();
+                }
+            });
+            service.path("depends_on").fieldNames().forEachRemaining(other -> assertThat(
+                            file.path("services").has(other))
+                    .as(other)
+                    .isTrue());
+            service.path("secrets")
+                    .forEach(secret -> assertThat(file.path("secrets").has(secret.asText()))
+                            .isTrue());
+        });
+    }
+}

@@ -1,0 +1,203 @@
+package io.understudy.manifests;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import io.understudy.gateway.GatewaySettings;
+import io.understudy.mirror.MirrorConfiguration;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Assumptions;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** The manifests are what Kubernetes takes, fit together, and run what they run with the least rights. */
+final class KubernetesManifestsTest {
+
+    private static final Path FOLDER = Path.of("src/main/dist/kubernetes");
+
+    @TempDir
+    private Path folder;
+
+    static Stream<Path> manifests() throws IOException {
+        return files().filter(file -> !isConfiguration(file)
+                && !file.endsWith("kustomization.yaml")
+                && !file.endsWith("prometheus-adapter.yaml"));
+    }
+
+    static Stream<Path> configurations() throws IOException {
+        return files().filter(KubernetesManifestsTest::isConfiguration);
+    }
+
+    private static Stream<Path> files() throws IOException {
+        try (Stream<Path> files = Files.walk(FOLDER)) {
+            return files.filter(file -> file.toString().endsWith(".yaml")).toList().stream();
+        }
+    }
+
+    private static boolean isConfiguration(Path file) {
+        return file.getParent().endsWith("config");
+    }
+
+    @ParameterizedTest
+    @MethodSource("manifests")
+    void objectsAndPatchesHaveOnlyFieldsThatKubernetesKnows(Path file) throws Exception {
+        List<Manifest> manifests = Manifest.of(Files.readString(file));
+        assertThat(manifests).isNotEmpty();
+        for (Manifest manifest : manifests) {
+            manifest.read();
+        }
+    }
+
+    @Test
+    void aMisspelledFieldIsNoticed() throws Exception {
+        String text = Files.readString(FOLDER.resolve("base/gateway.yaml"))
+                .replace("averageUtilization:", "averageUtilisation:");
+        assertThatThrownBy(() -> {
+                    for (Manifest manifest : Manifest.of(text)) {
+                        manifest.read();
+                    }
+                })
+                .isInstanceOf(IOException.class)
+                .hasMessageContaining("averageUtilisation");
+    }
+
+    @ParameterizedTest
+    @MethodSource("configurations")
+    void gatewaysAndMirrorsTakeTheirConfigurations(Path file) throws Exception {
+        // Where the secrets are mounted there is nothing here; paths are all that differs.
+        Path users = Files.createDirectory(folder.resolve("users"));
+        Files.writeString(users.resolve("source"), "secret");
+        Files.writeString(users.resolve("target"), "secret");
+        Path copy = folder.resolve(file.getFileName());
+        Files.writeString(copy, Files.readString(file).replace("/etc/understudy/users", users.toString()));
+        if (copy.endsWith("gateway.yaml")) {
+            assertThat(GatewaySettings.load(copy, Map.of(), Map.of()).listen().port())
+                    .isEqualTo(2379);
+        } else {
+            assertThat(MirrorConfiguration.load(copy, Map.of(), Map.of()).mirrors())
+                    .hasSize(1);
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"overlays/small", "overlays/production", "components/learner"})
+    void overlaysFitTogether(String overlay) throws Exception {
+        List<Manifest> all = Manifest.of(rendered(overlay));
+        Set<String> names = new HashSet<>();
+        for (Manifest manifest : all) {
+            manifest.read();
+            names.add(manifest.toString());
+        }
+        assertThat(names).hasSameSizeAs(all).contains("Deployment/understudy-gateway", "NetworkPolicy/default-deny");
+        for (Manifest manifest : all) {
+            manifest.pods().ifPresent(pods -> assertPods(manifest, pods, names));
+        }
+        for (Manifest manifest : all) {
+            if (List.of("Service", "PodDisruptionBudget").contains(manifest.kind())) {
+                assertSelectsSome(manifest, all);
+            }
+            JsonNode scaled = manifest.tree().at("/spec/scaleTargetRef");
+            assertThat(scaled.isMissingNode()
+                            || names.contains(scaled.path("kind").asText() + "/"
+                                    + scaled.path("name").asText()))
+                    .as("%s scales what there is", manifest)
+                    .isTrue();
+        }
+    }
+
+    /** What pod security calls restricted, and more. */
+    private static void assertPods(Manifest manifest, JsonNode pods, Set<String> names) {
+        JsonNode spec = pods.path("spec");
+        assertThat(spec.at("/securityContext/runAsNonRoot").asBoolean())
+                .as("%s", manifest)
+                .isTrue();
+        assertThat(spec.at("/securityContext/seccompProfile/type").asText()).isEqualTo("RuntimeDefault");
+        assertThat(spec.path("automountServiceAccountToken").asBoolean(true)).isFalse();
+        assertThat(names)
+                .contains("ServiceAccount/" + spec.path("serviceAccountName").asText());
+        Set<String> volumes = new HashSet<>();
+        for (JsonNode volume : spec.path("volumes")) {
+            volumes.add(volume.path("name").asText());
+            JsonNode configuration = volume.at("/configMap/name");
+            assertThat(configuration.isMissingNode() || names.contains("ConfigMap/" + configuration.asText()))
+                    .as("%s has %s", manifest, configuration)
+                    .isTrue();
+        }
+        manifest.tree()
+                .at("/spec/volumeClaimTemplates")
+                .forEach(claim -> volumes.add(claim.at("/metadata/name").asText()));
+        for (JsonNode container : spec.path("containers")) {
+            JsonNode rights = container.path("securityContext");
+            assertThat(rights.path("allowPrivilegeEscalation").asBoolean(true)).isFalse();
+            assertThat(rights.path("readOnlyRootFilesystem").asBoolean()).isTrue();
+            assertThat(rights.at("/capabilities/drop/0").asText()).isEqualTo("ALL");
+            assertThat(container.at("/resources/requests").isObject()).isTrue();
+            assertThat(container.at("/resources/limits/memory").isTextual()).isTrue();
+            if (!manifest.kind().equals("Job")) {
+                assertThat(container.has("livenessProbe") && container.has("readinessProbe"))
+                        .as("%s has probes", manifest)
+                        .isTrue();
+            }
+            Set<String> ports = new HashSet<>();
+            container.path("ports").forEach(port -> ports.add(port.path("name").asText()));
+            for (String probe : List.of("startupProbe", "livenessProbe", "readinessProbe")) {
+                JsonNode port = container.path(probe).at("/httpGet/port");
+                assertThat(port.isMissingNode() || ports.contains(port.asText()))
+                        .as("%s of %s asks at a port there is", probe, manifest)
+                        .isTrue();
+            }
+            container.path("volumeMounts").forEach(mount -> assertThat(volumes)
+                    .contains(mount.path("name").asText()));
+        }
+    }
+
+    private static void assertSelectsSome(Manifest manifest, List<Manifest> all) {
+        JsonNode selector = manifest.tree().at("/spec/selector");
+        JsonNode labels = selector.has("matchLabels") ? selector.path("matchLabels") : selector;
+        assertThat(all).as("%s selects pods", manifest).anyMatch(each -> each.pods()
+                .map(pods -> pods.at("/metadata/labels"))
+                .filter(having -> labels.properties().stream()
+                        .allMatch(label -> label.getValue().equals(having.get(label.getKey()))))
+                .isPresent());
+    }
+
+    /** As {@code kubectl apply -k} would send it; a component on top of the small overlay. */
+    private String rendered(String name) throws Exception {
+        Path overlay = FOLDER.resolve(name);
+        if (name.startsWith("components/")) {
+            overlay = Files.createDirectory(folder.resolve("overlay"));
+            Path home = overlay.toRealPath().relativize(FOLDER.toRealPath());
+            Files.writeString(
+                    overlay.resolve("kustomization.yaml"),
+                    "resources: [" + home + "/overlays/small]\ncomponents: [" + home + "/" + name + "]\n"
+                            + "namespace: understudy\n");
+        }
+        Path errors = folder.resolve("errors");
+        Process process;
+        try {
+            process = new ProcessBuilder("kubectl", "kustomize", overlay.toString())
+                    .redirectError(errors.toFile())
+                    .start();
+        } catch (IOException e) {
+            Assumptions.abort("needs kubectl, which renders them: " + e.getMessage());
+            throw e;
+        }
+        String yaml = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+        assertThat(process.waitFor(60, TimeUnit.SECONDS)).isTrue();
+        assertThat(process.exitValue()).as(Files.readString(errors)).isZero();
+        return yaml;
+    }
+}
