@@ -215,9 +215,10 @@ public final class Verifier {
     private void replicaDiffers(
             ReplicaState state, Differences differences, @Nullable Endpoint givenBy, long generation) {
         LOG.error("replica differs from the source revision={} keys={}", state.revision(), differences.text());
+        // Counted before it is told: who is told, and looks, finds it counted.
+        listener.differ(Side.REPLICA, differences.keys().size());
         found = new Found(
                 "it differs from the source at revision " + state.revision() + " in " + differences.text(), generation);
-        listener.differ(Side.REPLICA, differences.keys().size());
         if (givenBy != null) {
             // What the voters have may be neither: then what follows must not come from there.
             source.reportFailure(givenBy, Duty.SNAPSHOT, "the replica differs from it");
@@ -237,6 +238,7 @@ public final class Verifier {
     }
 
     private void memberDiffers(ReplicaState state, Differences differences, List<Endpoint> suspects) {
+        listener.differ(Side.SOURCE, differences.keys().size());
         damagedNow = true;
         damaged = "members " + suspects + " of the source differ from most voters at revision " + state.revision()
                 + " in " + differences.text() + ": replace them";
@@ -246,7 +248,6 @@ public final class Verifier {
                 suspects,
                 state.revision(),
                 differences.text());
-        listener.differ(Side.SOURCE, differences.keys().size());
         for (Endpoint suspect : suspects) {
             source.reportFailure(suspect, Duty.SNAPSHOT, "it differs from the voters");
         }
