@@ -22,6 +22,7 @@ final class DamagedLearnerIT {
     @RegisterExtension
     static final EtcdExtension SOURCE = EtcdExtension.voters(1).learners(1).named("source");
 
+    private static final String DIFFERENCES = "understudy_gateway_verify_differences_total{process=\"gateway\"";
     private static final String DROPS = "understudy_gateway_replica_drops_total{process=\"gateway\"} 0.0";
 
     @Test
@@ -43,8 +44,8 @@ final class DamagedLearnerIT {
                     .contains("[+]verification ok: members [http://127.0.0.1:")
                     .contains("differ from most voters at revision 3 in 'damaged': replace them"));
             assertThat(fixture.page("/metrics").body())
-                    .contains("understudy_gateway_verify_differences_total{process=\"gateway\",side=\"source\"}")
-                    .doesNotContain("side=\"replica\"")
+                    .contains(DIFFERENCES + ",side=\"replica\"} 0.0")
+                    .doesNotContain(DIFFERENCES + ",side=\"source\"} 0.0")
                     .contains(DROPS);
             assertThat(fixture.etcdctl("get", "damaged", "--consistency=s")).isEqualTo("damaged\nvalue\n");
 

@@ -81,7 +81,9 @@ final class ReplicaRebuildIT {
                             fixture.page("/metrics").body())
                     .contains("understudy_gateway_replica_ready{process=\"gateway\"} 1.0")
                     .contains("understudy_gateway_replica_drops_total{process=\"gateway\"} 1.0")
-                    .contains("understudy_gateway_verify_differences_total{process=\"gateway\",side=\"replica\"}"));
+                    .contains("understudy_gateway_verify_differences_total{process=\"gateway\",side=\"source\"} 0.0")
+                    .doesNotContain(
+                            "understudy_gateway_verify_differences_total{process=\"gateway\",side=\"replica\"} 0.0"));
             assertThat(fixture.everything().getKvsList()).isEqualTo(everything());
         }
     }
