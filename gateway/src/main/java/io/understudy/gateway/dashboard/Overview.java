@@ -7,6 +7,7 @@ import io.understudy.etcd.Health;
 import io.understudy.etcd.Member;
 import io.understudy.etcd.Role;
 import io.understudy.gateway.member.StatusReport;
+import io.understudy.gateway.metrics.GatewayMeter;
 import io.understudy.health.HealthChecks;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
@@ -91,8 +92,8 @@ final class Overview {
                 .put("lag_revisions", subject.lagRevisions().getAsLong())
                 .put("reads_per_s", Sample.rounded(Rates.reads(values)))
                 .put("watchers", values.get(Rates.WATCHERS))
-                .put("watch_streams", rates.gauge("watch.streams") + rates.gauge("rest.streams"))
-                .put("connections", rates.gauge("connections"));
+                .put("watch_streams", rates.gauge(GatewayMeter.WATCH_STREAMS) + rates.gauge(GatewayMeter.REST_STREAMS))
+                .put("connections", rates.gauge(GatewayMeter.CONNECTIONS));
     }
 
     private static JsonObject source(@Nullable Object kind) {

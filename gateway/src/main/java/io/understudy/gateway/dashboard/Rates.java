@@ -4,6 +4,8 @@ import io.micrometer.core.instrument.Counter;
 import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.Timer;
+import io.micrometer.core.instrument.search.Search;
+import io.understudy.gateway.metrics.GatewayMeter;
 import java.util.Collection;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
@@ -17,8 +19,6 @@ final class Rates {
 
     static final String WATCHERS = "watchers";
 
-    private static final String PREFIX = "understudy.gateway.";
-    private static final String READS = PREFIX + "reads";
     private static final List<String> CONSISTENCIES = List.of("serializable", "bounded", "at-least", "linearizable");
     private static final List<String> ORIGINS = List.of("replica", "learner", "gateway", "voter");
 
@@ -46,8 +46,8 @@ final class Rates {
         latencies.look(readTimers());
         put(values, "latency.p50_ms", latencies.millis(0.5));
         put(values, "latency.p99_ms", latencies.millis(0.99));
-        values.put(WATCHERS, gauge("watchers"));
-        values.put("watch.events", rate("watch.events", counter("watch.events"), seconds));
+        values.put(WATCHERS, gauge(GatewayMeter.WATCHERS));
+        values.put("watch.events", rate("watch.events", counter(GatewayMeter.WATCH_EVENTS), seconds));
         values.put("apply", rate("apply", applied(), seconds));
         return values;
     }
@@ -59,40 +59,42 @@ final class Rates {
                 .sum();
     }
 
-    /** The sum of all gauges of the name. */
-    double gauge(String name) {
-        return registry.find(PREFIX + name).gauges().stream()
+    /** The sum over all its tags. */
+    double gauge(GatewayMeter meter) {
+        return find(meter).gauges().stream()
                 .mapToDouble(Gauge::value)
                 .filter(Double::isFinite)
                 .sum();
     }
 
     private double reads(String tag, String value) {
-        return registry.find(READS).tag(tag, value).counters().stream()
+        return find(GatewayMeter.READS).tag(tag, value).counters().stream()
                 .mapToDouble(Counter::count)
                 .sum();
     }
 
-    private double counter(String name) {
-        return registry.find(PREFIX + name).counters().stream()
-                .mapToDouble(Counter::count)
-                .sum();
+    private double counter(GatewayMeter meter) {
+        return find(meter).counters().stream().mapToDouble(Counter::count).sum();
     }
 
     private double applied() {
-        return registry.find(PREFIX + "replica.apply").timers().stream()
+        return find(GatewayMeter.REPLICA_APPLY).timers().stream()
                 .mapToDouble(Timer::count)
                 .sum();
     }
 
     /** Of reads over gRPC and JSON, and of those over REST. */
     private List<Timer> readTimers() {
-        Collection<Timer> calls = registry.find(PREFIX + "requests").timers();
-        Collection<Timer> rest = registry.find(PREFIX + "rest.requests").timers();
+        Collection<Timer> calls = find(GatewayMeter.REQUESTS).timers();
+        Collection<Timer> rest = find(GatewayMeter.REST_REQUESTS).timers();
         return Stream.concat(
                         calls.stream().filter(timer -> tagged(timer, "method", "etcdserverpb.KV/Range")),
                         rest.stream().filter(timer -> tagged(timer, "route", "/v1/kv")))
                 .toList();
+    }
+
+    private Search find(GatewayMeter meter) {
+        return registry.find(meter.metric().name());
     }
 
     private static boolean tagged(Timer timer, String tag, String beginning) {

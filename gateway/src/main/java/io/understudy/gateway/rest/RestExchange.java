@@ -5,6 +5,10 @@ import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
 import io.understudy.gateway.api.AnswerBody;
 import io.understudy.gateway.api.ApiException;
+import io.understudy.gateway.caller.Caller;
+import io.understudy.gateway.caller.Freshness;
+import io.understudy.gateway.caller.Principal;
+import io.understudy.gateway.caller.Session;
 import io.understudy.gateway.page.Asset;
 import io.understudy.gateway.read.Answer;
 import io.understudy.gateway.server.Admission;
@@ -283,5 +287,10 @@ final class RestExchange {
         }
         listener.answered(route, status, Duration.ofNanos(System.nanoTime() - beginNanos));
         return true;
+    }
+
+    /** Who asks by it. */
+    Caller caller(Principal who, Session session, Freshness freshness) {
+        return new Caller(who, session, freshness, Caller.NO_DEADLINE, this::over, this::whenOver);
     }
 }

@@ -1,0 +1,115 @@
+package io.understudy.gateway.rest;
+
+import com.google.protobuf.ByteString;
+import io.etcd.jetcd.api.RangeRequest;
+import io.understudy.gateway.api.RangeResult;
+import io.understudy.gateway.caller.Freshness;
+import io.understudy.gateway.caller.Session;
+import io.understudy.gateway.json.JsonBytes;
+import io.understudy.gateway.json.JsonForm;
+import io.understudy.gateway.read.Answer;
+import io.understudy.gateway.read.Reads;
+import io.understudy.gateway.replica.Entry;
+import io.understudy.gateway.rest.Query.Manner;
+import io.understudy.vocabulary.KeyRange;
+import io.vertx.core.buffer.Buffer;
+import java.util.HashSet;
+import java.util.Optional;
+import java.util.Set;
+
+/** Keys, singly and by pages. For any event loop. */
+final class KeyReads {
+
+    private static final long STANDARD_PAGE = 100;
+    private static final long LARGEST_PAGE = 1_000;
+
+    private static final Set<String> LIST_PARAMETERS = with(Query.OF_READS, "prefix", "limit", "cursor");
+
+    private final Reads reads;
+    private final Identification identification;
+
+    KeyReads(Reads reads, Identification identification) {
+        this.reads = reads;
+        this.identification = identification;
+    }
+
+    /** One of them, or 404. */
+    void one(RestExchange exchange, Session session, ByteString key) throws Problem {
+        Query query = Query.parse(exchange.request().query(), Query.OF_READS);
+        Manner manner = query.manner();
+        RangeRequest request = RangeRequest.newBuilder()
+                .setKey(key)
+                .setRevision(query.revision())
+                .setSerializable(manner.serializable())
+                .build();
+        identification.then(
+                exchange, session, who -> reads.range(exchange.caller(who, session, manner.freshness()), request)
+                        .onSuccess(answer -> found(exchange, key, answer))
+                        .onFailure(exchange::fail));
+    }
+
+    private static void found(RestExchange exchange, ByteString key, Answer<RangeResult> answer) {
+        exchange.tell(answer);
+        if (answer.result().entries().size() == 0) {
+            exchange.refuse(Problem.notFound("there is no key '" + key.toStringUtf8() + "' at this revision"));
+            return;
+        }
+        Entry entry = answer.result().entries().iterator().next();
+        // A key that was changed, even to what it was, has another revision.
+        if (exchange.isKnown("\"" + entry.modRevision() + "\"")) {
+            exchange.notModified();
+        } else {
+            JsonBytes out = new JsonBytes(JsonForm.GRPC_GATEWAY_2);
+            KeyJson.write(out, entry);
+            exchange.answer(Buffer.buffer(out.toByteArray()));
+        }
+    }
+
+    /** A page of them. */
+    void list(RestExchange exchange, Session session) throws Problem {
+        Query query = Query.parse(exchange.request().query(), LIST_PARAMETERS);
+        long limit = query.number("limit", STANDARD_PAGE, 1, LARGEST_PAGE);
+        Optional<Cursor> cursor = query.has("cursor")
+                ? Optional.of(Cursor.decode(query.bytes("cursor").toStringUtf8()))
+                : Optional.empty();
+        Manner manner = query.manner();
+        if (cursor.isPresent()) {
+            if (query.has("prefix")
+                    && !query.bytes("prefix").equals(cursor.get().prefix())) {
+                throw Problem.badRequest("'cursor' is of a listing with another prefix");
+            }
+            if (Query.OF_READS.stream().anyMatch(query::has)) {
+                throw Problem.badRequest("with 'cursor' the revision is that of the first page; leave out "
+                        + String.join(", ", Query.OF_READS.stream().sorted().toList()));
+            }
+            // What was answered once is there, or comes soon.
+            manner = new Manner(true, new Freshness(null, cursor.get().revision()));
+        }
+        ByteString prefix = cursor.map(Cursor::prefix).orElse(query.bytes("prefix"));
+        KeyRange range = KeyRange.prefix(prefix);
+        long revision = cursor.isPresent() ? cursor.get().revision() : query.revision();
+        RangeRequest request = RangeRequest.newBuilder()
+                .setKey(cursor.map(Cursor::from).orElse(range.etcdKey()))
+                .setRangeEnd(range.etcdRangeEnd())
+                .setLimit(limit)
+                .setRevision(revision)
+                .setSerializable(manner.serializable())
+                .build();
+        Freshness freshness = manner.freshness();
+        identification.then(exchange, session, who -> reads.range(exchange.caller(who, session, freshness), request)
+                .onSuccess(answer -> {
+                    exchange.tell(answer);
+                    long pinned = revision > 0 ? revision : answer.revision();
+                    exchange.answer(new PageJson(
+                            answer.result(),
+                            cursor.orElse(new Cursor(pinned, answer.result().count(), prefix, ByteString.EMPTY))));
+                })
+                .onFailure(exchange::fail));
+    }
+
+    private static Set<String> with(Set<String> some, String... more) {
+        Set<String> all = new HashSet<>(some);
+        all.addAll(Set.of(more));
+        return Set.copyOf(all);
+    }
+}

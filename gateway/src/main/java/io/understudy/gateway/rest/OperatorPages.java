@@ -1,0 +1,111 @@
+package io.understudy.gateway.rest;
+
+import io.grpc.Status;
+import io.understudy.gateway.api.Permission;
+import io.understudy.gateway.caller.ReadPermissions;
+import io.understudy.gateway.caller.Session;
+import io.understudy.gateway.dashboard.Dashboard;
+import io.understudy.gateway.member.StatusReport;
+import io.vertx.core.json.JsonObject;
+import java.time.Duration;
+import java.util.Optional;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
+/** What operators are told of this gateway, and of what is beside it. For any event loop. */
+final class OperatorPages {
+
+    /** A browser sends it when it connects again. */
+    private static final String LAST_EVENT_ID = "Last-Event-ID";
+
+    private final ReadPermissions permissions;
+    private final StatusReport report;
+    private final @Nullable Dashboard dashboard;
+    private final Identification identification;
+
+    /** @param dashboard null if there is none */
+    OperatorPages(
+            ReadPermissions permissions,
+            StatusReport report,
+            @Nullable Dashboard dashboard,
+            Identification identification) {
+        this.permissions = permissions;
+        this.report = report;
+        this.dashboard = dashboard;
+        this.identification = identification;
+    }
+
+    /** How it is, for everybody; what it holds, for those whom etcd would tell its own status. */
+    void status(RestExchange exchange, Session session) throws Problem {
+        Query unused = Query.parse(exchange.request().query(), Set.of());
+        Optional<String> problem = report.ready().problem();
+        JsonObject status = new JsonObject()
+                .put("name", report.name())
+                .put("version", report.version())
+                .put("member_id", report.memberId())
+                .put("source", report.source())
+                .put("ready", problem.isEmpty());
+        problem.ifPresent(why -> status.put("problem", why));
+        identification.then(exchange, session, who -> permissions
+                .check(who, Permission.Standing.ROOT)
+                .onSuccess(permitted -> exchange.answer(withHeld(status).toBuffer()))
+                .onFailure(refused -> exchange.answer(status.toBuffer())));
+    }
+
+    private JsonObject withHeld(JsonObject status) {
+        StatusReport.Held held = report.replica().get();
+        status.put("cluster_id", held.clusterId())
+                .put("revision", held.revision())
+                .put("keys", held.keys())
+                .put("bytes", held.bytes());
+        Dashboard.Moment seen = dashboard == null ? null : dashboard.latest();
+        if (seen != null) {
+            status.put("reads_per_s", seen.readsPerSecond()).put("watchers", seen.watchers());
+        }
+        Duration staleness = held.staleness();
+        return staleness == null ? status : status.put("staleness_ms", staleness.toMillis());
+    }
+
+    /** For those whom etcd would tell its own status: it says what is held, and who else is there. */
+    void overview(RestExchange exchange, Session session) throws Problem {
+        Query unused = Query.parse(exchange.request().query(), Set.of());
+        Dashboard shown = shown();
+        identification.then(exchange, session, who -> permissions
+                .check(who, Permission.Standing.ROOT)
+                .onSuccess(permitted -> {
+                    Dashboard.Moment latest = shown.latest();
+                    if (latest == null) {
+                        exchange.refuse(new Problem(503, Status.Code.UNAVAILABLE, "understudy: nothing was seen yet"));
+                    } else {
+                        exchange.request().response().putHeader("Cache-Control", "no-store");
+                        exchange.answer(latest.overview());
+                    }
+                })
+                .onFailure(exchange::fail));
+    }
+
+    /** The same as it changes. */
+    void overviews(RestExchange exchange, Session session, @Nullable OverviewStreams streams) throws Problem {
+        Query unused = Query.parse(exchange.request().query(), Set.of());
+        if (streams == null) {
+            throw noDashboard();
+        }
+        String last = exchange.request().getHeader(LAST_EVENT_ID);
+        long after = last == null ? 0 : Query.number(LAST_EVENT_ID, last, 0, Long.MAX_VALUE);
+        identification.then(exchange, session, who -> permissions
+                .check(who, Permission.Standing.ROOT)
+                .onSuccess(permitted -> streams.open(exchange, who, after))
+                .onFailure(exchange::fail));
+    }
+
+    private Dashboard shown() throws Problem {
+        if (dashboard == null) {
+            throw noDashboard();
+        }
+        return dashboard;
+    }
+
+    private static Problem noDashboard() {
+        return Problem.notFound("there is no dashboard here: dashboard.enabled is false");
+    }
+}
