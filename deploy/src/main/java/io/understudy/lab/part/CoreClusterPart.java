@@ -119,14 +119,16 @@ public final class CoreClusterPart implements Part {
             seats().filter(Seat::hasData).map(Seat::member).forEach(machines::start);
         }
         MeterRegistry unread = new SimpleMeterRegistry();
-        try (EtcdConnections connections = EtcdConnections.open(cluster)) {
-            awaitVoters(new EtcdObserver(cluster, connections, unread));
-        }
         if (authentication != null) {
+            try (EtcdConnections connections = EtcdConnections.open(cluster)) {
+                awaitVoters(new EtcdObserver(cluster, connections, unread));
+            }
             authentication.enable(cluster);
         }
         try (EtcdConnections connections = EtcdConnections.open(cluster)) {
             EtcdObserver observer = new EtcdObserver(cluster, connections, unread);
+            // By these connections too: one look is all that a change waits for at its begin.
+            awaitVoters(observer);
             Outcome outcome = new Runner(
                             observer,
                             new StepWork(new EtcdMembership(observer, connections, unread), machines),

@@ -1,0 +1,103 @@
+package io.understudy.kafka;
+
+import java.security.KeyStore;
+import java.util.Collections;
+import java.util.Map;
+import java.util.Set;
+import javax.net.ssl.SSLEngine;
+import org.apache.kafka.common.security.auth.SslEngineFactory;
+import org.apache.kafka.common.security.ssl.DefaultSslEngineFactory;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Kafka's own TLS, with its files read again for the next connection once they have changed: a client of Kafka reads them
+ * when it is made, and only then (KIP-226 has brokers reload theirs). Files that can't be used change nothing: what they held
+ * before goes on to count. Connections that are open stay.
+ *
+ * <p>Public, with this constructor, because Kafka makes it by its name. For any thread.
+ */
+public final class ReloadingSslEngines implements SslEngineFactory {
+
+    private static final Logger LOG = LoggerFactory.getLogger(ReloadingSslEngines.class);
+
+    private Map<String, ?> configs = Map.of();
+    private @Nullable DefaultSslEngineFactory current;
+    /** Said last, so that it is said once and not with each connection. */
+    private @Nullable String failure;
+
+    @Override
+    public synchronized void configure(Map<String, ?> given) {
+        configs = given;
+        current = read();
+    }
+
+    @Override
+    public SSLEngine createClientSslEngine(String peerHost, int peerPort, String endpointIdentification) {
+        return fresh().createClientSslEngine(peerHost, peerPort, endpointIdentification);
+    }
+
+    @Override
+    public SSLEngine createServerSslEngine(String peerHost, int peerPort) {
+        return fresh().createServerSslEngine(peerHost, peerPort);
+    }
+
+    @Override
+    public boolean shouldBeRebuilt(Map<String, Object> nextConfigs) {
+        return fresh().shouldBeRebuilt(nextConfigs);
+    }
+
+    @Override
+    public Set<String> reconfigurableConfigs() {
+        return fresh().reconfigurableConfigs();
+    }
+
+    @Override
+    public @Nullable KeyStore keystore() {
+        return fresh().keystore();
+    }
+
+    @Override
+    public @Nullable KeyStore truststore() {
+        return fresh().truststore();
+    }
+
+    @Override
+    public synchronized void close() {
+        if (current != null) {
+            current.close();
+        }
+    }
+
+    private synchronized DefaultSslEngineFactory fresh() {
+        DefaultSslEngineFactory known = current;
+        if (known == null) {
+            throw new IllegalStateException("not configured yet");
+        }
+        if (!known.shouldBeRebuilt(Collections.unmodifiableMap(configs))) {
+            return known;
+        }
+        try {
+            DefaultSslEngineFactory next = read();
+            known.close();
+            current = next;
+            failure = null;
+            LOG.info("Kafka's TLS files read again");
+            return next;
+        } catch (RuntimeException e) {
+            String why = String.valueOf(e.getMessage());
+            if (!why.equals(failure)) {
+                LOG.warn("Kafka's TLS files can't be used, so what was read before goes on to count why=\"{}\"", why);
+                failure = why;
+            }
+            return known;
+        }
+    }
+
+    private DefaultSslEngineFactory read() {
+        DefaultSslEngineFactory next = new DefaultSslEngineFactory();
+        next.configure(configs);
+        return next;
+    }
+}
