@@ -11,6 +11,7 @@ import org.apache.kafka.clients.consumer.KafkaConsumer;
 import org.apache.kafka.clients.producer.KafkaProducer;
 import org.apache.kafka.clients.producer.Producer;
 import org.apache.kafka.clients.producer.ProducerConfig;
+import org.apache.kafka.common.config.SslConfigs;
 import org.apache.kafka.common.serialization.ByteArrayDeserializer;
 import org.apache.kafka.common.serialization.ByteArraySerializer;
 
@@ -96,6 +97,7 @@ public final class KafkaClients {
 
     private Map<String, Object> common() {
         Map<String, Object> all = new HashMap<>(access);
+        all.putIfAbsent(SslConfigs.SSL_ENGINE_FACTORY_CLASS_CONFIG, ReloadingSslEngines.class);
         all.put(CommonClientConfigs.BOOTSTRAP_SERVERS_CONFIG, settings.bootstrapServers());
         all.put(CommonClientConfigs.CLIENT_ID_CONFIG, clientId);
         int timeout = Math.toIntExact(settings.timeout().toMillis());
