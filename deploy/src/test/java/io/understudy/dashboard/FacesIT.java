@@ -117,6 +117,21 @@ final class FacesIT {
         browser.assertNoComplaints();
     }
 
+    @Test
+    void whoReachesNoVoterDoesNotClaimThatTheQuorumIsLost() {
+        show();
+        server.show(overview -> {
+            ObjectNode core = (ObjectNode) overview.get("core");
+            core.put("quorum", "unreachable").put("healthy_voters", 0);
+        });
+        within(SOON).until(() -> browser.has("[data-face=quorum]"));
+        assertThat(browser.text("[data-face=quorum]"))
+                .contains("No voter answers this gateway", "not known here", "Still works")
+                .doesNotContain("lost");
+        assertThat(browser.text("[data-node=core]")).contains("no voter answers");
+        browser.assertNoComplaints();
+    }
+
     static Stream<Arguments> troubles() {
         return Stream.of(
                 trouble("not-ready", "This gateway is not ready", "replica: too old", overview -> gateway(overview)

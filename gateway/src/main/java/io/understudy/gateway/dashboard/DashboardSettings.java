@@ -2,6 +2,7 @@ package io.understudy.gateway.dashboard;
 
 import io.understudy.config.Configuration;
 import io.understudy.config.Setting;
+import io.understudy.etcd.Endpoint;
 import io.understudy.tls.TlsFiles;
 import java.net.URI;
 import java.util.List;
@@ -35,14 +36,17 @@ public record DashboardSettings(
     private static final Setting<List<URI>> GATEWAYS = Setting.uris(
                     "gateways", "Where REST of other gateways is served, which the dashboard is to show.")
             .optionally()
+            .checkedBy(DashboardSettings::requireServers)
             .example("http://gateway-2.example:8080");
     private static final Setting<List<URI>> MIRRORS = Setting.uris(
                     "mirrors", "Where mirror processes tell their status, by status.listen of theirs.")
             .optionally()
+            .checkedBy(DashboardSettings::requireServers)
             .example("http://mirror-1.example:8081");
     private static final Setting<List<URI>> SUPERVISORS = Setting.uris(
                     "supervisors", "Where supervisors tell their state, by supervisor.listen of theirs.")
             .optionally()
+            .checkedBy(DashboardSettings::requireServers)
             .example("http://supervisor-1.example:8082");
 
     /** The settings as rows. */
@@ -50,6 +54,10 @@ public record DashboardSettings(
             GROUP,
             Stream.concat(Stream.<Setting<?>>of(ENABLED, GATEWAYS, MIRRORS, SUPERVISORS), TlsFiles.ROWS.stream())
                     .toList());
+
+    private static void requireServers(List<URI> urls) {
+        urls.forEach(Endpoint::of);
+    }
 
     public DashboardSettings {
         gateways = List.copyOf(gateways);

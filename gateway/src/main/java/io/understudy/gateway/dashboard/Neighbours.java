@@ -15,6 +15,7 @@ import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
@@ -92,17 +93,18 @@ final class Neighbours implements AutoCloseable {
             return;
         }
         long began = System.nanoTime();
-        var unused = http.sendAsync(
-                        HttpRequest.newBuilder(neighbour.page())
-                                .timeout(DEADLINE)
-                                .build(),
-                        answer -> new BoundedBody(MOST_BYTES))
+        CompletableFuture<HttpResponse<byte[]>> answered = http.sendAsync(
+                HttpRequest.newBuilder(neighbour.page()).timeout(DEADLINE).build(),
+                answer -> new BoundedBody(MOST_BYTES));
+        var unused = answered.thenApply(Neighbours::status)
                 // The request's own time-out ends with the headers of the answer.
                 .orTimeout(DEADLINE.toNanos(), TimeUnit.NANOSECONDS)
-                .thenApply(Neighbours::status)
                 .whenComplete((status, failure) -> {
                     if (failure == null) {
                         standing.status = status;
+                    } else {
+                        // What is still to come of its answer would hold the connection.
+                        answered.cancel(true);
                     }
                     standing.problem = failure == null ? null : problem(failure);
                     GatewayMeter.DASHBOARD_QUESTIONS

@@ -22,9 +22,6 @@ import org.jspecify.annotations.Nullable;
 /** Everything as of now, as JSON: what {@code /v1/overview} answers. On one thread. */
 final class Overview {
 
-    /** A revision that was confirmed lately was so by a quorum, whatever single members say. */
-    private static final Duration CONFIRMED = Duration.ofSeconds(2);
-
     /** What another gateway's status tells. */
     private static final List<String> OF_GATEWAYS = List.of(
             "name",
@@ -116,7 +113,12 @@ final class Overview {
                 .put(
                         "cluster_id",
                         view.clusterId() == null ? null : view.clusterId().toString())
-                .put("quorum", standing(view, healthy, quorum))
+                .put(
+                        "quorum",
+                        QuorumStanding.of(
+                                        subject.unconfirmed().get(),
+                                        voters.stream().map(Member::health).toList())
+                                .word())
                 .put("voters", voters.size())
                 .put("healthy_voters", healthy)
                 .put("tolerance", Math.max(0, healthy - quorum))
@@ -124,15 +126,6 @@ final class Overview {
                         "leader",
                         view.leader().map(leader -> leader.id().toString()).orElse(null))
                 .put("members", members);
-    }
-
-    private String standing(ClusterView view, long healthy, int quorum) {
-        if (subject.unconfirmed().get().compareTo(CONFIRMED) < 0) {
-            return "held";
-        }
-        boolean unknown = view.members().isEmpty()
-                || view.members(Role.VOTER).stream().allMatch(member -> member.health() == Health.UNKNOWN);
-        return unknown ? "unknown" : healthy >= quorum ? "held" : "lost";
     }
 
     private static JsonObject member(Member member, ClusterView view, long newest) {

@@ -26,10 +26,17 @@ final class OverviewStreams {
     /** How often it is asked whether who was permitted to watch still is, in looks. */
     private static final int LOOKS_BETWEEN_CHECKS = 5;
 
+    /** Told when nobody could tell, or there was no room to ask. */
+    private static final Set<Status.Code> UNDECIDED =
+            Set.of(Status.Code.UNAVAILABLE, Status.Code.RESOURCE_EXHAUSTED, Status.Code.DEADLINE_EXCEEDED);
+
     private final Context context = Objects.requireNonNull(ContextInternal.current(), "not on an event loop");
     private final Dashboard dashboard;
     private final ReadPermissions permissions;
     private final Set<Stream> open = new LinkedHashSet<>();
+    /** Those whose past is being looked up. */
+    private int coming;
+
     private int looks;
     private boolean closed;
 
@@ -48,19 +55,21 @@ final class OverviewStreams {
      * @param afterMillis the samples up to then are known to the client
      */
     void open(RestExchange exchange, Principal who, long afterMillis) {
-        if (open.size() >= MOST) {
+        if (open.size() + coming >= MOST) {
             exchange.refuse(new Problem(
                     429,
                     Status.Code.RESOURCE_EXHAUSTED,
                     "understudy: too many watch the dashboard: " + MOST + " on one event loop"));
             return;
         }
+        coming++;
         var unused = dashboard
                 .history(afterMillis)
                 .whenComplete((history, failure) -> context.runOnContext(now -> begin(exchange, who, history)));
     }
 
     private void begin(RestExchange exchange, Principal who, @Nullable Buffer history) {
+        coming--;
         if (closed || history == null) {
             exchange.refuse(new Problem(503, Status.Code.UNAVAILABLE, "etcdserver: server stopped"));
             return;
@@ -90,7 +99,7 @@ final class OverviewStreams {
     /** While nobody can tell it goes on: then of all times operators look, and at little that metrics don't show. */
     private void check(Stream stream) {
         var unused = permissions.check(stream.who(), Permission.Standing.ROOT).onFailure(why -> {
-            if (!(why instanceof ApiException refusal) || refusal.code() != Status.Code.UNAVAILABLE) {
+            if (!(why instanceof ApiException refusal) || !UNDECIDED.contains(refusal.code())) {
                 end(stream);
             }
         });

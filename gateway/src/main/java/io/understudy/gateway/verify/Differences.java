@@ -47,7 +47,12 @@ record Differences(List<ByteString> keys) {
         return new Differences(keys);
     }
 
-    /** For people: the first keys in text, bytes that are not printable escaped. */
+    /** For whoever asks how the gateway is: names of keys are for those who may read them. */
+    String count() {
+        return (keys.size() == 1 ? "1 key" : keys.size() + " keys") + ", see the log";
+    }
+
+    /** For the log: the first keys in text, bytes that are not printable escaped. */
     String text() {
         return keys.stream()
                         .limit(MOST_SHOWN)

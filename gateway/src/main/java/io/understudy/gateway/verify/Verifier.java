@@ -218,7 +218,8 @@ public final class Verifier {
         // Counted before it is told: who is told, and looks, finds it counted.
         listener.differ(Side.REPLICA, differences.keys().size());
         found = new Found(
-                "it differs from the source at revision " + state.revision() + " in " + differences.text(), generation);
+                "it differs from the source at revision " + state.revision() + " in " + differences.count(),
+                generation);
         if (givenBy != null) {
             // What the voters have may be neither: then what follows must not come from there.
             source.reportFailure(givenBy, Duty.SNAPSHOT, "the replica differs from it");
@@ -230,10 +231,10 @@ public final class Verifier {
             ReplicaState state, Differences differences, SecondOpinions.Opinions told, long generation) {
         Undecided before = open().orElse(null);
         int rounds = before == null ? 1 : before.rounds() + 1;
-        String text = "replica and source differ at revision " + state.revision() + " in " + differences.text()
+        String text = "replica and source differ at revision " + state.revision() + " in " + differences.count()
                 + ", and no majority of " + told.voters() + " voters tells who is right: " + told.agreeing()
                 + " agree with the replica, " + told.differing() + " differ";
-        LOG.warn("{}, rounds={}; asked again in the next round", text, rounds);
+        LOG.warn("{}, rounds={} keys={}; asked again in the next round", text, rounds, differences.text());
         undecided = new Undecided(text, rounds, generation);
     }
 
@@ -241,7 +242,7 @@ public final class Verifier {
         listener.differ(Side.SOURCE, differences.keys().size());
         damagedNow = true;
         damaged = "members " + suspects + " of the source differ from most voters at revision " + state.revision()
-                + " in " + differences.text() + ": replace them";
+                + " in " + differences.count() + ": replace them";
         LOG.error(
                 "a member of the source differs from its voters, which the replica agrees with members={} revision={}"
                         + " keys={}; it is set back for some seconds only, and may serve snapshots again until it is replaced",

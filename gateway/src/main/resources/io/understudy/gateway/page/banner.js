@@ -33,12 +33,14 @@ export function faces(state) {
   const { gateway, core } = overview;
   if (core?.quorum === 'lost') {
     found.unshift(quorumLost(core, gateway));
+  } else if (core?.quorum === 'unreachable') {
+    found.unshift(votersUnreachable(gateway));
   }
   if (gateway?.ready === false) {
     found.push({
       key: 'not-ready', level: 'bad', icon: 'bad', title: 'This gateway is not ready', text: gateway.problem ?? '',
     });
-  } else if (!lost && gateway?.staleness_ms > HIGH_STALENESS_MS && core?.quorum !== 'lost') {
+  } else if (!lost && gateway?.staleness_ms > HIGH_STALENESS_MS && core?.quorum !== 'lost' && core?.quorum !== 'unreachable') {
     found.push({
       key: 'staleness', level: 'warn', icon: 'clock', title: 'The replica is stale',
       text: 'No voter has confirmed for a while that it is current. Serializable reads are served as of then; '
@@ -88,16 +90,30 @@ function quorumLost(core, gateway) {
     key: 'quorum', level: 'bad', icon: 'bad', loud: true,
     title: 'Quorum lost',
     text: `${core.healthy_voters} of ${core.voters} voters are healthy; ${needed} are needed.`,
-    works: `serializable reads and watches at this gateway, as of revision ${whole(gateway?.revision)}`,
+    works: works(gateway),
     fails: 'writes, linearizable reads, leases and changes of members, until enough voters are back',
   };
+}
+
+function votersUnreachable(gateway) {
+  return {
+    key: 'quorum', level: 'bad', icon: 'cut', loud: true,
+    title: 'No voter answers this gateway',
+    text: 'Whether they have a quorum is not known here: they may be gone, or the way to them.',
+    works: works(gateway),
+    fails: 'writes, linearizable reads and leases through this gateway, until a voter answers',
+  };
+}
+
+function works(gateway) {
+  return `serializable reads and watches at this gateway, as of revision ${whole(gateway?.revision)}`;
 }
 
 export function alert(state) {
   const face = faces(state).find((each) => each.loud);
   return face === undefined ? nothing : html`
     <div class="face bad loud" data-face="quorum">
-      ${icon('bad')}
+      ${icon(face.icon)}
       <div><strong>${face.title}</strong> <span>${face.text}</span>
         <dl><div><dt>Still works</dt><dd>${face.works}</dd></div><div><dt>Does not</dt><dd>${face.fails}</dd></div></dl>
       </div>

@@ -5,6 +5,7 @@ import { bytes, millis, plural, rate, whole } from './format.js';
 const QUORUM = {
   held: ['ok', 'Quorum held'],
   lost: ['bad', 'Quorum lost'],
+  unreachable: ['bad', 'No voter answers'],
   unknown: ['unknown', 'Quorum unknown'],
 };
 

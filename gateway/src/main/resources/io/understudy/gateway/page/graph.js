@@ -63,7 +63,7 @@ function targeted(mirrors, mirror) {
 
 function quorumState(core) {
   if (core.quorum !== 'held') {
-    return core.quorum === 'lost' ? 'bad' : 'unknown';
+    return core.quorum === 'unknown' ? 'unknown' : 'bad';
   }
   return (core.members ?? []).every((member) => HEALTH[member.health] === 'ok') ? 'ok' : 'warn';
 }

@@ -49,6 +49,9 @@ function box({ node, depth, parent, first, last }) {
 }
 
 function word(node) {
+  if (node.quorum === 'unreachable') {
+    return 'no voter answers';
+  }
   return node.quorum === 'held' ? 'quorum held, a member is not healthy' : node.quorum ? `quorum ${node.quorum}` : 'unknown';
 }
 
