@@ -43,7 +43,9 @@ class MisconfiguredAddIT {
                 assertThat(failed.why()).contains(place.name(), "removed again");
             });
             assertThat(cluster.facts().members()).hasSize(voters);
-            assertThat(cluster.facts().quorum()).isEqualTo(new Quorum(voters, voters));
+            Awaitility.await()
+                    .ignoreExceptions()
+                    .until(() -> cluster.facts().quorum().equals(new Quorum(voters, voters)));
 
             if (voters == 3 || voters == 5) {
                 oneDown(cluster, voters);
