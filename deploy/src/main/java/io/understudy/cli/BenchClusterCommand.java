@@ -29,7 +29,7 @@ final class BenchClusterCommand implements Callable<Integer> {
             split = ",",
             converter = WorkConverter.class,
             paramLabel = "WORK",
-            description = "scale, join; several separated by commas. All by default.")
+            description = "scale, join, failover; several separated by commas. All by default.")
     private final List<ClusterWork> works = new ArrayList<>();
 
     @Mixin

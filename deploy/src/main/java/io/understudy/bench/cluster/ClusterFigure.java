@@ -11,7 +11,8 @@ enum ClusterFigure implements Figure {
     UNDISTURBED_P99_MILLIS("p99 ms undisturbed", "undisturbedP99Millis", "%.2f"),
     JOIN_SECONDS("s to join", "joinSeconds", "%.1f"),
     JOIN_P99_MILLIS("p99 ms while it joins", "joinP99Millis", "%.2f"),
-    RATIO("ratio", "ratio", "%.2f");
+    RATIO("ratio", "ratio", "%.2f"),
+    FAILOVER_SECONDS("s beyond the dead time", "secondsBeyondDeadTime", "%.1f");
 
     @SuppressWarnings("ImmutableEnumChecker") // a record of plain values is
     private final Form form;

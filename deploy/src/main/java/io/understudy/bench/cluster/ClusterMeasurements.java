@@ -4,8 +4,10 @@ import io.understudy.bench.BenchException;
 import io.understudy.bench.Latencies;
 import io.understudy.cluster.goal.AddMember;
 import io.understudy.cluster.goal.Scale;
+import io.understudy.cluster.supervise.SupervisorProcess;
 import io.understudy.local.binary.EtcdBinaries;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
@@ -16,6 +18,9 @@ final class ClusterMeasurements {
 
     private static final int FEW = 3;
     private static final int MANY = 5;
+
+    /** For so long a voter must have answered nobody before it is replaced. */
+    private static final Duration DEAD = Duration.ofSeconds(5);
 
     private final EtcdBinaries etcd;
     private final ClusterBenchSettings settings;
@@ -35,7 +40,11 @@ final class ClusterMeasurements {
                 TimeUnit.MILLISECONDS.sleep(settings.duration().toMillis());
                 writer.take();
                 Map<ClusterFigure, Double> figures =
-                        work == ClusterWork.SCALE ? scale(ground, writer) : join(ground, writer);
+                        switch (work) {
+                            case SCALE -> scale(ground, writer);
+                            case JOIN -> join(ground, writer);
+                            case FAILOVER -> failover(ground, writer);
+                        };
                 figures.put(ClusterFigure.LOST, (double) writer.stopAndCountLost());
                 return figures;
             }
@@ -62,6 +71,21 @@ final class ClusterMeasurements {
         figures.put(ClusterFigure.JOIN_P99_MILLIS, meanwhile);
         figures.put(ClusterFigure.RATIO, meanwhile / undisturbed);
         return figures;
+    }
+
+    private static Map<ClusterFigure, Double> failover(Ground ground, SteadyWriter writer) {
+        try (SupervisorProcess supervisor = ground.supervise(FEW, DEAD)) {
+            ground.awaitStandby(supervisor, FEW);
+            writer.take();
+            long killed = System.nanoTime();
+            String dead = ground.killFollower();
+            ground.awaitReplaced(FEW, dead);
+            double seconds = (System.nanoTime() - killed - DEAD.toNanos()) / 1e9;
+            Map<ClusterFigure, Double> figures = new EnumMap<>(ClusterFigure.class);
+            figures.put(ClusterFigure.FAILOVER_SECONDS, seconds);
+            figures.put(ClusterFigure.STALL_MILLIS, longestStall(writer.take()) / 1e6);
+            return figures;
+        }
     }
 
     /** The longest time in which nothing was acknowledged. */

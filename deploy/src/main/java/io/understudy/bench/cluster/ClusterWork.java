@@ -10,7 +10,10 @@ public enum ClusterWork {
             List.of(new Aim(ClusterFigure.STALL_MILLIS, 3_000), new Aim(ClusterFigure.LOST, 0))),
     JOIN(
             "a learner joins a cluster that holds data, while a client puts at a steady rate: p99 of puts meanwhile",
-            List.of(new Aim(ClusterFigure.RATIO, 2), new Aim(ClusterFigure.LOST, 0)));
+            List.of(new Aim(ClusterFigure.RATIO, 2), new Aim(ClusterFigure.LOST, 0))),
+    FAILOVER(
+            "a supervisor replaces a voter that was killed by the standby, while a client puts at a steady rate",
+            List.of(new Aim(ClusterFigure.FAILOVER_SECONDS, 5), new Aim(ClusterFigure.LOST, 0)));
 
     /** A figure that is to be that at most. */
     record Aim(ClusterFigure figure, double atMost) {}

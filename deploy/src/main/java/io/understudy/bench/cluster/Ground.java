@@ -1,5 +1,7 @@
 package io.understudy.bench.cluster;
 
+import static java.util.stream.Collectors.joining;
+
 import com.google.protobuf.ByteString;
 import io.etcd.jetcd.api.KVGrpc;
 import io.etcd.jetcd.api.PutRequest;
@@ -19,6 +21,7 @@ import io.understudy.cluster.machine.ProcessKind;
 import io.understudy.cluster.membership.EtcdMembership;
 import io.understudy.cluster.observe.ClusterFacts;
 import io.understudy.cluster.observe.EtcdObserver;
+import io.understudy.cluster.observe.MemberFacts;
 import io.understudy.cluster.observe.UnobservableException;
 import io.understudy.cluster.plan.Goal;
 import io.understudy.cluster.run.Outcome;
@@ -26,21 +29,27 @@ import io.understudy.cluster.run.Patience;
 import io.understudy.cluster.run.RunListener;
 import io.understudy.cluster.run.Runner;
 import io.understudy.cluster.run.StepWork;
+import io.understudy.cluster.settings.ClusterSettings;
+import io.understudy.cluster.supervise.SupervisorProcess;
+import io.understudy.cluster.supervise.rule.Decision;
 import io.understudy.etcd.EtcdConnections;
 import io.understudy.etcd.EtcdSettings;
 import io.understudy.local.binary.EtcdBinaries;
 import io.understudy.local.process.FreePorts;
 import io.understudy.local.process.LocalProcesses;
 import io.understudy.local.process.Waiting;
+import java.io.IOException;
 import java.net.URI;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.time.InstantSource;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
 import java.util.Optional;
 import java.util.Random;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Predicate;
 import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
@@ -49,36 +58,32 @@ final class Ground implements AutoCloseable {
 
     private static final int PLACES = 5;
     private static final int VOTERS = 3;
-    private static final Duration PATIENCE = Duration.ofSeconds(30);
+    private static final Duration PATIENCE = Duration.ofSeconds(60);
     private static final Duration LOOK = Duration.ofSeconds(2);
     private static final int LARGE_VALUE_BYTES = 32 << 10;
     private static final int VALUES_PER_TRANSACTION = 32;
 
     private final FreePorts ports = FreePorts.take(2 * PLACES);
     private final MeterRegistry unread = new SimpleMeterRegistry();
+    private final List<MachineSettings> machineSettings;
+    private final LocalControl control;
     private final Machines machines;
     private final EtcdConnections connections;
     private final EtcdObserver observer;
 
     /** Starts the voters, and waits until they take new members. */
     Ground(EtcdBinaries etcd, Path folder) {
-        machines = OwnMachines.local(
-                IntStream.range(0, PLACES)
-                        .mapToObj(i ->
-                                MachineSettings.of(spec(i), ProcessKind.LOCAL, folder.resolve("member-" + (i + 1))))
-                        .toList(),
-                new LocalControl(new LocalProcesses(), etcd::etcd),
-                InstantSource.system());
+        machineSettings = IntStream.range(0, PLACES)
+                .mapToObj(i -> MachineSettings.of(spec(i), ProcessKind.LOCAL, folder.resolve("member-" + (i + 1))))
+                .toList();
+        control = new LocalControl(new LocalProcesses(), etcd::etcd);
+        machines = OwnMachines.local(machineSettings, control, InstantSource.system());
         EtcdSettings settings =
                 EtcdSettings.of(clientUrls().toArray(URI[]::new)).withName("bench-cluster");
         connections = EtcdConnections.open(settings);
         observer = new EtcdObserver(settings, connections, unread);
         machines.foundAll(places().subList(0, VOTERS), "bench");
-        var unused = Waiting.until(
-                PATIENCE,
-                () -> Optional.ofNullable(look())
-                        .filter(facts -> facts.healthyVoters().size() == VOTERS),
-                () -> new BenchException("three voters did not serve within " + PATIENCE.toSeconds() + " s"));
+        await("three voters did not serve", facts -> facts.healthyVoters().size() == VOTERS);
     }
 
     private MemberSpec spec(int index) {
@@ -122,6 +127,80 @@ final class Ground implements AutoCloseable {
             throw new BenchException("the cluster could not be changed: " + outcome);
         }
         return (System.nanoTime() - began) / 1e9;
+    }
+
+    /** Has a supervisor hold the cluster to so many voters and a standby. */
+    SupervisorProcess supervise(int voters, Duration dead) {
+        try (FreePorts port = FreePorts.take(1)) {
+            ClusterSettings settings = ClusterSettings.load(
+                    null,
+                    Map.of(),
+                    Map.of(
+                            "cluster.endpoints",
+                            clientUrls().stream().map(URI::toString).collect(joining(",")),
+                            "shape.voters",
+                            Integer.toString(voters),
+                            "shape.deadTime",
+                            dead.toMillis() + "ms",
+                            "supervisor.listen",
+                            "127.0.0.1:" + port.get(0)));
+            return SupervisorProcess.start(settings, machines, () -> {
+                throw new IllegalStateException("no snapshots are wanted");
+            });
+        } catch (IOException e) {
+            throw new BenchException("the supervisor could not start", e);
+        }
+    }
+
+    /** Returns once there is a standby, and the supervisor finds nothing more to do. */
+    void awaitStandby(SupervisorProcess supervisor, int voters) {
+        await(
+                "no standby joined",
+                facts -> facts.healthyVoters().size() == voters
+                        && facts.learners().size() == 1
+                        && supervisor
+                                .state()
+                                .last()
+                                .filter(event -> event.decision() instanceof Decision.Settled)
+                                .isPresent());
+    }
+
+    /**
+     * As kill -9 does.
+     *
+     * @return its name
+     */
+    String killFollower() {
+        MemberFacts leader = leading();
+        MachineSettings chosen = machineSettings.stream()
+                .filter(machine -> !machine.member().name().equals(leader.name()))
+                .findFirst()
+                .orElseThrow();
+        control.process(chosen).kill();
+        return chosen.member().name();
+    }
+
+    private MemberFacts leading() {
+        return Waiting.until(
+                PATIENCE,
+                () -> Optional.ofNullable(look()).flatMap(ClusterFacts::leader),
+                () -> new BenchException("nobody leads"));
+    }
+
+    /** Returns once there are so many healthy voters without that one, as a quorum confirms. */
+    void awaitReplaced(int voters, String dead) {
+        await(
+                "the dead voter was not replaced",
+                facts -> facts.isConfirmed()
+                        && facts.named(dead).isEmpty()
+                        && facts.healthyVoters().size() == voters);
+    }
+
+    private void await(String otherwise, Predicate<ClusterFacts> wanted) {
+        var unused = Waiting.until(
+                PATIENCE,
+                () -> Optional.ofNullable(look()).filter(wanted),
+                () -> new BenchException(otherwise + " within " + PATIENCE.toSeconds() + " s"));
     }
 
     /** Puts that much that nobody looks at again. */
