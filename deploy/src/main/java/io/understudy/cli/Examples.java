@@ -5,10 +5,15 @@ import java.util.List;
 import java.util.Map;
 import java.util.function.Predicate;
 import java.util.stream.Collectors;
-import picocli.CommandLine;
+import picocli.CommandLine.IModelTransformer;
+import picocli.CommandLine.Model.CommandSpec;
 
-/** What stands below the help of each command: how it is used. A test has the command line read each of them. */
-final class Examples {
+/**
+ * What stands below the help of each command: how it is used. A test has the command line read each of them.
+ *
+ * <p>The command line is given them wherever it is made, so that manual pages have them too.
+ */
+final class Examples implements IModelTransformer {
 
     private static final Map<String, List<String>> BY_COMMAND = read("""
             understudy: understudy lab
@@ -77,20 +82,20 @@ final class Examples {
 
     private Examples() {}
 
-    /** Gives each command its examples. */
-    static void addTo(CommandLine command) {
+    @Override
+    public CommandSpec transform(CommandSpec command) {
         List<String> lines = of(command);
         if (!lines.isEmpty()) {
-            command.getCommandSpec()
-                    .usageMessage()
+            command.usageMessage()
                     .footerHeading("%nExamples:%n")
                     .footer(lines.stream().map(line -> "  " + line).toArray(String[]::new));
         }
-        command.getSubcommands().values().forEach(Examples::addTo);
+        command.subcommands().values().forEach(below -> transform(below.getCommandSpec()));
+        return command;
     }
 
-    static List<String> of(CommandLine command) {
-        return BY_COMMAND.getOrDefault(command.getCommandSpec().qualifiedName(), List.of());
+    static List<String> of(CommandSpec command) {
+        return BY_COMMAND.getOrDefault(command.qualifiedName(), List.of());
     }
 
     private static Map<String, List<String>> read(String lines) {

@@ -22,6 +22,7 @@ import picocli.CommandLine.Spec;
         description = "Read replicas, mirrors and standbys for etcd.",
         synopsisSubcommandLabel = "COMMAND",
         versionProvider = DistributionVersion.class,
+        modelTransformer = Examples.class,
         subcommands = {
             GatewayCommand.class,
             MirrorCommand.class,
@@ -70,9 +71,8 @@ public final class Understudy implements Runnable {
 
     /** One for a single run. */
     static CommandLine commandLine() {
-        CommandLine command = new CommandLine(new Understudy());
-        Examples.addTo(command);
-        return command.setCaseInsensitiveEnumValuesAllowed(true)
+        return new CommandLine(new Understudy())
+                .setCaseInsensitiveEnumValuesAllowed(true)
                 .setParameterExceptionHandler(Failures::badUsage)
                 .setExecutionExceptionHandler(Failures::failed);
     }

@@ -16,11 +16,16 @@ import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.jar.Attributes;
 import java.util.jar.JarFile;
+import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.MethodSource;
+import picocli.CommandLine;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Model.OptionSpec;
 
 /** Runs what the build assembled, as a user would. */
 final class DistributionIT {
@@ -146,6 +151,60 @@ final class DistributionIT {
     }
 
     @Test
+    void theManualHasAPageForEachCommand_andNoOther() throws Exception {
+        List<String> commands = commands()
+                .map(command -> command.getCommandSpec().qualifiedName("-") + ".1")
+                .toList();
+        assertThat(commands).contains("understudy.1", "understudy-cluster-add.1");
+        try (Stream<Path> pages = Files.list(HOME.resolve("man"))) {
+            assertThat(pages.map(page -> page.getFileName().toString())).containsExactlyInAnyOrderElementsOf(commands);
+        }
+    }
+
+    @ParameterizedTest
+    @MethodSource("commands")
+    void aPageTellsVersionFlagsCommandsAndExamples(CommandLine command) throws IOException {
+        CommandSpec spec = command.getCommandSpec();
+        String page = manual(spec.qualifiedName("-"));
+
+        assertThat(page)
+                .containsPattern("\\.TH \"\\S+\" \"1\" \"\\d{4}-\\d\\d-\\d\\d\" \"Understudy " + version() + "\"");
+        assertThat(page)
+                .contains(Stream.concat(
+                                spec.options().stream()
+                                        .filter(option -> !option.hidden())
+                                        .map(OptionSpec::longestName),
+                                visible(command)
+                                        .map(below -> below.getCommandSpec().qualifiedName("-") + "(1)"))
+                        .toList());
+        assertThat(page.lines()).contains(".SH \"EXAMPLES\"").containsAll(Examples.of(spec));
+    }
+
+    static Stream<CommandLine> commands() {
+        return withThoseBelow(Understudy.commandLine());
+    }
+
+    private static Stream<CommandLine> withThoseBelow(CommandLine command) {
+        return Stream.concat(Stream.of(command), visible(command).flatMap(DistributionIT::withThoseBelow));
+    }
+
+    private static Stream<CommandLine> visible(CommandLine command) {
+        return command.getSubcommands().values().stream()
+                .filter(below -> !below.getCommandSpec().usageMessage().hidden());
+    }
+
+    /** The text of a page, without what the typesetter is told. */
+    private static String manual(String name) throws IOException {
+        return Files.readString(HOME.resolve("man").resolve(name + ".1"))
+                .replaceAll("\\\\f[BIPR]", "")
+                .replace("\\-", "-");
+    }
+
+    private static String version() {
+        return Pattern.quote(HOME.getFileName().toString().replaceFirst("understudy-", ""));
+    }
+
+    @Test
     void helpIsColouredOnTerminalsOnly_andNotAgainstNoColor() throws Exception {
         String help = HOME.resolve("bin/understudy") + " mirror --help";
         assertThat(run(new ProcessBuilder("bash", "-c", help)).output()).doesNotContain("\u001b[");
@@ -203,6 +262,8 @@ final class DistributionIT {
                         HOME.resolve("lib").resolve(name))
                 .exists());
         assertThat(names).noneMatch(name -> name.startsWith("kafka_") || name.startsWith("scala-"));
+        // What only the build needs.
+        assertThat(HOME.resolve("lib")).isDirectoryNotContaining("glob:**/{picocli-codegen,asciidoctorj,jruby}*");
         assertThat(HOME.resolve("lib/lab")).isDirectoryContaining("glob:**/kafka_*.jar");
     }
 

@@ -49,6 +49,21 @@ final class InstallIT {
     }
 
     @Test
+    void theManualIsLinkedPageByPage() throws Exception {
+        install(version("understudy-0.0.1"), root);
+        try (Stream<Path> pages = Files.list(HOME.resolve("man"));
+                Stream<Path> links = Files.list(root.resolve("usr/local/share/man/man1"))) {
+            List<Path> names = pages.map(Path::getFileName).toList();
+            assertThat(links)
+                    .isNotEmpty()
+                    .allSatisfy(link -> assertThat(Files.readSymbolicLink(link))
+                            .isEqualTo(Path.of("/opt/understudy/man").resolve(link.getFileName())))
+                    .extracting(Path::getFileName)
+                    .containsExactlyInAnyOrderElementsOf(names);
+        }
+    }
+
+    @Test
     void upgradeAndRollbackMoveTheLinkAndKeepTheConfiguration() throws Exception {
         Path older = version("understudy-0.0.1");
         Path newer = version("understudy-0.0.2");
@@ -60,8 +75,6 @@ final class InstallIT {
         assertThat(root.resolve("opt/understudy").toRealPath())
                 .isEqualTo(root.resolve("opt/understudy-0.0.2").toRealPath());
         assertThat(configuration).hasContent("# ours\n");
-        assertThat(Files.readSymbolicLink(root.resolve("usr/local/share/man/man1/understudy.1")))
-                .isEqualTo(Path.of("/opt/understudy/man/understudy.1"));
         assertThat(Files.readSymbolicLink(root.resolve("usr/local/share/bash-completion/completions/understudy")))
                 .isEqualTo(Path.of("/opt/understudy/completion/understudy.bash"));
 
@@ -136,7 +149,7 @@ final class InstallIT {
                 .contains("/opt/understudy leads to " + home.getFileName());
     }
 
-    /** The distribution under the name of another version, without its libraries, with a manual and completion. */
+    /** The distribution under the name of another version, without its libraries. */
     private Path version(String name) throws IOException {
         Path copy = folder.resolve(name);
         try (Stream<Path> files = Files.walk(HOME)) {
@@ -153,8 +166,6 @@ final class InstallIT {
                 }
             });
         }
-        Files.writeString(Files.createDirectories(copy.resolve("man")).resolve("understudy.1"), ".TH X 1\n");
-        Files.writeString(Files.createDirectories(copy.resolve("completion")).resolve("understudy.bash"), "#\n");
         return copy;
     }
 

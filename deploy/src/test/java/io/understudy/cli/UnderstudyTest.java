@@ -131,11 +131,11 @@ final class UnderstudyTest {
     @ParameterizedTest
     @MethodSource("commands")
     void eachCommandHasExamples_andTakesThem(CommandLine command) {
-        assertThat(Examples.of(command))
+        assertThat(Examples.of(command.getCommandSpec()))
                 .as(command.getCommandSpec().qualifiedName())
                 .isNotEmpty();
         assertThat(command.getUsageMessage()).contains("Examples:");
-        for (String example : Examples.of(command)) {
+        for (String example : Examples.of(command.getCommandSpec())) {
             String[] words = example.split(" ", -1);
             assertThat(words[0]).isEqualTo("understudy");
             var unused = Understudy.commandLine().parseArgs(Arrays.copyOfRange(words, 1, words.length));
