@@ -50,7 +50,7 @@ final class BenchReadsCommand implements Callable<Integer> {
     @Option(
             names = "--equal-load",
             defaultValue = "50%",
-            paramLabel = "SHARE%%|RATE",
+            paramLabel = "SHARE%|RATE",
             description =
                     "The load at which latencies are compared: a share of what the slowest path answered, 50%% by "
                             + "default, or requests per second; 0 for no comparison.")

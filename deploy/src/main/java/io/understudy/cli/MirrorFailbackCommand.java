@@ -16,8 +16,9 @@ import picocli.CommandLine.Spec;
 @Command(
         name = "failback",
         description = {
-            "Bring the home back after a switchover or a failover: mirror the new home into the old source while",
-            "clients go on writing, then switch over in that direction. Run it again to go on after a crash."
+            "Bring the home back after a switchover or a failover.",
+            "The new home is mirrored into the old source while clients go on writing, then switched over to it. Run it "
+                    + "again to go on after a crash."
         })
 final class MirrorFailbackCommand implements Callable<Integer> {
 

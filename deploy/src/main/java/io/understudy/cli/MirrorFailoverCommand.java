@@ -15,8 +15,8 @@ import picocli.CommandLine.Spec;
 @Command(
         name = "failover",
         description = {
-            "Have the target take over from a source that is gone, and tell up to which revision and time",
-            "its data is there. What was written later may be lost. Run it again to go on after a crash."
+            "Have the target take over from a source that is gone, and tell up to when its data is there.",
+            "That is a revision and a time; what was written later may be lost. Run it again to go on after a crash."
         })
 final class MirrorFailoverCommand implements Callable<Integer> {
 

@@ -18,9 +18,9 @@ import picocli.CommandLine.Spec;
 @Command(
         name = "init-target",
         description = {
-            "Make the data directory of a target's first member from a snapshot of the source, with revisions moved far",
-            "ahead and the past compacted: clients that fail over list again instead of waiting in silence.",
-            "Prints the command that starts the member."
+            "Make the data directory of a target's first member from a snapshot of the source.",
+            "Revisions are moved far ahead and the past is compacted: clients that fail over list again instead of waiting "
+                    + "in silence. Prints the command that starts the member."
         })
 final class MirrorInitTargetCommand implements Callable<Integer> {
 

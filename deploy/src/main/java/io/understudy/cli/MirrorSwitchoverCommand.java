@@ -13,8 +13,9 @@ import picocli.CommandLine.Spec;
 @Command(
         name = "switchover",
         description = {
-            "Have the target take over, losing nothing: freeze the source, wait until the target has everything,",
-            "compare, fence the mirror off, move the home. Run it again to go on after a crash."
+            "Have the target take over, losing nothing.",
+            "The source is frozen until the target has everything, both are compared, the mirror is fenced off, and the home "
+                    + "moves. Run it again to go on after a crash."
         })
 final class MirrorSwitchoverCommand implements Callable<Integer> {
 

@@ -142,6 +142,13 @@ final class UnderstudyTest {
         }
     }
 
+    /** Lists of commands, and the manual's, show no more of it. */
+    @ParameterizedTest
+    @MethodSource("commands")
+    void theFirstLineOfADescriptionStandsAlone(CommandLine command) {
+        assertThat(command.getCommandSpec().usageMessage().description()[0]).endsWith(".");
+    }
+
     @Test
     void allIsTextWhereNobodySitsAtATerminal() {
         assertThat(run("mirror", "--help")).isZero();
