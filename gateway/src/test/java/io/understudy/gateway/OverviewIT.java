@@ -74,7 +74,7 @@ final class OverviewIT {
             });
 
             followers.get(1).kill();
-            await().atMost(SOON.plusSeconds(3)).untilAsserted(() -> {
+            await().atMost(SOON).untilAsserted(() -> {
                 JsonObject core = overview(fixture).getJsonObject("core");
                 assertThat(core.getString("quorum")).isEqualTo("lost");
             });

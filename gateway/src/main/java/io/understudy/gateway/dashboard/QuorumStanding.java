@@ -16,8 +16,11 @@ enum QuorumStanding {
     /** Nobody has looked yet. */
     UNKNOWN;
 
-    /** A revision that was confirmed lately was so by a quorum, whatever single members say. */
-    private static final Duration CONFIRMED = Duration.ofSeconds(2);
+    /**
+     * A revision that was confirmed lately was so by a quorum, whatever single members say. With the second that may go by
+     * until the next look, a lost quorum is seen within three.
+     */
+    private static final Duration CONFIRMED = Duration.ofMillis(1_500);
 
     /**
      * Judges by what is known.
