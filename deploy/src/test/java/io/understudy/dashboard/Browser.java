@@ -33,8 +33,8 @@ import org.openqa.selenium.logging.LoggingPreferences;
 /** A headless Chromium with one page. Where there is none, the test that wants it is skipped. */
 final class Browser implements AutoCloseable {
 
-    /** Within which a change of the cluster is to be seen: three seconds, and one for a machine that has other work to do. */
-    static final Duration SOON = Duration.ofSeconds(4);
+    /** Within which a change of the cluster is to be seen; by its clocks it is within two and a half. */
+    static final Duration SOON = Duration.ofSeconds(3);
 
     private static final Duration PATIENCE = Duration.ofSeconds(20);
 
