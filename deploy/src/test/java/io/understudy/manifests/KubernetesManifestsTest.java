@@ -118,6 +118,26 @@ final class KubernetesManifestsTest {
         }
     }
 
+    /** On a copy, since an overlay lies beside the others. */
+    @Test
+    void theOverlayThatTheReadmeShowsIsRendered() throws Exception {
+        Path copy = folder.resolve("kubernetes");
+        try (Stream<Path> files = Files.walk(FOLDER)) {
+            for (Path file : files.toList()) {
+                Files.copy(file, copy.resolve(FOLDER.relativize(file)));
+            }
+        }
+        String readme = Files.readString(FOLDER.resolve("README.md"));
+        String shown = readme.substring(readme.indexOf("```yaml\n") + 8, readme.lastIndexOf("```"));
+        Path overlay = Files.createDirectory(copy.resolve("overlays/own"));
+        Files.writeString(overlay.resolve("kustomization.yaml"), shown);
+        for (String name : List.of("gateway.yaml", "mirror.yaml")) {
+            Files.writeString(overlay.resolve(name), "mine: " + name + "\n");
+        }
+        assertThat(kustomized(overlay))
+                .contains("image: registry.example/understudy:0.1.0", "mine: gateway.yaml", "mine: mirror.yaml");
+    }
+
     /** What pod security calls restricted, and more. */
     private static void assertPods(Manifest manifest, JsonNode pods, Set<String> names) {
         JsonNode spec = pods.path("spec");
@@ -185,6 +205,10 @@ final class KubernetesManifestsTest {
                     "resources: [" + home + "/overlays/small]\ncomponents: [" + home + "/" + name + "]\n"
                             + "namespace: understudy\n");
         }
+        return kustomized(overlay);
+    }
+
+    private String kustomized(Path overlay) throws Exception {
         Path errors = folder.resolve("errors");
         Process process;
         try {

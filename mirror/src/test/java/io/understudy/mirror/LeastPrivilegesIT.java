@@ -20,6 +20,7 @@ import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse.BodyHandlers;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Base64;
@@ -117,6 +118,20 @@ final class LeastPrivilegesIT {
         failsWithout(source, READ_MARKS);
         failsWithout(target, WRITE_KEYS);
         failsWithout(target, WRITE_OURS);
+    }
+
+    @Test
+    void theReadmeGrantsTheSame() throws Exception {
+        String readme = Files.readString(Path.of("README.md"));
+        for (Grant grant : List.of(READ_MARKS, WRITE_HOMES, WRITE_OURS)) {
+            assertThat(readme)
+                    .contains("{\"permType\": \"%s\", \"key\": \"%s\", \"range_end\": \"%s\"}"
+                            .formatted(grant.type(), base64(grant.from()), base64(grant.end())));
+        }
+        assertThat(readme)
+                .contains(
+                        "etcdctl role grant-permission mirror --prefix read /in/ ",
+                        "etcdctl role grant-permission mirror --prefix readwrite /in/ ");
     }
 
     private void failsWithout(LocalEtcd cluster, Grant grant) throws Exception {
