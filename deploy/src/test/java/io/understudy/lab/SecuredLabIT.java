@@ -53,6 +53,7 @@ final class SecuredLabIT {
                 onlyKnownPartsAreAnswered(data, ports);
                 onlyUsersAreTold(data, ports);
                 passwordsAreForTheirOwner(data);
+                hasWhatTheReadmeLists(data);
                 whatItSuggestsWorks(report);
 
                 lab.interrupt();
@@ -113,6 +114,20 @@ final class SecuredLabIT {
         for (String file : List.of("gateway/gateway.yaml", "mirror/mirror.yaml", "lab.log", "gateway/gateway.log")) {
             assertThat(Files.readString(data.resolve(file))).as(file).doesNotContain(passwords(data));
         }
+    }
+
+    private static void hasWhatTheReadmeLists(Path data) throws IOException {
+        String readme = Files.readString(Path.of("README.md"));
+        int begin = readme.indexOf("    understudy-lab.properties ");
+        List<String> listed = readme.substring(begin, readme.indexOf("\n\n", begin))
+                .lines()
+                .map(line -> line.strip().split(" {2,}", 2)[0])
+                // From the first to the last of several.
+                .flatMap(paths -> Stream.of(paths.split(" … ", -1)))
+                .toList();
+        assertThat(listed)
+                .contains("core/core-1", "core/core-3", "lock")
+                .allSatisfy(path -> assertThat(data.resolve(path)).exists());
     }
 
     private static List<String> passwords(Path data) throws IOException {

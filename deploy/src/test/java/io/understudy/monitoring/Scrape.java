@@ -48,7 +48,7 @@ public record Scrape(String text, Map<String, Set<String>> families) {
     }
 
     /** The declared meter that a series is of, by the series' name. */
-    static Metric declared(String series) {
+    public static Metric declared(String series) {
         return MetricsReference.sections().stream()
                 .flatMap(section -> section.metrics().stream())
                 .filter(metric -> names(metric).contains(series))
@@ -65,7 +65,7 @@ public record Scrape(String text, Map<String, Set<String>> families) {
     }
 
     /** Labels that a series of the meter may have. */
-    static Set<String> labels(Metric metric) {
+    public static Set<String> labels(Metric metric) {
         Set<String> labels = new HashSet<>(Set.of("process", "le"));
         metric.tags().forEach(tag -> labels.add(tag.key()));
         return labels;

@@ -1,0 +1,102 @@
+package io.understudy.documentation;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.understudy.local.binary.EtcdBinaries;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** What the documents tell etcd's own command to do is a command of its, with flags that it has. It is asked for help only. */
+final class DocumentedEtcdctlIT {
+
+    private static final String PROGRAM = "etcdctl";
+
+    private static final String ETCDCTL = EtcdBinaries.find().etcdctl().toString();
+
+    private static final Pattern NAME = Pattern.compile("NAME:\n\t(.+?) - ");
+
+    static Stream<String> commands() {
+        return Stream.concat(
+                        Document.allBlocks().flatMap(block -> BlockKind.commands(block).stream()),
+                        Document.allQuotes().map(Document.Quote::text))
+                .filter(line -> line.startsWith(PROGRAM + " "))
+                .distinct();
+    }
+
+    @ParameterizedTest
+    @MethodSource("commands")
+    void etcdctlHasTheCommandAndItsFlags(String command) throws Exception {
+        assertThat(faults(command)).isEmpty();
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "etcdctl gett x",
+                "etcdctl role grand-permission gateway --prefix read ''",
+                "etcdctl user add gateway --prefixes",
+                "etcdctl --endpoint=127.0.0.1:2379 get x"
+            })
+    void whatItHasNotIsNoticed(String command) throws Exception {
+        assertThat(faults(command)).isNotEmpty();
+    }
+
+    @Test
+    void thereAreSome() {
+        assertThat(commands()).hasSizeGreaterThan(10);
+    }
+
+    private static List<String> faults(String command) throws Exception {
+        List<String> words = Shell.words(command);
+        List<String> flags = words.stream()
+                .filter(word -> word.startsWith("--"))
+                .map(word -> word.split("=", 2)[0])
+                .toList();
+        List<String> faults = new ArrayList<>();
+        List<String> said = new ArrayList<>(words.subList(1, words.size()));
+        // Those before the command, with their values.
+        while (!said.isEmpty() && said.get(0).startsWith("-")) {
+            String flag = said.remove(0);
+            if (!flag.contains("=")) {
+                said.remove(0);
+            }
+        }
+        List<String> plain =
+                said.stream().takeWhile(word -> !word.startsWith("-")).toList();
+        String help = help(plain);
+        Matcher name = NAME.matcher(help);
+        if (!name.find() || !(String.join(" ", plain) + " ").startsWith(name.group(1) + " ")) {
+            return List.of("no such command: " + command);
+        }
+        // A group of commands would be followed by one of them.
+        if (help.contains("\nCOMMANDS:\n")) {
+            faults.add("no such command: " + command);
+        }
+        flags.stream()
+                .filter(flag ->
+                        !Pattern.compile(" " + flag + "[=\\[\\s]").matcher(help).find())
+                .map(flag -> "no such flag: " + flag)
+                .forEach(faults::add);
+        return faults;
+    }
+
+    private static String help(List<String> command) throws Exception {
+        List<String> line = new ArrayList<>();
+        line.add(ETCDCTL);
+        line.addAll(command);
+        line.add("--help");
+        Process etcdctl = new ProcessBuilder(line).redirectErrorStream(true).start();
+        String help = new String(etcdctl.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+        assertThat(etcdctl.waitFor(10, TimeUnit.SECONDS)).isTrue();
+        return help;
+    }
+}
