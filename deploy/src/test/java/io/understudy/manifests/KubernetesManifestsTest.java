@@ -93,13 +93,17 @@ final class KubernetesManifestsTest {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"overlays/small", "overlays/production", "components/learner"})
+    @ValueSource(
+            strings = {"overlays/small", "overlays/production", "components/learner", "components/service-monitor"})
     void overlaysFitTogether(String overlay) throws Exception {
         List<Manifest> all = Manifest.of(rendered(overlay));
         Set<String> names = new HashSet<>();
         for (Manifest manifest : all) {
             manifest.read();
             names.add(manifest.toString());
+            assertThat(manifest.namespace())
+                    .as("the namespace of %s", manifest)
+                    .isEqualTo(manifest.kind().equals("Namespace") ? "" : "understudy");
         }
         assertThat(names).hasSameSizeAs(all).contains("Deployment/understudy-gateway", "NetworkPolicy/default-deny");
         for (Manifest manifest : all) {
@@ -202,8 +206,7 @@ final class KubernetesManifestsTest {
             Path home = overlay.toRealPath().relativize(FOLDER.toRealPath());
             Files.writeString(
                     overlay.resolve("kustomization.yaml"),
-                    "resources: [" + home + "/overlays/small]\ncomponents: [" + home + "/" + name + "]\n"
-                            + "namespace: understudy\n");
+                    "resources: [" + home + "/overlays/small]\ncomponents: [" + home + "/" + name + "]\n");
         }
         return kustomized(overlay);
     }

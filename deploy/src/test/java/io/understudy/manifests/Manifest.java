@@ -71,6 +71,10 @@ record Manifest(JsonNode tree) {
         return tree.at("/metadata/name").asText();
     }
 
+    String namespace() {
+        return tree.at("/metadata/namespace").asText();
+    }
+
     /**
      * Reads it as what it says it is.
      *
