@@ -7,14 +7,17 @@ import com.fasterxml.jackson.databind.JsonNode;
 import io.understudy.gateway.GatewaySettings;
 import io.understudy.mirror.MirrorConfiguration;
 import java.io.IOException;
+import java.net.URI;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.Test;
@@ -77,13 +80,8 @@ final class KubernetesManifestsTest {
     @ParameterizedTest
     @MethodSource("configurations")
     void gatewaysAndMirrorsTakeTheirConfigurations(Path file) throws Exception {
-        // Where the secrets are mounted there is nothing here; paths are all that differs.
-        Path users = Files.createDirectory(folder.resolve("users"));
-        Files.writeString(users.resolve("source"), "secret");
-        Files.writeString(users.resolve("target"), "secret");
-        Path copy = folder.resolve(file.getFileName());
-        Files.writeString(copy, Files.readString(file).replace("/etc/understudy/users", users.toString()));
-        if (copy.endsWith("gateway.yaml")) {
+        Path copy = withOwnSecrets(Files.readString(file));
+        if (file.endsWith("gateway.yaml")) {
             assertThat(GatewaySettings.load(copy, Map.of(), Map.of()).listen().port())
                     .isEqualTo(2379);
         } else {
@@ -140,6 +138,102 @@ final class KubernetesManifestsTest {
         }
         assertThat(kustomized(overlay))
                 .contains("image: registry.example/understudy:0.1.0", "mine: gateway.yaml", "mine: mirror.yaml");
+    }
+
+    /** Behind a common name it would be shown an arbitrary one, and none that is not ready. */
+    @ParameterizedTest
+    @ValueSource(strings = {"overlays/small", "overlays/production"})
+    void theDashboardAsksEachMirrorByItsOwnName(String overlay) throws Exception {
+        List<Manifest> all = Manifest.of(rendered(overlay));
+        JsonNode mirrors = named("StatefulSet/understudy-mirror", all).tree().path("spec");
+        String service = mirrors.path("serviceName").asText();
+        JsonNode named = named("Service/" + service, all).tree().path("spec");
+        assertThat(named.path("clusterIP").asText()).isEqualTo("None");
+        assertThat(named.path("publishNotReadyAddresses").asBoolean()).isTrue();
+        List<String> pods = IntStream.range(0, mirrors.path("replicas").asInt())
+                .mapToObj(each -> "understudy-mirror-" + each + "." + service)
+                .toList();
+
+        JsonNode gateway = named("Deployment/understudy-gateway", all).tree().at("/spec/template/spec");
+        Map<String, String> variables = new HashMap<>();
+        gateway.at("/containers/0/env")
+                .forEach(variable -> variables.put(
+                        variable.path("name").asText(), variable.path("value").asText()));
+        String configuration =
+                gateway.path("volumes").findValue("configMap").path("name").asText();
+        Path copy = withOwnSecrets(named("ConfigMap/" + configuration, all)
+                .tree()
+                .at("/data/gateway.yaml")
+                .asText());
+        assertThat(GatewaySettings.load(copy, variables, Map.of()).dashboard().mirrors())
+                .extracting(URI::getHost)
+                .containsExactlyElementsOf(pods);
+    }
+
+    @Test
+    void inProductionTheCertificatesAreShownToEtcdToo() throws Exception {
+        Path production = FOLDER.resolve("overlays/production/config");
+        JsonNode gateway = Manifest.of(Files.readString(production.resolve("gateway.yaml")))
+                .get(0)
+                .tree();
+        JsonNode mirror = Manifest.of(Files.readString(production.resolve("mirror.yaml")))
+                .get(0)
+                .tree()
+                .at("/mirrors/dr");
+        assertThat(List.of(gateway.at("/source/tls"), mirror.at("/source/tls"), mirror.at("/target/etcd/tls")))
+                .allSatisfy(tls -> {
+                    assertThat(tls.path("trusted").asText()).endsWith("/tls/ca.crt");
+                    assertThat(tls.path("certificate").asText()).endsWith("/tls/tls.crt");
+                    assertThat(tls.path("key").asText()).endsWith("/tls/tls.key");
+                });
+    }
+
+    /** The command that the document gives, without its last part, which needs a cluster. */
+    @Test
+    void theAlertsMakeAnObjectForThePrometheusOperator() throws Exception {
+        String readme = Files.readString(FOLDER.resolve("README.md"));
+        String command = readme.substring(readme.indexOf("{ printf"), readme.indexOf(" | kubectl apply -f -"));
+        Process process = new ProcessBuilder("sh", "-c", command)
+                .directory(FOLDER.toFile())
+                .redirectErrorStream(true)
+                .start();
+        String yaml = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+        assertThat(process.waitFor(60, TimeUnit.SECONDS)).isTrue();
+        List<Manifest> made = Manifest.of(yaml);
+        assertThat(made).singleElement().hasToString("PrometheusRule/understudy");
+        made.get(0).read();
+        assertThat(made.get(0).namespace()).isEqualTo("understudy");
+        assertThat(made.get(0).tree().path("spec"))
+                .isEqualTo(Manifest.of(Files.readString(FOLDER.resolve("../monitoring/alerts.yaml")))
+                        .get(0)
+                        .tree());
+    }
+
+    /** While one is there that an earlier version has made, another one is refused. */
+    @Test
+    void jobsGoAwayBeforeTheNextVersionIsApplied() throws Exception {
+        List<Manifest> jobs = Manifest.of(rendered("components/learner")).stream()
+                .filter(each -> each.kind().equals("Job"))
+                .toList();
+        assertThat(jobs).isNotEmpty().allSatisfy(job -> assertThat(
+                        job.tree().at("/spec/ttlSecondsAfterFinished").asInt(Integer.MAX_VALUE))
+                .isLessThanOrEqualTo(600));
+    }
+
+    private static Manifest named(String name, List<Manifest> all) {
+        return all.stream()
+                .filter(each -> each.toString().equals(name))
+                .findFirst()
+                .orElseThrow(() -> new AssertionError(name + " is not among " + all));
+    }
+
+    /** Where the secrets are mounted there is nothing here; paths are all that differs. */
+    private Path withOwnSecrets(String configuration) throws IOException {
+        Path users = Files.createDirectories(folder.resolve("users"));
+        Files.writeString(users.resolve("source"), "secret");
+        Files.writeString(users.resolve("target"), "secret");
+        return Files.writeString(
+                folder.resolve("configuration.yaml"), configuration.replace("/etc/understudy/users", users.toString()));
     }
 
     /** What pod security calls restricted, and more. */

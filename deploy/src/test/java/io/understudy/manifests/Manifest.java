@@ -16,6 +16,7 @@ import io.fabric8.kubernetes.api.model.autoscaling.v2.HorizontalPodAutoscaler;
 import io.fabric8.kubernetes.api.model.batch.v1.Job;
 import io.fabric8.kubernetes.api.model.networking.v1.NetworkPolicy;
 import io.fabric8.kubernetes.api.model.policy.v1.PodDisruptionBudget;
+import io.fabric8.openshift.api.model.monitoring.v1.PrometheusRule;
 import io.fabric8.openshift.api.model.monitoring.v1.ServiceMonitor;
 import java.io.IOException;
 import java.util.ArrayList;
@@ -35,6 +36,7 @@ record Manifest(JsonNode tree) {
             Map.entry("apps/v1/StatefulSet", StatefulSet.class),
             Map.entry("autoscaling/v2/HorizontalPodAutoscaler", HorizontalPodAutoscaler.class),
             Map.entry("batch/v1/Job", Job.class),
+            Map.entry("monitoring.coreos.com/v1/PrometheusRule", PrometheusRule.class),
             Map.entry("monitoring.coreos.com/v1/ServiceMonitor", ServiceMonitor.class),
             Map.entry("networking.k8s.io/v1/NetworkPolicy", NetworkPolicy.class),
             Map.entry("policy/v1/PodDisruptionBudget", PodDisruptionBudget.class));
