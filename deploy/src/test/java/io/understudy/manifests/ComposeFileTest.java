@@ -6,12 +6,16 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.dataformat.yaml.YAMLMapper;
 import io.understudy.gateway.GatewaySettings;
 import io.understudy.mirror.MirrorConfiguration;
+import java.io.IOException;
+import java.net.URI;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Properties;
+import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.junit.jupiter.api.Test;
 
@@ -19,17 +23,27 @@ import org.junit.jupiter.api.Test;
 final class ComposeFileTest {
 
     private static final Path FOLDER = Path.of("src/main/dist/compose");
-    private static final Pattern VARIABLE = Pattern.compile("\\$\\{([A-Z_]+):-([^}]*)}");
+    private static final Pattern VARIABLE = Pattern.compile("\\$\\{([A-Z_]+):-([^${}]*)}");
 
     @Test
-    void gatewayAndMirrorTakeTheirConfigurations() {
-        assertThat(GatewaySettings.load(FOLDER.resolve("conf/gateway.yaml"), Map.of(), Map.of())
-                        .listen()
-                        .port())
-                .isEqualTo(2379);
+    void gatewayAndMirrorTakeTheirConfigurations() throws Exception {
+        assertThat(gateway(Map.of()).listen().port()).isEqualTo(2379);
         assertThat(MirrorConfiguration.load(FOLDER.resolve("conf/mirror.yaml"), Map.of(), Map.of())
                         .mirrors())
                 .hasSize(2);
+    }
+
+    @Test
+    void clientsAreToldTheAddressThatTheGatewayIsBoundTo() throws Exception {
+        assertThat(gateway(Map.of()).members().advertise()).containsExactly(URI.create("http://127.0.0.1:2379"));
+        assertThat(gateway(Map.of("BIND", "192.0.2.1", "GATEWAY_PORT", "12379"))
+                        .members()
+                        .advertise())
+                .containsExactly(URI.create("http://192.0.2.1:12379"));
+        assertThat(gateway(Map.of("BIND", "0.0.0.0", "ADVERTISED", "host.example"))
+                        .members()
+                        .advertise())
+                .containsExactly(URI.create("http://host.example:2379"));
     }
 
     @Test
@@ -48,6 +62,30 @@ final class ComposeFileTest {
                             .isEqualTo(found.group(2));
                 });
         assertThat(used).containsAll(defaults.stringPropertyNames());
+    }
+
+    /** As the service gets it, where these variables are set. */
+    private static GatewaySettings gateway(Map<String, String> variables) throws IOException {
+        JsonNode environment = new YAMLMapper()
+                .readTree(FOLDER.resolve("compose.yaml").toFile())
+                .at("/services/gateway/environment");
+        Map<String, String> seen = new HashMap<>();
+        environment
+                .properties()
+                .forEach(variable ->
+                        seen.put(variable.getKey(), filled(variable.getValue().asText(), variables)));
+        return GatewaySettings.load(FOLDER.resolve("conf/gateway.yaml"), seen, Map.of());
+    }
+
+    /** From the inside out, as a default may have a variable in it. */
+    private static String filled(String text, Map<String, String> variables) {
+        String filled = text;
+        for (Matcher found = VARIABLE.matcher(filled); found.find(); found = VARIABLE.matcher(filled)) {
+            filled = filled.substring(0, found.start())
+                    + variables.getOrDefault(found.group(1), found.group(2))
+                    + filled.substring(found.end());
+        }
+        return filled;
     }
 
     @Test
