@@ -2,6 +2,7 @@ package io.understudy.monitoring;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.understudy.metrics.ProcessMetrics;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -11,6 +12,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.regex.Pattern;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -18,6 +20,7 @@ import org.junit.jupiter.api.io.TempDir;
 final class MonitoringTest {
 
     private static final Pattern GROUPING = Pattern.compile("(?:by|on) \\(([^)]*)\\)");
+    private static final Pattern OF_THE_JVM = Pattern.compile("\\b(?:jvm|process|system)_\\w+");
     private static final Set<String> OF_PROMETHEUS = Set.of("job", "instance");
 
     @TempDir
@@ -61,6 +64,19 @@ final class MonitoringTest {
                     .as(name)
                     .contains(by.group(1).split(", ")));
         });
+    }
+
+    @Test
+    void whatTheyAskOfJvmAndSystemIsMeasured() throws IOException {
+        Set<String> asked = new HashSet<>();
+        Stream.concat(Expressions.ofAlerts().values().stream(), Expressions.ofDashboard("5m").values().stream())
+                .forEach(expression ->
+                        OF_THE_JVM.matcher(expression).results().forEach(found -> asked.add(found.group())));
+        try (ProcessMetrics metrics = new ProcessMetrics("gateway", "1")) {
+            String page = metrics.scrape(null).body();
+            assertThat(asked).contains("process_start_time_seconds").allSatisfy(name -> assertThat(page)
+                    .contains("\n# TYPE " + name + " "));
+        }
     }
 
     @Test
