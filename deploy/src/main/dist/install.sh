@@ -6,11 +6,14 @@
 # Copies it to PREFIX/understudy-VERSION, unless it is there already, and makes the link PREFIX/understudy lead to it, in one step.
 # Links to that for the command, its manual pages and completion are in /usr/local, units of systemd in
 # /usr/local/lib/systemd/system, sample configurations where there are none yet in /etc/understudy. Nothing is started, and
-# no configuration changed. With --destdir all of it goes below another root, such as a package's. --remove takes away
-# what was installed, of this and all other versions, but not /etc/understudy.
+# no configuration changed. With --destdir all of it goes below another root, such as a package's. --remove stops and disables
+# the units, and takes away what was installed, of this and all other versions, but not /etc/understudy. With --destdir it stops
+# nothing.
 #
 # Rollback: run install.sh of the version that is to be used, in PREFIX/understudy-VERSION, and restart the units.
 set -eu
+# Whoever installs it, all may read it: units run as another user.
+umask 022
 
 prefix=/opt
 destdir=
@@ -43,12 +46,22 @@ link() { # to what, where; replaces it in one step
   mv -fT "$2.new" "$2"
 }
 
+runs_here() { [ -z "$destdir" ] && [ -d /run/systemd/system ]; }
+
 if $remove; then
-  for unit in understudy-gateway understudy-mirror understudy-supervisor; do rm -f "$units/$unit.service"; done
+  for unit in understudy-gateway understudy-mirror understudy-supervisor; do
+    [ -e "$units/$unit.service" ] || continue
+    ! runs_here || systemctl disable --now "$unit"
+    rm -f "$units/$unit.service"
+  done
+  ! runs_here || systemctl daemon-reload
   rm -f "$destdir/etc/sysusers.d/understudy.conf"
   find "$destdir/usr/local" -type l -lname "$target/*" -exec rm {} + 2>/dev/null || true
   rm -f "$destdir$target"
-  find "$destdir$prefix" -maxdepth 1 -name 'understudy-*' -type d -exec rm -rf {} +
+  # Others may have called something of theirs so.
+  for version in "$destdir$prefix"/understudy-*; do
+    [ -L "$version" ] || [ ! -f "$version/bin/understudy" ] || [ ! -f "$version/install.sh" ] || rm -rf "$version"
+  done
   exit 0
 fi
 
@@ -57,6 +70,8 @@ if [ "$home" != "$(readlink -f "$destdir$prefix")/$name" ]; then
   # Whoever looks sees all of it or nothing.
   rm -rf "$destdir$prefix/.$name.new"
   cp -R "$home" "$destdir$prefix/.$name.new"
+  # Of whoever has unpacked it, and who may have kept it to himself.
+  chmod -R u+rwX,go+rX,go-w "$destdir$prefix/.$name.new"
   [ "$(id -u)" -ne 0 ] || chown -R 0:0 "$destdir$prefix/.$name.new"
   rm -rf "$destdir$prefix/$name"
   mv "$destdir$prefix/.$name.new" "$destdir$prefix/$name"
@@ -82,7 +97,7 @@ for sample in "$home"/conf/*.yaml; do
 done
 
 echo "$target leads to $name"
-if [ -z "$destdir" ] && [ -d /run/systemd/system ]; then
+if runs_here; then
   systemd-sysusers
   systemctl daemon-reload
   echo "To use it: systemctl restart the units that run, such as understudy-gateway"

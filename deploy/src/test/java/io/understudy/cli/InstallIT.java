@@ -8,6 +8,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
+import java.nio.file.attribute.PosixFilePermissions;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
@@ -96,6 +97,39 @@ final class InstallIT {
                     .isNotEmpty()
                     .allMatch(path -> path.startsWith("etc/understudy/"));
         }
+    }
+
+    @Test
+    void whatOthersHaveCalledSoStays() throws Exception {
+        install(version("understudy-0.0.1"), root);
+        Path backups = Files.createDirectories(root.resolve("opt/understudy-backups/bin"));
+        Files.writeString(backups.resolve("understudy"), "kept\n");
+        run(root.resolve("opt/understudy/install.sh").toString(), "--destdir", root.toString(), "--remove");
+        assertThat(backups.resolve("understudy")).hasContent("kept\n");
+        assertThat(root.resolve("opt/understudy-0.0.1")).doesNotExist();
+    }
+
+    /** Those who run the units among them. */
+    @Test
+    void allMayReadWhatIsInstalledWhoeverUnpackedAndInstalledItHowever() throws Exception {
+        Path secretive = version("understudy-0.0.1");
+        run("chmod", "-R", "go-rwx", secretive.toString());
+        run("sh", "-c", "umask 077; exec \"$0\" --destdir \"$1\"", secretive + "/install.sh", root.toString());
+        try (Stream<Path> installed = Files.walk(root)) {
+            assertThat(installed.filter(path -> !path.equals(root) && !Files.isSymbolicLink(path)))
+                    .hasSizeGreaterThan(20)
+                    .allSatisfy(path -> assertThat(PosixFilePermissions.toString(Files.getPosixFilePermissions(path)))
+                            .isIn("rw-r--r--", "rwxr-xr-x"));
+        }
+        assertThat(root.resolve("opt/understudy/bin/understudy")).isExecutable();
+    }
+
+    /** They leave the unit's session, but not its control group. */
+    @Test
+    void membersOutliveTheSupervisorsUnit() throws Exception {
+        assertThat(HOME.resolve("systemd/understudy-supervisor.service"))
+                .content()
+                .contains("\nKillMode=process\n");
     }
 
     @Test
