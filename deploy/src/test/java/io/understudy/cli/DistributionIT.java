@@ -237,6 +237,19 @@ final class DistributionIT {
     }
 
     @Test
+    void whereThereIsNoLocaleTextIsUtf8() throws Exception {
+        // In octal, as this JVM may have no locale either.
+        ProcessBuilder builder = new ProcessBuilder(
+                "sh",
+                "-c",
+                "exec \"$0\" config check \"$(printf '/n\\303\\264/such.yaml')\"",
+                HOME.resolve("bin/understudy").toString());
+        builder.environment().keySet().removeIf(name -> name.startsWith("LC_") || name.startsWith("LANG"));
+
+        assertThat(run(builder).output()).contains("/n\u00f4/such.yaml: there is no such file");
+    }
+
+    @Test
     void aJavaThatIsTooOldIsNamed() throws Exception {
         Path java = Files.createDirectories(folder.resolve("jdk/bin")).resolve("java");
         Files.writeString(java, "#!/bin/sh\n");
