@@ -8,11 +8,16 @@ import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
 import java.time.Duration;
 import java.util.concurrent.Callable;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.ExitCode;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
 
 /** {@code understudy health}: asks a process how it is, where there is no other program to do so, as in a container. */
@@ -40,7 +45,7 @@ final class HealthCommand implements Callable<Integer> {
             defaultValue = "3s",
             paramLabel = "TIME",
             converter = DurationFlag.class,
-            description = "How long to wait for the answer; ${DEFAULT-VALUE} by default.")
+            description = "How long to wait for the answer, all of it; ${DEFAULT-VALUE} by default.")
     private Duration timeout;
 
     @Mixin
@@ -51,19 +56,14 @@ final class HealthCommand implements Callable<Integer> {
 
     @Override
     public Integer call() throws Exception {
+        HttpRequest request = request();
         HttpClient http;
         try (TlsContext context = TlsContext.of(tls.files(spec.commandLine()))) {
-            http = context.applyTo(HttpClient.newBuilder().connectTimeout(timeout))
+            http = context.applyTo(HttpClient.newBuilder())
                     .version(HttpClient.Version.HTTP_1_1)
                     .build();
         }
-        HttpResponse<String> answer;
-        try {
-            answer = http.send(
-                    HttpRequest.newBuilder(url).timeout(timeout).build(), HttpResponse.BodyHandlers.ofString());
-        } catch (IOException e) {
-            throw new IOException("no answer from " + url + ": " + e, e);
-        }
+        HttpResponse<String> answer = answer(http, request);
         if (answer.statusCode() != HEALTHY) {
             throw new IOException(url + " answers " + answer.statusCode() + ": "
                     + answer.body().strip());
@@ -71,5 +71,27 @@ final class HealthCommand implements Callable<Integer> {
         spec.commandLine().getOut().println(answer.body().strip());
         spec.commandLine().getOut().flush();
         return ExitCode.OK;
+    }
+
+    private HttpRequest request() {
+        try {
+            return HttpRequest.newBuilder(url).build();
+        } catch (IllegalArgumentException e) {
+            throw new ParameterException(
+                    spec.commandLine(), "--url is " + url + ", not like http://127.0.0.1:2379/livez", e);
+        }
+    }
+
+    /** The client's own timeouts end with the answer's head. */
+    private HttpResponse<String> answer(HttpClient http, HttpRequest request) throws IOException, InterruptedException {
+        CompletableFuture<HttpResponse<String>> answer = http.sendAsync(request, HttpResponse.BodyHandlers.ofString());
+        try {
+            return answer.get(timeout.toMillis(), TimeUnit.MILLISECONDS);
+        } catch (ExecutionException e) {
+            throw new IOException("no answer from " + url + ": " + e.getCause(), e);
+        } catch (TimeoutException e) {
+            answer.cancel(true);
+            throw new IOException("no answer from " + url + " within " + timeout.toMillis() + " ms", e);
+        }
     }
 }

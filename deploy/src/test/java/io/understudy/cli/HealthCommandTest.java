@@ -8,9 +8,15 @@ import java.io.StringWriter;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.nio.charset.StandardCharsets;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 final class HealthCommandTest {
 
@@ -51,12 +57,54 @@ final class HealthCommandTest {
         assertThat(err.toString()).contains("no answer from " + url);
     }
 
+    @Test
+    @Timeout(30)
+    void theTimeoutIsForTheWholeAnswer() throws Exception {
+        CountDownLatch asked = new CountDownLatch(1);
+        CountDownLatch over = new CountDownLatch(1);
+        server.createContext("/slow", exchange -> {
+            exchange.sendResponseHeaders(200, 2);
+            exchange.getResponseBody().write('o');
+            exchange.getResponseBody().flush();
+            asked.countDown();
+            awaitQuietly(over);
+            exchange.close();
+        });
+        try {
+            assertThat(run(url("/slow"), "--timeout=500ms")).isEqualTo(1);
+            assertThat(asked.await(10, TimeUnit.SECONDS)).isTrue();
+        } finally {
+            over.countDown();
+        }
+        assertThat(err.toString()).contains("no answer from " + url("/slow") + " within 500 ms");
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {"localhost:2379/livez", "/livez", "127.0.0.1:2379", "ftp://127.0.0.1/livez", "http:///livez"})
+    void whatIsNoPageIsBadUsage(String url) {
+        assertThat(run(url)).isEqualTo(2);
+        assertThat(err.toString()).contains(url).hasLineCount(1);
+    }
+
+    private static void awaitQuietly(CountDownLatch latch) {
+        try {
+            latch.await();
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
     private int health(String path) {
         return run(url(path));
     }
 
-    private int run(String url) {
-        return Understudy.run(new PrintWriter(out, true), new PrintWriter(err, true), "health", "--url=" + url);
+    private int run(String url, String... others) {
+        return Understudy.run(
+                new PrintWriter(out, true),
+                new PrintWriter(err, true),
+                Stream.concat(Stream.of("health", "--url=" + url), Stream.of(others))
+                        .toArray(String[]::new));
     }
 
     private String url(String path) {
