@@ -6,6 +6,7 @@ import java.util.List;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
 
@@ -49,9 +50,24 @@ final class MetricsCommand implements Runnable {
                     .filter(metric -> metric.name().contains(part)
                             || metric.prometheusName().contains(part))
                     .toList();
+            if (found.isEmpty()) {
+                throw new ParameterException(
+                        spec.commandLine(),
+                        "no metric has '" + part + "' in its name; names begin with "
+                                + String.join(", ", beginnings()));
+            }
             found.forEach(metric -> out.print(entry(metric)));
         }
         out.flush();
+    }
+
+    /** The first two words of each name, which tell whose it is. */
+    private static List<String> beginnings() {
+        return MetricsReference.sections().stream()
+                .flatMap(section -> section.metrics().stream())
+                .map(metric -> metric.name().replaceFirst("^(\\w+\\.\\w+).*", "$1"))
+                .distinct()
+                .toList();
     }
 
     private static String entry(Metric metric) {
