@@ -1,8 +1,11 @@
 package io.understudy.cli;
 
+import java.io.IOException;
+import java.io.InputStream;
 import java.io.PrintWriter;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
 import java.util.List;
 import java.util.Locale;
 import java.util.concurrent.Callable;
@@ -26,7 +29,10 @@ import picocli.CommandLine.Spec;
         exitCodeList = {"0:nothing is wrong", "1:something is", "2:bad usage, or there is no such file"})
 final class ConfigCheckCommand implements Callable<Integer> {
 
-    @Parameters(paramLabel = "FILE", description = "The YAML file of a gateway, of mirrors, or of a core cluster.")
+    @Parameters(
+            paramLabel = "FILE",
+            description =
+                    "The YAML file of a gateway, of mirrors, or of a core cluster; /dev/stdin for standard input.")
     private Path file;
 
     @Option(
@@ -39,12 +45,29 @@ final class ConfigCheckCommand implements Callable<Integer> {
     private CommandSpec spec;
 
     @Override
-    public Integer call() {
-        if (!Files.isRegularFile(file)) {
+    public Integer call() throws IOException {
+        if (!Files.exists(file) || Files.isDirectory(file)) {
             throw new ParameterException(spec.commandLine(), file + ": there is no such file");
         }
-        ConfigKind checked = kind == null ? ConfigKind.of(file) : kind;
-        List<String> problems = checked.problems(file, System.getenv());
+        if (Files.isRegularFile(file)) {
+            return check(file);
+        }
+        // A pipe is read once, and the file several times.
+        Path copy = Files.createTempFile("understudy", ".yaml");
+        try (InputStream content = Files.newInputStream(file)) {
+            var unused = Files.copy(content, copy, StandardCopyOption.REPLACE_EXISTING);
+            return check(copy);
+        } finally {
+            Files.delete(copy);
+        }
+    }
+
+    /** @param readable what is in the file */
+    private int check(Path readable) {
+        ConfigKind checked = kind == null ? ConfigKind.of(readable) : kind;
+        List<String> problems = checked.problems(readable, System.getenv()).stream()
+                .map(problem -> problem.replace(readable.toString(), file.toString()))
+                .toList();
         PrintWriter out = spec.commandLine().getOut();
         problems.forEach(out::println);
         if (problems.isEmpty()) {

@@ -182,6 +182,35 @@ final class UnderstudyTest {
     }
 
     @Test
+    void aConfigurationMayComeByAPipe(@TempDir Path folder) throws Exception {
+        Path pipe = folder.resolve("pipe");
+        assertThat(new ProcessBuilder("mkfifo", pipe.toString()).start().waitFor())
+                .isZero();
+        Process writer = new ProcessBuilder(
+                        "sh",
+                        "-c",
+                        "printf 'source: {endpoints: \"http://127.0.0.1:2379\"}\\nlisten: nowhere\\n' >\"$0\"",
+                        pipe.toString())
+                .start();
+        try {
+            assertThat(run("config", "check", pipe.toString())).isEqualTo(1);
+        } finally {
+            writer.destroy();
+        }
+        assertThat(out.toString()).startsWith(pipe + ":").contains("listen").hasLineCount(1);
+    }
+
+    @Test
+    void aMetricThatThereIsNotIsBadUsage() {
+        assertThat(run("metrics", "nosuch")).isEqualTo(2);
+        assertThat(err.toString())
+                .contains("no metric has 'nosuch' in its name", "understudy.gateway", "understudy.cluster")
+                .hasLineCount(1);
+        assertThat(run("metrics", "gateway_ready")).isZero();
+        assertThat(out.toString()).startsWith("understudy_gateway_ready ");
+    }
+
+    @Test
     void theReferenceIsTheDocuments() throws IOException {
         assertThat(run("config", "reference", "gateway")).isZero();
         assertThat(Files.readString(Path.of("../gateway/README.md")))
