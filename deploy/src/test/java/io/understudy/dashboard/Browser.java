@@ -149,6 +149,14 @@ final class Browser implements AutoCloseable {
         throw new AssertionError("the focus never comes to " + css);
     }
 
+    /** What an expression gives, in which {@code it} is that module of the page. */
+    Object ask(String module, String expression) {
+        return driver.executeAsyncScript(
+                "const [path, done] = arguments; import(path).then((it) => (" + expression
+                        + ")).then(done, (why) => done(String(why)))",
+                "/dashboard/" + module);
+    }
+
     void picture(Path file) {
         try {
             Files.write(file, driver.getScreenshotAs(OutputType.BYTES));

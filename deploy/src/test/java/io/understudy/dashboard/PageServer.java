@@ -13,15 +13,18 @@ import java.io.UncheckedIOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.nio.charset.StandardCharsets;
+import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -35,12 +38,15 @@ final class PageServer implements AutoCloseable {
 
     private final Page page = Page.load();
     private final Map<String, String> answers = new ConcurrentHashMap<>();
+    private final Map<String, CountDownLatch> held = new ConcurrentHashMap<>();
+    private final List<Asked> asked = new CopyOnWriteArrayList<>();
     private final ExecutorService workers = Executors.newCachedThreadPool();
     private final CountDownLatch ended = new CountDownLatch(1);
     private final HttpServer server;
     private final int port;
     private volatile ObjectNode overview = healthy();
     private volatile @Nullable ObjectNode history;
+    private volatile Function<Asked, Commits> commits = asks -> new Commits(1, "", true);
     private volatile int refusal;
     private volatile boolean quiet;
 
@@ -117,6 +123,35 @@ final class PageServer implements AutoCloseable {
         answers.put(target, json);
     }
 
+    /** From now on what is asked for there is answered when the one who holds it counts down. */
+    CountDownLatch hold(String target) {
+        CountDownLatch hold = new CountDownLatch(1);
+        held.put(target, hold);
+        return hold;
+    }
+
+    /** A stream that was asked for. */
+    record Asked(String target, @Nullable String lastId, long nanos) {}
+
+    /**
+     * What a stream of commits is.
+     *
+     * @param heartbeatMillis that it promises; it never keeps it
+     * @param text that it says at once
+     * @param ends whether it says so then, instead of nothing more
+     */
+    record Commits(long heartbeatMillis, String text, boolean ends) {}
+
+    /** Who asks for a stream of commits is answered so. */
+    void commits(Function<Asked, Commits> next) {
+        commits = next;
+    }
+
+    /** Streams that were asked for below that path, in order. */
+    List<Asked> asked(String path) {
+        return asked.stream().filter(each -> each.target().startsWith(path)).toList();
+    }
+
     /** As a gateway that was killed. */
     void vanish() {
         ended.countDown();
@@ -138,12 +173,52 @@ final class PageServer implements AutoCloseable {
                         .set("Content-Security-Policy", "default-src 'self'; base-uri 'none'; form-action 'none'");
                 send(exchange, 200, asset.get().type(), asset.get().content());
             } else if (target.equals("/v1/overview/events")) {
+                asked(exchange);
                 events(exchange);
+            } else if (target.startsWith("/v1/watch?")) {
+                commits(exchange);
             } else if (answers.containsKey(target)) {
+                awaitRelease(target);
                 send(exchange, 200, "application/json", utf8(Objects.requireNonNull(answers.get(target))));
             } else {
                 problem(exchange, 404);
             }
+        }
+    }
+
+    private Asked asked(HttpExchange exchange) {
+        Asked now = new Asked(
+                exchange.getRequestURI().toString(),
+                exchange.getRequestHeaders().getFirst("Last-Event-ID"),
+                System.nanoTime());
+        asked.add(now);
+        return now;
+    }
+
+    private void awaitRelease(String target) {
+        CountDownLatch hold = held.get(target);
+        try {
+            if (hold != null) {
+                hold.await();
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    private void commits(HttpExchange exchange) throws IOException {
+        Commits told = commits.apply(asked(exchange));
+        exchange.getResponseHeaders().set("Content-Type", "text/event-stream");
+        exchange.getResponseHeaders().set("Understudy-Heartbeat-Ms", Long.toString(told.heartbeatMillis()));
+        exchange.sendResponseHeaders(200, 0);
+        exchange.getResponseBody().write(utf8(told.text()));
+        exchange.getResponseBody().flush();
+        try {
+            if (!told.ends()) {
+                ended.await();
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
         }
     }
 

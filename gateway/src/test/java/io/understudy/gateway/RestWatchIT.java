@@ -264,6 +264,16 @@ final class RestWatchIT {
     }
 
     @Test
+    void theHeadTellsHowOftenAQuietStreamSpeaks() throws Exception {
+        HttpResponse<Void> head = HTTP.send(
+                HttpRequest.newBuilder(url(fixture.gateway.restPort(), "key=a"))
+                        .method("HEAD", HttpRequest.BodyPublishers.noBody())
+                        .build(),
+                BodyHandlers.discarding());
+        assertThat(head.headers().firstValue("Understudy-Heartbeat-Ms")).contains(Long.toString(HEARTBEAT.toMillis()));
+    }
+
+    @Test
     void keysThatTheGatewayDoesNotHoldCanNotBeWatched() throws Exception {
         try (GatewayFixture part = new GatewayFixture(settings(0).withRange(KeyRange.prefix(utf8("part/"))))) {
             part.awaitReady();

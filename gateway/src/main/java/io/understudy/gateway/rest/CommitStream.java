@@ -162,6 +162,11 @@ final class CommitStream implements WatcherListener, Rechecks.Told {
     }
 
     private void head() {
+        exchange.request()
+                .response()
+                .putHeader(
+                        "Understudy-Heartbeat-Ms",
+                        Long.toString(streams.heartbeatInterval().toMillis()));
         response = exchange.stream(query.form().contentType());
         if (response == null) {
             close();

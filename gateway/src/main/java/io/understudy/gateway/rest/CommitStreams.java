@@ -11,6 +11,7 @@ import io.understudy.gateway.hub.LoopHub;
 import io.understudy.gateway.permission.Rechecks;
 import io.understudy.vocabulary.KeyRange;
 import io.vertx.core.buffer.Buffer;
+import java.time.Duration;
 import java.util.EnumMap;
 import java.util.HashSet;
 import java.util.List;
@@ -137,6 +138,11 @@ final class CommitStreams {
         // Once more what was done since the last turn.
         hub.turn();
         List.copyOf(open).forEach(CommitStream::tick);
+    }
+
+    /** After which a quiet stream says how far it is. */
+    Duration heartbeatInterval() {
+        return source.heartbeatInterval();
     }
 
     LoopHub hub() {

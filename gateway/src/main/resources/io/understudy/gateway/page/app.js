@@ -23,7 +23,7 @@ const LOGIN_NEEDED = 401;
 /** The gateway speaks every second. */
 const QUIET_MS = 5_000;
 
-const stream = openStream('/v1/overview/events', QUIET_MS, {
+const stream = openStream('/v1/overview/events', () => QUIET_MS, {
   opened: () => link('live'),
   lost: (why) => {
     if (state.link.phase !== 'lost') {

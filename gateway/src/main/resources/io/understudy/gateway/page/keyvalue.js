@@ -3,12 +3,11 @@ import { empty, html, icon, mark, nothing } from './html.js';
 import { plural, size, whole } from './format.js';
 import { bytesOf, hex, percent, prettyJson, shown, textOf } from './keybytes.js';
 import { ask, Refusal } from './session.js';
-import { openStream } from './stream.js';
+import { openStream, threeHeartbeats } from './stream.js';
 
 const FORMS = [['text', 'Text'], ['json', 'JSON'], ['hex', 'Hex']];
 const MOST_SHOWN = 64 << 10;
 const MOST_HISTORY = 200;
-const QUIET_MS = 3_700_000;
 
 /** What is chosen; null for nothing. */
 export class KeyValue {
@@ -34,7 +33,7 @@ export class KeyValue {
   async choose(bytes) {
     this.clear();
     const id = percent(bytes);
-    const chosen = { id, bytes, entry: null, problem: null, form: null, all: false, history: null, stream: null, gap: null };
+    const chosen = { id, bytes, entry: null, problem: null, form: null, all: false, history: null, stream: null, lost: false, gap: null };
     this.#chosen = chosen;
     this.#show();
     try {
@@ -61,9 +60,15 @@ export class KeyValue {
     const chosen = this.#chosen;
     chosen.history ??= [];
     const path = `/v1/watch?key=${chosen.id}&revision=${from}`;
-    chosen.stream = openStream(path, QUIET_MS, {
-      opened: () => {},
-      lost: () => {},
+    chosen.stream = openStream(path, threeHeartbeats, {
+      opened: () => {
+        chosen.lost = false;
+        this.#show();
+      },
+      lost: () => {
+        chosen.lost = true;
+        this.#show();
+      },
       refused: (why) => {
         chosen.problem = why;
         this.#show();
@@ -115,7 +120,8 @@ export class KeyValue {
       return html`<button type="button" class="ask-history" @click=${() => this.#openHistory(this.#oldest() ?? 1)}>History</button>`;
     }
     return html`<h4>History <span class="below">${plural(chosen.history.length, 'change')} kept${chosen.gap === null ? ''
-      : `, from revision ${whole(chosen.gap)}`}; new ones appear by themselves</span></h4>
+      : `, from revision ${whole(chosen.gap)}`}; ${chosen.lost
+      ? 'interrupted, goes on as soon as the gateway answers' : 'new ones appear by themselves'}</span></h4>
       <ol class="history" tabindex="0" aria-label="History, newest first">${chosen.history.map((change) => html`<li data-revision=${change.mod_revision}>
         <span class="when">${whole(change.mod_revision)}</span> ${change.type === 'put'
           ? html`<span class="change">put</span><span class="code snippet">${snippet(change)}</span>`

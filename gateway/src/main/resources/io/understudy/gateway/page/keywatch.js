@@ -3,11 +3,9 @@ import { empty, html, icon, nothing } from './html.js';
 import { plural, whole } from './format.js';
 import { bytesOf, percent, shown } from './keybytes.js';
 import { refused, snippet } from './keyvalue.js';
-import { openStream } from './stream.js';
+import { openStream, threeHeartbeats } from './stream.js';
 
 const MOST = 100;
-/** Longer than the gateway's longest heartbeat. */
-const QUIET_MS = 3_700_000;
 
 export class KeyWatch {
   #show;
@@ -18,6 +16,7 @@ export class KeyWatch {
   #heldCount = 0;
   #problem = null;
   #lost = false;
+  #gap = null;
   #prefix = null;
 
   constructor(show) {
@@ -27,7 +26,12 @@ export class KeyWatch {
   start(prefix) {
     this.stop();
     this.#prefix = prefix;
-    this.#stream = openStream(`/v1/watch?prefix=${percent(prefix)}`, QUIET_MS, {
+    this.#open(`/v1/watch?prefix=${percent(prefix)}`);
+    this.#show();
+  }
+
+  #open(path) {
+    this.#stream = openStream(path, threeHeartbeats, {
       opened: () => {
         this.#problem = null;
         this.#lost = false;
@@ -44,10 +48,15 @@ export class KeyWatch {
       event: ({ name, data }) => {
         if (name === 'message') {
           this.#take(JSON.parse(data).changes);
+        } else if (name === 'gap') {
+          // Asked again from where it was it would be told the same.
+          this.#gap = JSON.parse(data).revision;
+          this.#stream.close();
+          this.#open(`/v1/watch?prefix=${percent(this.#prefix)}&revision=${this.#gap + 1}`);
+          this.#show();
         }
       },
     });
-    this.#show();
   }
 
   stop() {
@@ -59,6 +68,7 @@ export class KeyWatch {
     this.#heldCount = 0;
     this.#problem = null;
     this.#lost = false;
+    this.#gap = null;
   }
 
   #take(changes) {
@@ -93,6 +103,8 @@ export class KeyWatch {
         <button type="button" class="stop" @click=${() => { this.stop(); this.#show(); }}>Stop</button></div>
       ${this.#paused ? html`<p class="below">${plural(this.#heldCount, 'change')} since it was paused</p>` : nothing}
       ${this.#lost ? html`<p class="below">Interrupted; goes on from where it was as soon as the gateway answers</p>` : nothing}
+      ${this.#gap === null ? nothing : html`<p class="below gap">${icon('warn')} Some changes up to revision ${whole(this.#gap)} are
+        not here: they were compacted before this page was told</p>`}
       ${this.#problem !== null ? refused(this.#problem) : this.#shownChanges.length === 0 ? empty('Nothing has changed yet') : html`
         <ol class="history" tabindex="0" aria-label="Changes, newest first">${this.#shownChanges.map((change) => html`<li>
           <span class="when">${whole(change.mod_revision)}</span> <span class="change ${change.type}">${change.type}</span>

@@ -5,12 +5,14 @@ import { headers, Refusal } from './session.js';
 const FIRST_PAUSE_MS = 250;
 const LONGEST_PAUSE_MS = 4_000;
 const CONNECT_MS = 5_000;
+/** Who is cut off sooner than that waits longer the next time. */
+const SETTLED_MS = 5_000;
 
 /**
- * Begins at once; connects again whenever it is cut off, from the last id on.
+ * Begins at once; connects again whenever it is cut off, from the last id on. Of a connection that was given up nothing is told.
  *
  * @param path of this gateway
- * @param quietMs after which a connection that says nothing is given up
+ * @param quietMs(response) after which a connection that says nothing is given up
  * @param on opened(), event({name, data, id}), lost(why), refused(Refusal): the last ends it until retry()
  */
 export function openStream(path, quietMs, on) {
@@ -24,6 +26,8 @@ export function openStream(path, quietMs, on) {
     const mine = new AbortController();
     attempt = mine;
     let watchdog = setTimeout(() => mine.abort(new Error('no answer')), CONNECT_MS);
+    let opened = null;
+    const current = () => attempt === mine;
     try {
       const response = await fetch(path, {
         headers: headers({ Accept: 'text/event-stream', ...(lastId === '' ? {} : { 'Last-Event-ID': lastId }) }),
@@ -33,25 +37,35 @@ export function openStream(path, quietMs, on) {
       if (!response.ok) {
         throw await Refusal.of(response);
       }
-      pause = FIRST_PAUSE_MS;
+      if (!current()) {
+        return;
+      }
+      opened = performance.now();
+      const quiet = quietMs(response);
       on.opened();
-      const parser = new EventParser(on.event);
+      const parser = new EventParser((event) => current() && on.event(event));
       parser.lastId = lastId;
       const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
       while (true) {
         clearTimeout(watchdog);
-        watchdog = setTimeout(() => mine.abort(new Error('silence')), quietMs);
+        watchdog = setTimeout(() => mine.abort(new Error('silence')), quiet);
         const { done, value } = await reader.read();
+        if (!current()) {
+          return;
+        }
         if (done) {
           throw new Error('the gateway has ended the stream');
         }
         parser.push(value);
+        if (!current()) {
+          return;
+        }
         lastId = parser.lastId;
       }
     } catch (why) {
-      if (attempt === mine && !closed) {
+      if (current() && !closed) {
         attempt = null;
-        failed(why);
+        failed(why, opened !== null && performance.now() - opened > SETTLED_MS);
       }
     } finally {
       clearTimeout(watchdog);
@@ -59,11 +73,12 @@ export function openStream(path, quietMs, on) {
     }
   }
 
-  function failed(why) {
+  function failed(why, settled) {
     if (why instanceof Refusal && why.status < 500 && why.status !== 429) {
       on.refused(why);
       return;
     }
+    pause = settled ? FIRST_PAUSE_MS : pause;
     on.lost(why);
     timer = setTimeout(connect, pause * (0.75 + Math.random() / 2));
     pause = Math.min(pause * 2, LONGEST_PAUSE_MS);
@@ -90,4 +105,15 @@ export function openStream(path, quietMs, on) {
       stop();
     },
   };
+}
+
+/** Unless told otherwise. */
+const HEARTBEAT_MS = 15_000;
+/** A busy machine is no dead one. */
+const SHORTEST_QUIET_MS = 2_000;
+
+/** For streams of commits, which say something at each heartbeat at the least: one that has missed two is dead. */
+export function threeHeartbeats(response) {
+  const told = Number(response.headers.get('Understudy-Heartbeat-Ms')) || HEARTBEAT_MS;
+  return Math.max(3 * told, SHORTEST_QUIET_MS);
 }

@@ -1,0 +1,131 @@
+package io.understudy.dashboard;
+
+import static io.understudy.dashboard.Browser.eventually;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.groups.Tuple.tuple;
+
+import io.understudy.dashboard.PageServer.Asked;
+import io.understudy.dashboard.PageServer.Commits;
+import java.time.Duration;
+import java.util.List;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** Streams that end, fall silent, or come from elsewhere. What is told to the page is the test's own. */
+@Timeout(60)
+final class StreamsIT {
+
+    private static final String WATCH = "/v1/watch";
+
+    private static Browser browser;
+    private PageServer server;
+
+    @BeforeAll
+    static void open() {
+        browser = Browser.open();
+    }
+
+    @AfterAll
+    static void quit() {
+        if (browser != null) {
+            browser.close();
+        }
+    }
+
+    @BeforeEach
+    void start() {
+        server = PageServer.start();
+    }
+
+    @AfterEach
+    void stop() {
+        browser.show("about:blank");
+        server.close();
+    }
+
+    @Test
+    void afterAGapAWatchSaysSoAndGoesOnBehindIt() {
+        server.commits(asks -> {
+            if (asks.target().contains("&revision=")) {
+                return new Commits(60_000, commit(10, "after"), false);
+            }
+            return asks.lastId() == null
+                    ? new Commits(60_000, "id: 4\n\n" + commit(5, "before"), true)
+                    : new Commits(60_000, "event: gap\ndata: {\"compact_revision\":8,\"revision\":9}\n\n", true);
+        });
+        watch();
+        eventually().until(() -> browser.text(".watch .history").contains("after"));
+        assertThat(browser.text(".watch .gap")).contains("up to revision 9");
+        assertThat(browser.text(".watch .history")).contains("before");
+        assertThat(server.asked(WATCH))
+                .extracting(Asked::target, Asked::lastId)
+                .containsExactly(
+                        tuple("/v1/watch?prefix=", null),
+                        tuple("/v1/watch?prefix=", "5"),
+                        tuple("/v1/watch?prefix=&revision=10", null));
+    }
+
+    @Test
+    void whoIsCutOffAtOnceWaitsLongerEachTime() {
+        server.commits(asks -> new Commits(60_000, "id: 4\n\n", true));
+        watch();
+        eventually().until(() -> server.asked(WATCH).size() >= 4);
+        List<Asked> asked = server.asked(WATCH);
+        assertThat(Duration.ofNanos(asked.get(3).nanos() - asked.get(2).nanos()))
+                .isGreaterThan(Duration.ofMillis(700));
+    }
+
+    @Test
+    void aWatchThatMissesItsHeartbeatsIsBegunAnew() {
+        server.commits(asks -> new Commits(100, "id: 4\n\n", false));
+        watch();
+        eventually().until(() -> server.asked(WATCH).size() >= 2);
+        assertThat(server.asked(WATCH).get(1).lastId()).isEqualTo("4");
+    }
+
+    @Test
+    void ofAConnectionThatWasGivenUpNothingIsTold() {
+        browser.show(server.url());
+        assertThat(browser.ask("stream.js", """
+                        (async () => {
+                          const told = [];
+                          const bodies = ['data: 1\\n\\ndata: 2\\n\\n', 'data: 3\\n\\n'];
+                          const fetched = window.fetch;
+                          window.fetch = async () => new Response(new ReadableStream({
+                            start: (body) => body.enqueue(new TextEncoder().encode(bodies.shift())) }));
+                          await new Promise((done) => {
+                            const stream = it.openStream('/', () => 60000, {
+                              opened: () => {}, lost: () => {}, refused: () => {},
+                              event: ({ data }) => {
+                                told.push(data);
+                                if (data === '3') {
+                                  stream.close();
+                                  done();
+                                } else if (told.length === 1) {
+                                  stream.retry(true);
+                                }
+                              },
+                            });
+                          });
+                          window.fetch = fetched;
+                          return told;
+                        })()""")).isEqualTo(List.of("1", "3"));
+    }
+
+    private void watch() {
+        browser.show(server.url());
+        eventually().until(() -> browser.has(".start-watch"));
+        browser.find(".start-watch").click();
+    }
+
+    private static String commit(long revision, String key) {
+        return "id: " + revision + "\ndata: {\"revision\":" + revision + ",\"changes\":[{\"type\":\"put\",\"key\":\""
+                + key
+                + "\",\"key_encoding\":\"text\",\"value\":\"\",\"value_encoding\":\"text\",\"mod_revision\":" + revision
+                + "}]}\n\n";
+    }
+}
