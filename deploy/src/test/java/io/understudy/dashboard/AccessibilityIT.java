@@ -82,7 +82,7 @@ final class AccessibilityIT {
         ObjectNode overview = PageServer.healthy();
         ObjectNode core = (ObjectNode) overview.get("core");
         core.put("quorum", "lost").put("healthy_voters", 1);
-        ((ObjectNode) core.at("/members/1")).put("health", "unreachable").put("told", "connection refused");
+        ((ObjectNode) core.at("/members/1")).put("health", "unreachable");
         ((ObjectNode) core.at("/members/2")).put("health", "leaderless");
         ((ObjectNode) overview.get("gateway")).put("ready", false).put("problem", "replica: too old");
         ((ObjectNode) overview.at("/gateways/0")).put("reachable", false).put("told", "refused");

@@ -15,6 +15,7 @@ import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.Locale;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
@@ -194,6 +195,25 @@ final class DashboardIT {
             assertThat(now).isGreaterThan(before);
             assertThat(amount("revision")).isEqualTo(number(now));
         });
+    }
+
+    @Test
+    void whatOtherTestsMakeUpHasNoFieldsButThoseOfARealOverview() {
+        JsonNode told = overview();
+        JsonNode madeUp = PageServer.healthy();
+        for (String part : List.of(
+                "",
+                "/gateway",
+                "/gateway/source",
+                "/core",
+                "/core/members/0",
+                "/gateways/0",
+                "/gateways/0/source",
+                "/mirrors/0",
+                "/mirrors/0/mirrors/0")) {
+            assertThat(told.at(part).fieldNames()).toIterable().as(part).containsAll(() -> madeUp.at(part)
+                    .fieldNames());
+        }
     }
 
     private static void put(String key) {

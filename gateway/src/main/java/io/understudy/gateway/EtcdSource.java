@@ -98,6 +98,11 @@ final class EtcdSource implements GatewaySource {
     }
 
     @Override
+    public @Nullable String topic() {
+        return null;
+    }
+
+    @Override
     public ClusterView view() {
         return cluster.view();
     }

@@ -177,6 +177,7 @@ public final class Gateway implements AutoCloseable {
                         settings.dashboard(),
                         new Subject(
                                 report,
+                                source.topic(),
                                 source::view,
                                 reads::unconfirmed,
                                 () -> replica.log().from(),

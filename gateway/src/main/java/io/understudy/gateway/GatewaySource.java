@@ -24,6 +24,9 @@ sealed interface GatewaySource permits EtcdSource, KafkaSource {
     /** Of which kind it is, in a word. */
     String kind();
 
+    /** The topic; null for a cluster, whose members are known by their own names. */
+    @Nullable String topic();
+
     /** What is known of the cluster; null if it can't be asked. */
     @Nullable ClusterView view();
 

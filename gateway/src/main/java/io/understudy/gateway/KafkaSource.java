@@ -54,6 +54,11 @@ final class KafkaSource implements GatewaySource {
     }
 
     @Override
+    public String topic() {
+        return settings.feed().topic();
+    }
+
+    @Override
     public @Nullable ClusterView view() {
         return null;
     }

@@ -32,6 +32,7 @@ import io.understudy.vocabulary.KeyValue;
 import io.understudy.vocabulary.MemberId;
 import io.understudy.vocabulary.Position;
 import io.understudy.vocabulary.Revision;
+import io.vertx.core.json.JsonObject;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
@@ -108,6 +109,22 @@ final class KafkaFedGatewayTest {
         assertThat(fixture.page("/metrics").body())
                 .contains("understudy_gateway_heartbeats_total")
                 .doesNotContain("understudy_etcd");
+    }
+
+    @Test
+    void theOverviewNamesTheTopicAndNoCluster() {
+        await().atMost(SOON).untilAsserted(() -> {
+            HttpResponse<String> answer = http.send(
+                    HttpRequest.newBuilder(
+                                    URI.create("http://127.0.0.1:" + fixture.gateway.restPort() + "/v1/overview"))
+                            .build(),
+                    BodyHandlers.ofString());
+            assertThat(answer.statusCode()).isEqualTo(200);
+            JsonObject overview = new JsonObject(answer.body());
+            assertThat(overview.getJsonObject("gateway").getJsonObject("source"))
+                    .isEqualTo(new JsonObject().put("kind", "kafka").put("name", "none"));
+            assertThat(overview.getValue("core")).isNull();
+        });
     }
 
     @Test

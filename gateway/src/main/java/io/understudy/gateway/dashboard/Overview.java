@@ -79,7 +79,7 @@ final class Overview {
                                 .findFirst()
                                 .orElse(null))
                 .put("checks", checks)
-                .put("source", source(report.source()))
+                .put("source", source(report.source()).put("name", subject.topic()))
                 .put("cluster_id", held.clusterId().isEmpty() ? null : held.clusterId())
                 .put("revision", held.revision())
                 .put("oldest_revision", subject.oldestRevision().getAsLong())

@@ -11,6 +11,7 @@ import org.jspecify.annotations.Nullable;
  * The gateway, as its dashboard sees it. All are asked about once a second, on any thread, and answer at once.
  *
  * @param report what it says of itself
+ * @param topic that it is fed by; null if that is a cluster
  * @param source null if that is no cluster that could be asked
  * @param unconfirmed for how long no quorum of the source has confirmed a revision
  * @param oldestRevision of those that are held; 0 while none is
@@ -18,6 +19,7 @@ import org.jspecify.annotations.Nullable;
  */
 public record Subject(
         StatusReport report,
+        @Nullable String topic,
         Supplier<@Nullable ClusterView> source,
         Supplier<Duration> unconfirmed,
         LongSupplier oldestRevision,

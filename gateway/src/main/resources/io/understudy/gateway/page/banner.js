@@ -51,7 +51,7 @@ export function faces(state) {
     if (member.health === 'unreachable' || member.health === 'leaderless') {
       found.push({
         key: `member ${member.id}`, level: 'warn', icon: 'warn',
-        title: `${nameOf(member)} is ${member.health}`, text: member.told ?? '',
+        title: `${nameOf(member)} is ${member.health}`, text: '',
       });
     }
   }

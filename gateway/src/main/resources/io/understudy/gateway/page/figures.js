@@ -26,7 +26,8 @@ export function figures({ overview }) {
   const [level, word] = QUORUM[core?.quorum] ?? QUORUM.unknown;
   return html`<dl class="strip">
     ${overview !== null && core === null
-      ? figure('source', 'Source', overview.gateway?.source?.kind === 'kafka' ? 'Kafka' : '–', '', gateway.source?.name ?? '')
+      ? figure('source', 'Source', overview.gateway?.source?.kind === 'kafka' ? 'Kafka' : '–', '',
+        gateway.source?.name ? `topic ${gateway.source.name}` : '')
       : html`
     <div class="figure" data-figure="quorum">
       <dt>Voters</dt>

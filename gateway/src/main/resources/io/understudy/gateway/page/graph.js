@@ -14,7 +14,7 @@ export function graph({ overview, samples }) {
     ? { id: 'core', kind: 'core', title: 'Core cluster', members: seated(overview.core.members ?? []),
       quorum: overview.core.quorum, state: quorumState(overview.core), children: [] }
     : { id: 'source', kind: overview.gateway.source?.kind ?? 'etcd', title: overview.gateway.source?.kind === 'kafka' ? 'Kafka' : 'Source',
-      subtitle: overview.gateway.source?.name ?? '', state: 'unknown', children: [] };
+      subtitle: overview.gateway.source?.name ? `topic ${overview.gateway.source.name}` : '', state: 'unknown', children: [] };
   nodes.set(root.id, root);
   const coreUrls = new Set(root.members?.flatMap((member) => member.endpoints ?? []).map(address));
 

@@ -1,5 +1,5 @@
 // Who votes, who learns, who serves.
-import { empty, html, icon, mark, nothing } from './html.js';
+import { empty, html, icon, mark } from './html.js';
 import { address, whole } from './format.js';
 
 export const HEALTH = { healthy: 'ok', leaderless: 'warn', unreachable: 'bad', unknown: 'unknown' };
@@ -19,9 +19,13 @@ export function seated(all) {
     || nameOf(one).localeCompare(nameOf(other), 'en', { numeric: true }));
 }
 
+function named({ name }) {
+  return name ? `, topic ${name}` : '';
+}
+
 export function members({ overview }) {
   if (overview?.gateway?.source?.kind === 'kafka') {
-    return empty(`Fed from Kafka (${overview.gateway.source.name}): there is no cluster to be seen from here`);
+    return empty(`Fed from Kafka${named(overview.gateway.source)}: there is no cluster to be seen from here`);
   }
   const all = seated(overview?.core?.members ?? []);
   return all.length === 0 ? empty('Nothing to show yet') : html`
@@ -39,8 +43,7 @@ function row(member) {
   return html`<tr data-member=${member.id}>
     <th scope="row"><span class="name">${nameOf(member)}</span><span class="code id">${member.id}</span></th>
     <td><span class="role ${role(member)}">${icon(role(member))}<span>${member.leads ? 'voter, leader' : member.role}</span></span></td>
-    <td>${mark(HEALTH[member.health] ?? 'unknown', member.health)}${member.told
-      ? html`<span class="told">${member.told}</span>` : nothing}</td>
+    <td>${mark(HEALTH[member.health] ?? 'unknown', member.health)}</td>
     <td class="number">${whole(member.revision)}</td>
     <td class="number">${whole(member.lag_revisions)}</td>
     <td class="code">${member.version ?? '–'}</td>
