@@ -27,6 +27,7 @@ export class KeyBrowser {
     this.#watch = new KeyWatch(() => this.#show());
     session.onChange(() => {
       // What one user has seen is not for the next.
+      this.#asked++;
       this.#keys = null;
       this.#problem = null;
       this.#value.clear();
@@ -108,7 +109,7 @@ export class KeyBrowser {
         <input id="prefix" name="prefix" class="code" spellcheck="false" autocapitalize="none" autocomplete="off"
           placeholder="all keys" aria-describedby="prefix-help">
         <button type="submit" class="primary">List</button>
-        <span id="prefix-help" class="below">Bytes that are no text are written \\xNN</span>
+        <span id="prefix-help" class="below">Bytes that are no text are written \\xNN, a backslash \\\\</span>
       </form>
       ${this.#problem !== null ? refused(this.#problem) : nothing}
       <div class="browser">

@@ -1,5 +1,5 @@
 // Keys and values are bytes: how they travel, and how they are shown.
-const strict = new TextDecoder('utf-8', { fatal: true });
+const strict = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 const UNRESERVED = /[A-Za-z0-9_~.-]/;
 
 /** From the two members of the API: the content, and whether it is text or Base64. */
@@ -25,22 +25,30 @@ export function textOf(bytes) {
   }
 }
 
-/** A key in one line: what is no text, and what would not be seen, as \xNN. */
+/** Controls, formats such as the direction of writing, and separators of lines. */
+const UNSEEN = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu;
+
+/** A key in one line: each byte of what is no text, or would not be seen, as \xNN, and a backslash twice. */
 export function shown(bytes) {
   const text = textOf(bytes);
   return text !== null
-    ? text.replace(/[\u0000-\u001f\u007f-\u009f\u200e\u200f\u202a-\u202e\u2066-\u2069]/g,
-      (each) => `\\x${each.charCodeAt(0).toString(16).padStart(2, '0')}`)
-    : Array.from(bytes, (byte) => (byte >= 0x20 && byte < 0x7f
-      ? String.fromCharCode(byte) : `\\x${byte.toString(16).padStart(2, '0')}`)).join('');
+    ? text.replaceAll('\\', '\\\\').replace(UNSEEN, (each) => Array.from(new TextEncoder().encode(each), escaped).join(''))
+    : Array.from(bytes, (byte) => (byte === 0x5c ? '\\\\'
+      : byte >= 0x20 && byte < 0x7f ? String.fromCharCode(byte) : escaped(byte))).join('');
+}
+
+function escaped(byte) {
+  return `\\x${byte.toString(16).padStart(2, '0')}`;
 }
 
 /** The reverse of what is shown, for what people type. */
 export function typed(text) {
   const bytes = [];
-  for (const [part] of text.matchAll(/\\x[0-9a-fA-F]{2}|[^]/gu)) {
+  for (const [part] of text.matchAll(/\\x[0-9a-fA-F]{2}|\\\\|[^]/gu)) {
     if (part.length === 4 && part.startsWith('\\x')) {
       bytes.push(parseInt(part.slice(2), 16));
+    } else if (part === '\\\\') {
+      bytes.push(0x5c);
     } else {
       bytes.push(...new TextEncoder().encode(part));
     }
@@ -61,7 +69,14 @@ export function hex(bytes) {
   return lines.join('\n');
 }
 
-/** Indented, each number as it is written (JSON.parse would round those beyond 2^53); null if it is no JSON. */
+/** Beyond them the spaces alone would keep the page busy. */
+const DEEPEST = 200;
+const LONGEST = 16 << 20;
+
+/**
+ * Indented, each number as it is written (JSON.parse would round those beyond 2^53); null if it is no JSON, or would be more
+ * spaces than anything else.
+ */
 export function prettyJson(text) {
   try {
     JSON.parse(text);
@@ -71,7 +86,10 @@ export function prettyJson(text) {
   let depth = 0;
   let out = '';
   const tokens = text.match(/"(?:[^"\\]|\\.)*"|[[\]{},:]|[^\s[\]{},:"]+/g) ?? [];
-  tokens.forEach((token, i) => {
+  for (const [i, token] of tokens.entries()) {
+    if (depth > DEEPEST || out.length > LONGEST) {
+      return null;
+    }
     if (token === '{' || token === '[') {
       out += token;
       if (tokens[i + 1] !== '}' && tokens[i + 1] !== ']') {
@@ -89,6 +107,6 @@ export function prettyJson(text) {
     } else {
       out += token === ':' ? ': ' : token;
     }
-  });
+  }
   return out;
 }

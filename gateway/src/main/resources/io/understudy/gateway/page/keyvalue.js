@@ -52,7 +52,12 @@ export class KeyValue {
   #read(bytes, id) {
     // A browser takes these for steps in the path, encoded or not.
     return id === '.' || id === '..'
-      ? ask(`/v1/kv?prefix=${id}&limit=1&consistency=serializable`).then((page) => page.kvs[0])
+      ? ask(`/v1/kv?prefix=${id}&limit=1&consistency=serializable`).then(({ kvs: [first] }) => {
+        if (first === undefined || percent(bytesOf(first.key, first.key_encoding)) !== id) {
+          throw new Refusal(404, 'no such key');
+        }
+        return first;
+      })
       : ask(`/v1/kv/${id}?consistency=serializable`);
   }
 

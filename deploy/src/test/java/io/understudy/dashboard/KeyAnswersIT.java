@@ -1,0 +1,150 @@
+package io.understudy.dashboard;
+
+import static io.understudy.dashboard.Browser.eventually;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.fasterxml.jackson.databind.node.JsonNodeFactory;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import java.util.concurrent.CountDownLatch;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.openqa.selenium.Keys;
+
+/** Answers about keys that come late, and keys and values that are odd. What is told to the page is the test's own. */
+@Timeout(60)
+final class KeyAnswersIT {
+
+    private static final String LISTING = "/v1/kv?prefix=&limit=50&consistency=serializable";
+
+    private static Browser browser;
+    private PageServer server;
+
+    @BeforeAll
+    static void open() {
+        browser = Browser.open();
+    }
+
+    @AfterAll
+    static void quit() {
+        if (browser != null) {
+            browser.close();
+        }
+    }
+
+    @BeforeEach
+    void start() {
+        server = PageServer.start();
+    }
+
+    @AfterEach
+    void stop() {
+        browser.show("about:blank");
+        server.close();
+    }
+
+    @Test
+    void whatOneUserAskedForIsNotShownToTheNext() {
+        MadeUpKeys.at(server);
+        CountDownLatch late = server.hold(LISTING);
+        server.refuse(401);
+        browser.show(server.url());
+        eventually().until(() -> browser.has("form[data-login=needed]"));
+        browser.find(".ask button").click();
+        browser.find("input[name=user]").sendKeys("next");
+        browser.find("input[name=password]").sendKeys("password", Keys.ENTER);
+        eventually().until(() -> browser.text("#controls").contains("next"));
+
+        late.countDown();
+        eventually().until(() -> (Boolean) browser.driver().executeScript("""
+                return performance.getEntriesByType('resource')
+                  .some((entry) => entry.name.includes('/v1/kv?') && entry.responseEnd > 0);"""));
+        browser.driver().executeAsyncScript("""
+                const done = arguments[0];
+                setTimeout(() => requestAnimationFrame(() => requestAnimationFrame(() => done())), 100);""");
+        assertThat(browser.has(".key")).isFalse();
+        assertThat(browser.has("#keys .refused")).isFalse();
+    }
+
+    @Test
+    void aKeyThatAPathCannotHaveIsGoneIfOnlyOthersBeginLikeIt() {
+        server.answer(LISTING, page(entry(".", "own")));
+        server.answer("/v1/kv?prefix=.&limit=1&consistency=serializable", page(entry(".profile", "another's")));
+        choose();
+        eventually().until(() -> browser.has(".refused[data-status='404']"));
+        assertThat(browser.text(".detail")).contains("no such key").doesNotContain("another's");
+    }
+
+    @Test
+    void jsonOfAThousandLevelsIsShownAsItIs() {
+        String value = "[".repeat(1_000) + "]".repeat(1_000);
+        server.answer(LISTING, page(entry("deep", value)));
+        server.answer(
+                "/v1/kv/deep?consistency=serializable", entry("deep", value).toString());
+        choose();
+        eventually().until(() -> browser.has("pre[data-form=text]"));
+        assertThat(browser.text("pre.value")).isEqualTo(value);
+        assertThat(browser.find("input[name=form][value=json]").isEnabled()).isFalse();
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "a\\u200eb, a\\xe2\\x80\\x8eb",
+        "\\\\x41, \\\\x41",
+        "C:\\\\dir, C:\\\\dir",
+        "\\ufeffbegin, \\xef\\xbb\\xbfbegin",
+        "é, é",
+        "line\\nline, line\\x0aline"
+    })
+    void whatIsShownOfAKeyIsWhatOneTypesForIt(String key, String shown) {
+        browser.show(server.url());
+        assertThat(browser.ask("keybytes.js", "it.shown(new TextEncoder().encode('" + key + "'))"))
+                .isEqualTo(shown);
+        assertThat(browser.ask(
+                        "keybytes.js",
+                        "new TextDecoder('utf-8', { ignoreBOM: true }).decode(it.typed(it.shown(new TextEncoder().encode('"
+                                + key + "')))) === '" + key + "'"))
+                .isEqualTo(true);
+    }
+
+    @Test
+    void bytesThatAreNoTextAreTypedAsTheyAreShown() {
+        browser.show(server.url());
+        assertThat(browser.ask("keybytes.js", "it.shown(Uint8Array.of(0xff, 0x5c, 0x78, 0x34, 0x31))"))
+                .isEqualTo("\\xff\\\\x41");
+        assertThat(browser.ask("keybytes.js", "it.percent(it.typed('\\\\xff\\\\\\\\x41'))"))
+                .isEqualTo("%ff%5cx41");
+    }
+
+    private void choose() {
+        browser.show(server.url());
+        eventually().until(() -> browser.has(".ask button"));
+        browser.find(".ask button").click();
+        eventually().until(() -> browser.has(".key"));
+        browser.find(".key").click();
+    }
+
+    private static String page(ObjectNode entry) {
+        ObjectNode page =
+                JsonNodeFactory.instance.objectNode().put("revision", 9).put("count", 1);
+        page.withArray("kvs").add(entry);
+        return page.toString();
+    }
+
+    private static ObjectNode entry(String key, String value) {
+        return JsonNodeFactory.instance
+                .objectNode()
+                .put("key", key)
+                .put("key_encoding", "text")
+                .put("value", value)
+                .put("value_encoding", "text")
+                .put("create_revision", 3)
+                .put("mod_revision", 5)
+                .put("version", 2);
+    }
+}
