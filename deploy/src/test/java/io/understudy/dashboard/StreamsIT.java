@@ -4,6 +4,8 @@ import static io.understudy.dashboard.Browser.eventually;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.groups.Tuple.tuple;
 
+import com.fasterxml.jackson.databind.node.JsonNodeFactory;
+import com.fasterxml.jackson.databind.node.ObjectNode;
 import io.understudy.dashboard.PageServer.Asked;
 import io.understudy.dashboard.PageServer.Commits;
 import java.time.Duration;
@@ -19,7 +21,9 @@ import org.junit.jupiter.api.Timeout;
 @Timeout(60)
 final class StreamsIT {
 
+    private static final String OVERVIEWS = "/v1/overview/events";
     private static final String WATCH = "/v1/watch";
+    private static final long SECOND = 1_000;
 
     private static Browser browser;
     private PageServer server;
@@ -116,10 +120,58 @@ final class StreamsIT {
                         })()""")).isEqualTo(List.of("1", "3"));
     }
 
+    @Test
+    void anotherGatewayBehindTheSameAddressHasChartsOfItsOwn() {
+        long now = System.currentTimeMillis();
+        server.history(samples("berlin-1", now - 20 * SECOND, 10));
+        browser.show(server.url());
+        eventually().until(() -> charted().size() == 10);
+
+        server.vanish();
+        server = PageServer.start(server.port());
+        server.history(samples("edge-oslo", now - 9 * SECOND, 7));
+        server.show(overview -> ((ObjectNode) overview.get("gateway")).put("name", "edge-oslo"));
+        eventually().until(() -> browser.text("#identity").contains("edge-oslo"));
+        assertThat(charted()).hasSize(7).first().isEqualTo(now - 9 * SECOND);
+        List<Asked> asked = server.asked(OVERVIEWS);
+        assertThat(asked.get(0).lastId()).isNotNull();
+        assertThat(asked.get(1).lastId()).isNull();
+        assertThat(asked).hasSize(2);
+    }
+
+    @Test
+    void whoseClockWasSetBackIsChartedAllTheSame() {
+        long now = System.currentTimeMillis();
+        server.history(samples("berlin-1", now, 10));
+        browser.show(server.url());
+        eventually().until(() -> charted().size() == 10);
+        server.show(overview -> overview.putObject("sample")
+                .put("time", now - 60 * SECOND)
+                .putObject("values")
+                .put("apply", 7));
+        eventually().until(() -> charted().equals(List.of(now - 60 * SECOND)));
+        assertThat(browser.text("[data-chart=apply] .legend")).contains("7");
+    }
+
     private void watch() {
         browser.show(server.url());
         eventually().until(() -> browser.has(".start-watch"));
         browser.find(".start-watch").click();
+    }
+
+    @SuppressWarnings("unchecked")
+    private static List<Object> charted() {
+        return (List<Object>) browser.ask("state.js", "it.state.samples.times");
+    }
+
+    private static ObjectNode samples(String gateway, long from, int count) {
+        ObjectNode root =
+                JsonNodeFactory.instance.objectNode().put("gateway", gateway).put("step_ms", SECOND);
+        for (int i = 0; i < count; i++) {
+            root.withArray("times").add(from + i * SECOND);
+            root.withObject("/series").withArray("apply").add(i);
+        }
+        return root;
     }
 
     private static String commit(long revision, String key) {

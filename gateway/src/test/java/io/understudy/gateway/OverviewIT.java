@@ -162,8 +162,10 @@ final class OverviewIT {
                 String data = lines.filter(line -> line.startsWith("data: "))
                         .findFirst()
                         .orElseThrow();
-                assertThat(new JsonObject(data.substring("data: ".length()))
-                                .getJsonArray("times").stream().map(time -> ((Number) time).longValue()))
+                JsonObject history = new JsonObject(data.substring("data: ".length()));
+                assertThat(history.getString("gateway"))
+                        .isEqualTo(overview(fixture).getJsonObject("gateway").getString("name"));
+                assertThat(history.getJsonArray("times").stream().map(time -> ((Number) time).longValue()))
                         .isNotEmpty()
                         .allSatisfy(time -> assertThat(time).isGreaterThan(known));
             }

@@ -80,12 +80,19 @@ public final class Dashboard implements AutoCloseable {
         watchers.add(watcher);
     }
 
-    /** A server-sent event with the samples after that time, in milliseconds since 1970. */
+    /**
+     * A server-sent event with the samples after that time, in milliseconds since 1970, and whose they are: who connects again
+     * may have come to another gateway.
+     */
     public CompletableFuture<Buffer> history(long afterMillis) {
         return CompletableFuture.supplyAsync(
                 () -> {
                     Moment now = latest;
-                    return event("history", now == null ? 0 : now.timeMillis(), samples.after(afterMillis));
+                    return event(
+                            "history",
+                            now == null ? 0 : now.timeMillis(),
+                            samples.after(afterMillis)
+                                    .put("gateway", subject.report().name()));
                 },
                 clock);
     }

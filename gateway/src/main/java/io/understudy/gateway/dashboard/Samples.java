@@ -24,12 +24,17 @@ final class Samples {
         samples.addLast(sample);
     }
 
-    /** Those after that time, series by series, with null where nobody knew. */
+    /**
+     * Those after that time, series by series, with null where nobody knew. All of them if that is later than the last: it was
+     * told by another clock.
+     */
     JsonObject after(long timeMillis) {
         List<Sample> wanted;
         synchronized (this) {
+            Sample last = samples.peekLast();
+            boolean known = last != null && last.timeMillis() >= timeMillis;
             wanted = samples.stream()
-                    .filter(sample -> sample.timeMillis() > timeMillis)
+                    .filter(sample -> !known || sample.timeMillis() > timeMillis)
                     .toList();
         }
         Set<String> names = new LinkedHashSet<>();

@@ -22,6 +22,25 @@ const plots = charts(place('charts-body'), state.samples);
 const LOGIN_NEEDED = 401;
 /** The gateway speaks every second. */
 const QUIET_MS = 5_000;
+/** Whose samples these are, by name; null while there are none. */
+let charted = null;
+
+function forgetSamples() {
+  charted = null;
+  state.samples.clear();
+  plots.update();
+}
+
+/** Behind one address there may be several gateways: whether this one is another, whose samples have to be asked for anew. */
+function isAnother(name) {
+  if (charted !== null && name !== undefined && name !== charted) {
+    forgetSamples();
+    stream.retry(true);
+    return true;
+  }
+  charted ??= name ?? null;
+  return false;
+}
 
 const stream = openStream('/v1/overview/events', () => QUIET_MS, {
   opened: () => link('live'),
@@ -36,6 +55,9 @@ const stream = openStream('/v1/overview/events', () => QUIET_MS, {
   },
   event: ({ name, data }) => {
     const told = JSON.parse(data);
+    if (isAnother(name === 'history' ? told.gateway : told.gateway?.name)) {
+      return;
+    }
     if (name === 'history') {
       state.samples.load(told);
       plots.update();
@@ -83,8 +105,7 @@ theme.onChange(() => {
 session.onChange(() => {
   // What one user has seen is not for the next.
   state.overview = null;
-  state.samples.clear();
-  plots.update();
+  forgetSamples();
   link('connecting');
   stream.retry(true);
 });

@@ -6,9 +6,12 @@ export class Samples {
   times = [];
   series = new Map();
 
-  /** Those that the gateway has kept; known ones are left out. */
+  /** Those that the gateway has kept: after what is known, or else instead of it. */
   load({ step_ms: step, times, series }) {
     this.#stepMs = step || this.#stepMs;
+    if (times[0] <= this.times.at(-1)) {
+      this.clear();
+    }
     times.forEach((time, i) => {
       const values = {};
       for (const name of Object.keys(series)) {
@@ -24,9 +27,14 @@ export class Samples {
   }
 
   add(time, values) {
-    const last = this.times.at(-1);
-    if (last !== undefined && time <= last) {
+    let last = this.times.at(-1);
+    if (time === last) {
       return;
+    }
+    if (time < last) {
+      // Its clock was set back, and what comes now can't stand after what came before.
+      this.clear();
+      last = undefined;
     }
     if (last !== undefined && time - last > this.#stepMs * 2.5) {
       // Nobody knows what was in between: no line is drawn across.

@@ -35,6 +35,13 @@ final class SamplesTest {
     }
 
     @Test
+    void whoKnowsLaterOnesWasToldByAnotherClock_andIsToldAll() {
+        samples.add(new Sample(1_000, Map.of("a", 1.0)));
+        samples.add(new Sample(2_000, Map.of("a", 2.0)));
+        assertThat(samples.after(2_001).getJsonArray("times")).containsExactly(1_000L, 2_000L);
+    }
+
+    @Test
     void noMoreThanAQuarterOfAnHourIsKept() {
         for (int i = 1; i <= 901; i++) {
             samples.add(new Sample(i * 1_000L, Map.of("a", 1.0)));
