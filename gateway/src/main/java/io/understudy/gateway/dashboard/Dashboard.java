@@ -116,7 +116,8 @@ public final class Dashboard implements AutoCloseable {
             if (staleness != null) {
                 values.put("staleness_ms", staleness.toNanos() / 1e6);
             }
-            addLags(values);
+            MirrorLags.of(neighbours.of(Neighbour.Kind.MIRROR))
+                    .forEach((mirror, lag) -> values.put("mirror." + mirror + ".lag_ms", lag));
             Sample sample = new Sample(time, values);
             samples.add(sample);
             JsonObject seen = overview.json(now, values);
@@ -132,17 +133,6 @@ public final class Dashboard implements AutoCloseable {
         } catch (RuntimeException e) {
             // The next look may do better; without this there would be none.
             LOG.error("the dashboard could not look", e);
-        }
-    }
-
-    private void addLags(Map<String, Double> values) {
-        for (Neighbours.Told process : neighbours.of(Neighbour.Kind.MIRROR)) {
-            for (JsonObject mirror : Overview.mirrorsOf(process.problem() == null ? process.status() : null)) {
-                if (mirror.getValue("name") instanceof String name
-                        && mirror.getValue("lagMillis") instanceof Number lag) {
-                    values.put("mirror." + name + ".lag_ms", lag.doubleValue());
-                }
-            }
         }
     }
 

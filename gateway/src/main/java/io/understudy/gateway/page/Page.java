@@ -45,6 +45,7 @@ public final class Page {
             "peers.js",
             "places.js",
             "plot.css",
+            "processes.js",
             "samples.js",
             "session.js",
             "state.js",

@@ -2,6 +2,7 @@
 import { html, icon, nothing } from './html.js';
 import { address, duration, time, whole } from './format.js';
 import { nameOf } from './members.js';
+import { mirrorsOf } from './processes.js';
 import { age, STALE_MS } from './state.js';
 
 const HIGH_STALENESS_MS = 3_000;
@@ -71,12 +72,13 @@ export function faces(state) {
       }
     }
   }
-  for (const mirror of (overview.mirrors ?? []).flatMap((peer) => (peer.reachable ? peer.mirrors ?? [] : []))) {
+  for (const { label, ...mirror } of mirrorsOf(overview).flatMap((each) => [each, ...each.others.map((other) => ({
+    ...other, label: `${each.label} at ${address(other.url)}` }))]).filter((each) => each.gone === null)) {
     if (mirror.state === 'failed' || mirror.state === 'retrying' || mirror.state === 'stopped') {
       found.push({
-        key: `mirror ${mirror.name}`, level: mirror.state === 'retrying' ? 'warn' : 'bad',
+        key: `mirror ${label}`, level: mirror.state === 'retrying' ? 'warn' : 'bad',
         icon: mirror.state === 'retrying' ? 'warn' : 'bad',
-        title: `Mirror ${mirror.name} ${mirror.state === 'retrying' ? 'is retrying' : `has ${mirror.state}`}`,
+        title: `Mirror ${label} ${mirror.state === 'retrying' ? 'is retrying' : `has ${mirror.state}`}`,
         text: mirror.lastError ?? mirror.reason ?? '',
       });
     }

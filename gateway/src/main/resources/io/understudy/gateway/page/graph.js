@@ -1,8 +1,9 @@
 // The picture as a tree of what feeds what: nodes with their state, and of each the feed that reaches it.
 import { address, duration, rate, whole } from './format.js';
 import { HEALTH, seated } from './members.js';
-import { STATES } from './mirrors.js';
+import { levelOf } from './mirrors.js';
 import { place } from './places.js';
+import { mirrorsOf, otherwise } from './processes.js';
 
 /** The root node, with children; null while nothing is known. */
 export function graph({ overview, samples }) {
@@ -33,8 +34,7 @@ export function graph({ overview, samples }) {
     { perSecond: samples.latest('apply'), unit: 'commits', lagMs: self.staleness_ms, state: self.ready === false ? 'warn' : 'ok' });
 
   // Of a process that does not answer there is what it told last.
-  const mirrors = (overview.mirrors ?? []).flatMap((process) => (process.mirrors ?? [])
-    .map((each) => (process.reachable ? each : { ...each, gone: process.told ?? 'does not answer' })));
+  const mirrors = mirrorsOf(overview);
   // A mirror's source may be another one's target, whatever their order.
   const waiting = [...mirrors];
   for (let round = 0; waiting.length > 0 && round <= mirrors.length; round++) {
@@ -80,11 +80,11 @@ function gatewayNode(gateway, id, subtitle) {
 }
 
 function hangMirror(from, mirror, hang, nodes) {
-  const level = mirror.gone ? 'bad' : STATES[mirror.state] ?? 'unknown';
+  const [level, word] = levelOf(mirror);
   const flows = !mirror.gone && (mirror.state === 'synced' || mirror.state === 'syncing');
   const node = hang(from, {
-    id: `mirror ${mirror.name}`, kind: 'mirror', title: mirror.name, subtitle: 'mirror', state: level,
-    word: mirror.gone ? 'does not answer' : mirror.state, facts: [], told: mirror.gone ?? (level === 'ok' ? null : mirror.reason),
+    id: `mirror ${mirror.label}`, kind: 'mirror', title: mirror.label, subtitle: 'mirror', state: level,
+    word, facts: otherwise(mirror), told: mirror.gone ?? (level === 'ok' ? null : mirror.reason),
   }, { perSecond: flows ? mirror.changesPerSecond : null, unit: 'changes', lagMs: null, state: level });
   const where = place(mirror.target);
   const lag = { perSecond: flows ? mirror.changesPerSecond : null, unit: 'changes', lagMs: mirror.gone ? null : mirror.lagMillis,

@@ -2,10 +2,19 @@
 import { empty, html, icon, mark, nothing } from './html.js';
 import { address, duration, plural, rate, time, whole } from './format.js';
 import { place } from './places.js';
+import { mirrorsOf, otherwise } from './processes.js';
 
-export const STATES = {
+const STATES = {
   synced: 'ok', standby: 'ok', starting: 'unknown', syncing: 'warn', retrying: 'warn', failed: 'bad', stopped: 'bad',
 };
+
+/** How it is, of all its processes; with the word for it. */
+export function levelOf(mirror) {
+  if (mirror.gone) {
+    return ['bad', 'does not answer'];
+  }
+  return mirror.idle ? ['warn', 'no process is active'] : [STATES[mirror.state] ?? 'unknown', mirror.state];
+}
 
 export function mirrors({ overview }) {
   const processes = overview?.mirrors ?? [];
@@ -15,23 +24,23 @@ export function mirrors({ overview }) {
   if (processes.length === 0) {
     return html`<p class="empty">No mirrors are named in <code>dashboard.mirrors</code></p>`;
   }
-  return html`<ul class="mirrors">${processes.flatMap((process) => {
-    if (!process.reachable) {
-      const seen = process.mirrors ?? [];
-      return [html`<li class="mirror gone" data-process=${process.url}>
-        <div class="head"><h3>${address(process.url)}</h3>${mark('bad', 'does not answer')}</div>
-        <p class="told">${process.told ?? ''}</p>
-        ${seen.length === 0 ? nothing : html`<p class="below">It runs ${seen.map((each) => each.name).join(', ')}</p>`}
-      </li>`];
-    }
-    return (process.mirrors ?? []).map(card);
-  })}</ul>`;
+  return html`<ul class="mirrors">${mirrorsOf(overview).filter((each) => each.gone === null).map(card)}${processes
+    .filter((process) => !process.reachable).map(gone)}</ul>`;
+}
+
+function gone(process) {
+  const seen = process.mirrors ?? [];
+  return html`<li class="mirror gone" data-process=${process.url}>
+    <div class="head"><h3>${address(process.url)}</h3>${mark('bad', 'does not answer')}</div>
+    <p class="told">${process.told ?? ''}</p>
+    ${seen.length === 0 ? nothing : html`<p class="below">It runs ${seen.map((each) => each.name).join(', ')}</p>`}
+  </li>`;
 }
 
 function card(mirror) {
-  const level = STATES[mirror.state] ?? 'unknown';
-  return html`<li class="mirror" data-mirror=${mirror.name}>
-    <div class="head"><h3>${mirror.name}</h3>${mark(level, mirror.state)}</div>
+  const [level, word] = levelOf(mirror);
+  return html`<li class="mirror" data-mirror=${mirror.label}>
+    <div class="head"><h3>${mirror.label}</h3>${mark(level, word)}</div>
     <p class="path"><span>${place(mirror.source).label}</span><span class="arrow" aria-label="to">→</span><span>${place(mirror.target).label}</span></p>
     <dl class="facts">
       <div><dt>Behind</dt><dd>${duration(mirror.lagMillis)}, ${plural(mirror.lagRevisions, 'revision')}</dd></div>
@@ -40,6 +49,7 @@ function card(mirror) {
         ? `revision ${whole(mirror.checkpoint.revision)}, epoch ${whole(mirror.checkpoint.epoch)}, ${mirror.checkpoint.state}`
         : 'none yet'}</dd></div>
       <div><dt>Verified</dt><dd>${verification(mirror.verification)}</dd></div>
+      ${mirror.others.length === 0 ? nothing : html`<div><dt>Also run by</dt><dd>${otherwise(mirror).join(', ')}</dd></div>`}
     </dl>
     ${level === 'ok' || !(mirror.lastError ?? mirror.reason) ? nothing
       : html`<p class="told">${mirror.lastError ?? mirror.reason}</p>`}

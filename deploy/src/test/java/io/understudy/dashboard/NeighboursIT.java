@@ -1,0 +1,106 @@
+package io.understudy.dashboard;
+
+import static io.understudy.dashboard.Browser.eventually;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.fasterxml.jackson.databind.node.ArrayNode;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import java.util.function.Consumer;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** What is shown of the processes beside the gateway. What is told to the page is the test's own. */
+@Timeout(60)
+final class NeighboursIT {
+
+    private static final String TARGET = "[data-node='etcd http://10.9.0.3:2379']";
+
+    private static Browser browser;
+    private PageServer server;
+
+    @BeforeAll
+    static void open() {
+        browser = Browser.open();
+    }
+
+    @AfterAll
+    static void quit() {
+        if (browser != null) {
+            browser.close();
+        }
+    }
+
+    @BeforeEach
+    void start() {
+        server = PageServer.start();
+    }
+
+    @AfterEach
+    void stop() {
+        browser.show("about:blank");
+        server.close();
+    }
+
+    @Test
+    void aMirrorWithAStandbyIsOne_whicheverProcessIsNamedFirst() {
+        show(overview -> standby(overview, "etcd [http://10.9.0.3:2379]"));
+        assertThat(browser.all("[data-mirror=dr]")).hasSize(1);
+        assertThat(browser.text("[data-mirror=dr]")).contains("synced", "standby: 10.2.0.10:8081");
+        assertThat(browser.all(".node.mirror")).hasSize(3);
+        assertThat(browser.text("[data-node='mirror dr']")).contains("standby: 10.2.0.10:8081");
+        assertThat(browser.text(TARGET)).contains("41 ms");
+        assertThat(browser.text("#topology")).doesNotContain("also into");
+    }
+
+    @Test
+    void aMirrorWhoseActiveProcessIsGoneIsNotFineByItsStandby() {
+        show(overview -> {
+            ((ObjectNode) overview.at("/mirrors/0")).put("reachable", false).put("told", "refused");
+            standby(overview, "etcd [http://10.9.0.3:2379]");
+        });
+        assertThat(browser.text("[data-mirror=dr] .mark.warn")).isEqualTo("no process is active");
+        assertThat(browser.text("[data-node='mirror dr']"))
+                .contains("no process is active", "does not answer: 10.2.0.9:8081");
+    }
+
+    @Test
+    void mirrorsThatAreCalledTheSameAreToldApart() {
+        show(overview -> standby(overview, "etcd [http://10.9.0.4:2379]")
+                .put("state", "synced")
+                .put("lagMillis", 7));
+        assertThat(browser.text(TARGET)).contains("41 ms");
+        assertThat(browser.text("[data-node='etcd http://10.9.0.4:2379']")).contains("7 ms");
+        assertThat(browser.all(".node.mirror")).hasSize(4);
+        assertThat(browser.all(".line[data-line^='line mirror dr']")).hasSize(2);
+    }
+
+    /** A second process of the mirror dr, named before the other. */
+    private static ObjectNode standby(ObjectNode overview, String target) {
+        ArrayNode processes = (ArrayNode) overview.get("mirrors");
+        ObjectNode process = processes.get(0).deepCopy();
+        ArrayNode mirrors = (ArrayNode) process.put("url", "http://10.2.0.10:8081")
+                .put("reachable", true)
+                .putNull("told")
+                .get("mirrors");
+        while (mirrors.size() > 1) {
+            mirrors.remove(1);
+        }
+        processes.insert(0, process);
+        return ((ObjectNode) mirrors.get(0))
+                .put("state", "standby")
+                .put("target", target)
+                .put("reason", "waits: w is active")
+                .putNull("lagMillis")
+                .putNull("lagRevisions");
+    }
+
+    private void show(Consumer<ObjectNode> change) {
+        server.show(change);
+        browser.show(server.url());
+        eventually().until(() -> browser.has("[data-phase=live]") && browser.has("[data-node=core]"));
+    }
+}
