@@ -5,13 +5,18 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import java.util.Map;
 import java.util.function.Consumer;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.MethodSource;
 
 /** What is shown of the processes beside the gateway. What is told to the page is the test's own. */
 @Timeout(60)
@@ -43,6 +48,52 @@ final class NeighboursIT {
     void stop() {
         browser.show("about:blank");
         server.close();
+    }
+
+    @Test
+    void aSupervisorThatLooksAndKnowsIsFine_andSaysWhatItSees() {
+        show(overview -> {});
+        assertThat(browser.text(".supervisor .head .mark.ok")).isEqualTo("active");
+        assertThat(browser.text(".supervisor")).contains("3 voters, 3 healthy", "all healthy: nothing to do");
+    }
+
+    static Stream<Arguments> doubts() {
+        return Stream.of(
+                doubt("unknown: not asked yet", each -> each.put("standing", "unknown: not asked yet")),
+                doubt("has not looked for 1.0 min", each -> each.put("looked_at", "2026-11-22T18:39:00.100Z")),
+                doubt("has not looked yet", each -> each.putNull("looked_at")));
+    }
+
+    private static Arguments doubt(String word, Consumer<ObjectNode> change) {
+        return Arguments.of(word, change);
+    }
+
+    @ParameterizedTest(name = "{0}")
+    @MethodSource("doubts")
+    void aSupervisorThatDoesNotLookOrKnowIsNotFine(String word, Consumer<ObjectNode> change) {
+        show(overview -> change.accept((ObjectNode) overview.at("/supervisors/0")));
+        assertThat(browser.text(".supervisor .head .mark.warn")).isEqualTo(word);
+    }
+
+    @Test
+    void aTimeOfAnotherDayHasTheDateOfWhereItsReaderIs() {
+        browser.driver().executeCdpCommand("Emulation.setTimezoneOverride", Map.of("timezoneId", "Asia/Tokyo"));
+        try {
+            show(overview -> ((ObjectNode) overview.at("/supervisors/0/events/0")).put("at", "2026-01-01T23:30:00Z"));
+            assertThat(browser.text(".events li .when")).isEqualTo("2026-01-02 08:30:00");
+        } finally {
+            browser.driver().executeCdpCommand("Emulation.setTimezoneOverride", Map.of("timezoneId", ""));
+        }
+    }
+
+    @Test
+    void whatAGatewayToldBeforeItWentIsNotShownAsItsFigures() {
+        show(overview -> ((ObjectNode) overview.at("/gateways/0"))
+                .put("reachable", false)
+                .put("told", "refused"));
+        assertThat(browser.all("[data-gateway='http://10.3.0.7:8080'] td.number"))
+                .hasSize(4)
+                .allSatisfy(figure -> assertThat(figure.getText()).startsWith("–"));
     }
 
     @Test

@@ -72,7 +72,12 @@ export function time(when) {
     return UNKNOWN;
   }
   const today = new Date().toDateString() === date.toDateString();
-  return today ? TIME.format(date) : `${date.toISOString().slice(0, 10)} ${TIME.format(date)}`;
+  return today ? TIME.format(date) : `${day(date)} ${TIME.format(date)}`;
+}
+
+/** Where the user is, as the time beside it. */
+function day(date) {
+  return [date.getFullYear(), date.getMonth() + 1, date.getDate()].map((part) => String(part).padStart(2, '0')).join('-');
 }
 
 /** Short for an address: without what all have. */

@@ -19,13 +19,20 @@ export function gateways({ overview }) {
           ? `, from ${each.source.kind === 'kafka' ? 'Kafka' : 'etcd'}` : ''}</span></th>
       <td>${each.reachable === false ? mark('bad', 'does not answer') : each.ready ? mark('ok', 'ready') : mark('warn', 'not ready')}
         ${each.told ?? each.problem ? html`<span class="told">${each.told ?? each.problem}</span>` : nothing}</td>
-      <td class="number">${whole(each.revision)}</td>
-      <td class="number">${duration(each.staleness_ms)}</td>
-      <td class="number">${rate(each.reads_per_s)}</td>
-      <td class="number">${whole(each.watchers)}</td>
+      ${figures(each.reachable === false ? {} : each)}
     </tr>`)}</tbody></table></div>`;
 }
 
+/** Of nobody who does not answer: what it told last is no longer so. */
+function figures({ revision, staleness_ms: staleness, reads_per_s: reads, watchers }) {
+  return html`<td class="number">${whole(revision)}</td>
+    <td class="number">${duration(staleness)}</td>
+    <td class="number">${rate(reads)}</td>
+    <td class="number">${whole(watchers)}</td>`;
+}
+
+/** Supervisors look every few seconds; clocks of hosts may be a little apart. */
+const OLD_LOOK_MS = 15_000;
 const OUTCOMES = { done: 'ok', failed: 'bad', refused: 'warn', paused: 'warn' };
 
 export function supervisors({ overview }) {
@@ -38,12 +45,32 @@ export function supervisors({ overview }) {
   }
   return all.map((each) => html`<div class="supervisor" data-supervisor=${each.url}>
     <div class="head"><h3>${each.name ?? address(each.url)}</h3>
-      ${each.reachable === false ? mark('bad', 'does not answer')
-        : each.paused ? mark('warn', 'paused') : mark('ok', each.standing ?? 'running')}</div>
+      ${standing(each, overview.at)}</div>
     ${each.told ? html`<p class="told">${each.told}</p>` : nothing}
     ${each.paused ? html`<p class="told">${each.paused}</p>` : nothing}
+    ${each.reachable === false || !each.quorum ? nothing : html`<p class="below quorum">It sees ${each.quorum}</p>`}
+    ${each.reachable === false || !each.decision ? nothing : html`<p class="below decision">${told(each.decision)}</p>`}
     ${events(each.events ?? [])}
   </div>`);
+}
+
+/** A process that answers may have stopped to look, or not know whether it is to act. */
+function standing({ reachable, paused, standing: told, looked_at: lookedAt }, now) {
+  if (reachable === false) {
+    return mark('bad', 'does not answer');
+  }
+  const age = new Date(now) - new Date(lookedAt ?? NaN);
+  if (!(age <= OLD_LOOK_MS)) {
+    return mark('warn', Number.isNaN(age) ? 'has not looked yet' : `has not looked for ${duration(Math.floor(age / 1000) * 1000)}`);
+  }
+  if (paused) {
+    return mark('warn', 'paused');
+  }
+  return mark(!told || told.startsWith('unknown') ? 'warn' : 'ok', told ?? 'unknown');
+}
+
+function told({ observed, told: why }) {
+  return [observed, why].filter(Boolean).join(': ');
 }
 
 function events(all) {
@@ -52,5 +79,5 @@ function events(all) {
       <time class="when" datetime=${event.at}>${time(event.at)}</time>
       <div><span class="name">${event.step || event.rule}</span>
         ${event.outcome && event.outcome !== 'none' ? mark(OUTCOMES[event.outcome] ?? 'unknown', event.outcome) : nothing}
-        <span class="below clamped" title=${event.observed ?? ''}>${[event.observed, event.told].filter(Boolean).join(': ')}</span></div></li>`)}</ol>`;
+        <span class="below clamped" title=${event.observed ?? ''}>${told(event)}</span></div></li>`)}</ol>`;
 }
