@@ -2,11 +2,22 @@ package io.understudy.documentation;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.understudy.cli.Commands;
 import io.understudy.cluster.settings.ClusterSettings;
+import io.understudy.config.Setting;
 import io.understudy.gateway.GatewaySettings;
 import io.understudy.mirror.MirrorConfiguration;
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.io.StringWriter;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.Collection;
+import java.util.List;
 import java.util.Locale;
+import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import java.util.regex.MatchResult;
 import java.util.regex.Matcher;
@@ -14,17 +25,18 @@ import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Settings and variables that sentences name are those that there are. */
 final class DocumentedSettingsTest {
 
-    private static final Set<String> KEYS = Stream.of(
-                    GatewaySettings.ROWS, MirrorConfiguration.ROWS, ClusterSettings.ROWS)
-            .flatMap(Collection::stream)
-            .flatMap(row -> row.secret() ? Stream.of(row.key(), row.key() + "File") : Stream.of(row.key()))
-            .collect(Collectors.toSet());
+    private static final Map<String, Collection<Setting<?>>> KINDS = Map.of(
+            "gateway", GatewaySettings.ROWS, "mirror", MirrorConfiguration.ROWS, "cluster", ClusterSettings.ROWS);
+
+    private static final Set<String> KEYS =
+            KINDS.values().stream().flatMap(DocumentedSettingsTest::keys).collect(Collectors.toSet());
 
     /** What keys begin with, from the top and from within a mirror or a machine. */
     private static final Set<String> SECTIONS = KEYS.stream()
@@ -43,13 +55,29 @@ final class DocumentedSettingsTest {
                     .replace('/', '.'))
             .collect(Collectors.toSet());
 
+    /** A name, perhaps of a setting, and what follows it. */
+    private static final Pattern ASSIGNMENT = Pattern.compile("([a-z][a-zA-Z0-9]*(?:\\.[a-zA-Z0-9]+)*): +(\\S.*)");
+
     private static final Pattern VARIABLE = Pattern.compile("UNDERSTUDY_[A-Z0-9_*]*[A-Z0-9](?![A-Z_…*])");
+
+    @TempDir
+    private Path folder;
 
     @Test
     void settingsInSentencesAreThere() {
         assertThat(Document.allQuotes().flatMap(quote -> missingSettings(quote.text())
                         .map(key -> quote.place() + ": no such setting: " + key)))
                 .isEmpty();
+    }
+
+    @Test
+    void settingsInSentencesTakeTheirValues() {
+        assertThat(Document.allQuotes().flatMap(quote -> refused(quote.text()).map(why -> quote.place() + ": " + why)))
+                .isEmpty();
+        assertThat(Document.allQuotes()
+                        .filter(quote -> !assigned(quote.text()).isEmpty())
+                        .map(Document.Quote::text))
+                .contains("writes: forward", "leases: ttl");
     }
 
     @Test
@@ -69,6 +97,66 @@ final class DocumentedSettingsTest {
     @ValueSource(strings = {"UNDERSTUDY_SHAPE_VOTER", "UNDERSTUDY_MIRRORS_DR_SOURCE_USERS"})
     void aVariableThatNobodyReadsIsNoticed(String text) {
         assertThat(missingVariables(text)).hasSize(1);
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {"leases: tll", "process: systemctl", "supervisor.insecure: yes-please", "compactTarget: 1 day"})
+    void aValueThatIsRefusedIsNoticed(String text) {
+        assertThat(refused(text)).isNotEmpty();
+    }
+
+    /** What is said against a setting with its value, if no kind of configuration takes it. */
+    private Stream<String> refused(String text) {
+        List<Optional<String>> answers = assigned(text).stream()
+                .map(each -> problem(each.getKey(), each.getValue(), text.substring(text.indexOf(": ") + 2)))
+                .toList();
+        return answers.stream().anyMatch(Optional::isEmpty)
+                ? Stream.empty()
+                : answers.stream().flatMap(Optional::stream);
+    }
+
+    /** Kinds and keys that a quote may be of. */
+    private static List<Map.Entry<String, String>> assigned(String text) {
+        Matcher assignment = ASSIGNMENT.matcher(text);
+        return !assignment.matches()
+                ? List.of()
+                : KINDS.entrySet().stream()
+                        .flatMap(kind -> keys(kind.getValue())
+                                .filter(key -> ("." + key).endsWith("." + assignment.group(1)))
+                                .map(key -> Map.entry(kind.getKey(), key)))
+                        .toList();
+    }
+
+    /** As {@code understudy config check} tells it of a file with nothing else in it. */
+    private Optional<String> problem(String kind, String key, String value) {
+        List<String> names = List.of(key.replace("*", "any").split("\\.", -1));
+        StringBuilder yaml = new StringBuilder();
+        for (int depth = 0; depth < names.size(); depth++) {
+            yaml.append("  ".repeat(depth)).append(names.get(depth)).append(":\n");
+        }
+        yaml.setCharAt(yaml.length() - 1, ' ');
+        StringWriter out = new StringWriter();
+        try {
+            Path file = Files.writeString(folder.resolve("settings.yaml"), yaml + value.strip() + "\n");
+            var unused = Commands.understudy()
+                    .setOut(new PrintWriter(out, true))
+                    .setErr(new PrintWriter(out, true))
+                    .execute("config", "check", "--kind=" + kind, file.toString());
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+        // That others are missing is not the point.
+        return out.toString()
+                .lines()
+                .filter(line -> line.contains("can't be") || line.contains("not a setting") || line.contains("column"))
+                .findFirst();
+    }
+
+    /** With the files that secrets may come from. */
+    private static Stream<String> keys(Collection<Setting<?>> rows) {
+        return rows.stream()
+                .flatMap(row -> row.secret() ? Stream.of(row.key(), row.key() + "File") : Stream.of(row.key()));
     }
 
     private static Stream<String> missingSettings(String text) {
