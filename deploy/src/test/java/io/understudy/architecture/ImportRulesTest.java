@@ -42,7 +42,7 @@ final class ImportRulesTest {
             .feed               .vocabulary .metrics io.micrometer
             .feed.etcd          .vocabulary .feed .etcd .config .metrics com.google.common com.google.protobuf
             .feed.etcd          io.etcd.jetcd.api io.grpc io.micrometer org.slf4j
-            .kafka              .config org.apache.kafka.clients org.apache.kafka.common
+            .kafka              .config javax.net.ssl org.apache.kafka.clients org.apache.kafka.common org.slf4j
             .feed.kafka         .vocabulary .feed .kafka .config .metrics com.google.protobuf io.micrometer
             .feed.kafka         org.apache.kafka.clients org.apache.kafka.common org.slf4j
 

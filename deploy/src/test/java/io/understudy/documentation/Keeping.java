@@ -55,6 +55,7 @@ record Keeping(String document, String beginning, List<String> by) {
             deploy/README.md | cluster    3 voters, 0 healthy | RulesTest "withoutAQuorumNothingIsChangedAndTheWayOutIsTold"; nobody: the words are of one run
             deploy/src/main/dist/compose/README.md | mkdir | self-check "read_at gateway"; nobody: needs an engine and the images of others
             deploy/src/main/dist/kubernetes/README.md | kubectl | KubernetesManifestsTest "kubectl"; nobody: what is rendered is checked, but applied to no cluster
+            deploy/src/main/dist/kubernetes/README.md | { printf | KubernetesManifestsTest "theAlertsMakeAnObjectForThePrometheusOperator"; nobody: what it makes is checked, but applied to no cluster
             deploy/src/main/dist/kubernetes/README.md | resources: | yaml; KubernetesManifestsTest "theOverlayThatTheReadmeShowsIsRendered"
 
             gateway/README.md | deploy/understudy gateway | GatewayIT "etcdctl("
