@@ -17,10 +17,16 @@ final class Outages {
     private static final Logger LOG = LoggerFactory.getLogger(KafkaFeed.class);
     private static final long PAUSE_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
 
+    /** Times the patience with topics that were never seen: whoever writes them may be starting, too. */
+    private static final int PATIENCE_AT_FIRST = 6;
+
     private final String topics;
     private final Duration patience;
     private final KafkaFeedMetrics metrics;
     private boolean away;
+    /** Whether the topics were there once. */
+    private boolean seen;
+
     /** Since when it says that there is no such topic; 0 if it doesn't. */
     private long missingNanos;
 
@@ -29,7 +35,7 @@ final class Outages {
     /**
      * So far all is well.
      *
-     * @param patience with a topic that is not there
+     * @param patience with a topic that is there no more; more with one that never was
      */
     Outages(String topics, Duration patience, KafkaFeedMetrics metrics) {
         this.topics = topics;
@@ -49,6 +55,7 @@ final class Outages {
     /** Kafka answers. */
     void over() {
         missingNanos = 0;
+        seen = true;
         if (away) {
             away = false;
             LOG.info("Kafka answers again, topics=\"{}\"", topics);
@@ -72,7 +79,7 @@ final class Outages {
             missingNanos = 0;
         } else if (missingNanos == 0) {
             missingNanos = System.nanoTime();
-        } else if (System.nanoTime() - missingNanos > patience.toNanos()) {
+        } else if (System.nanoTime() - missingNanos > patience.toNanos() * (seen ? 1 : PATIENCE_AT_FIRST)) {
             throw new Unexplained(
                     "Kafka does not have both topics " + topics + ", which a mirror writes, or MirrorMaker copies: "
                             + told(failure),
