@@ -9,10 +9,12 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /** {@code understudy bench reads} of the distribution, run as a user would, on the smallest schedule. */
+@Tag("alone")
 @Timeout(180)
 final class ReadBenchIT {
 

@@ -13,6 +13,7 @@ import io.understudy.local.junit.EtcdExtension;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
@@ -23,6 +24,7 @@ import org.slf4j.LoggerFactory;
  * With three times the load that it can serve a gateway goes on serving, and those that it serves don't wait for the others.
  * The requests look at a thousand entries each, so that clients on the same machine can ask for as much.
  */
+@Tag("alone")
 @Timeout(300)
 final class OverloadIT {
 
