@@ -73,7 +73,7 @@ final class ClusterMeasurements {
         return figures;
     }
 
-    private static Map<ClusterFigure, Double> failover(Ground ground, SteadyWriter writer) {
+    private static Map<ClusterFigure, Double> failover(Ground ground, SteadyWriter writer) throws InterruptedException {
         try (SupervisorProcess supervisor = ground.supervise(FEW, DEAD)) {
             ground.awaitStandby(supervisor, FEW);
             writer.take();

@@ -60,6 +60,10 @@ final class Ground implements AutoCloseable {
     private static final int VOTERS = 3;
     private static final Duration PATIENCE = Duration.ofSeconds(60);
     private static final Duration LOOK = Duration.ofSeconds(2);
+
+    /** For so long a standby must have been in sync before it takes a place. */
+    private static final Duration STABLE = Duration.ofSeconds(2);
+
     private static final int LARGE_VALUE_BYTES = 32 << 10;
     private static final int VALUES_PER_TRANSACTION = 32;
 
@@ -142,6 +146,8 @@ final class Ground implements AutoCloseable {
                             Integer.toString(voters),
                             "shape.deadTime",
                             dead.toMillis() + "ms",
+                            "shape.stableTime",
+                            STABLE.toMillis() + "ms",
                             "supervisor.listen",
                             "127.0.0.1:" + port.get(0)));
             return SupervisorProcess.start(settings, machines, () -> {
@@ -152,8 +158,8 @@ final class Ground implements AutoCloseable {
         }
     }
 
-    /** Returns once there is a standby, and the supervisor finds nothing more to do. */
-    void awaitStandby(SupervisorProcess supervisor, int voters) {
+    /** Returns once there is a standby, and has been for long enough, and the supervisor finds nothing more to do. */
+    void awaitStandby(SupervisorProcess supervisor, int voters) throws InterruptedException {
         await(
                 "no standby joined",
                 facts -> facts.healthyVoters().size() == voters
@@ -163,6 +169,7 @@ final class Ground implements AutoCloseable {
                                 .last()
                                 .filter(event -> event.decision() instanceof Decision.Settled)
                                 .isPresent());
+        TimeUnit.MILLISECONDS.sleep(2 * STABLE.toMillis());
     }
 
     /**
