@@ -4,7 +4,6 @@ import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
-import java.util.function.LongPredicate;
 
 /** Our own load generator, where h2load is not to be had. It takes more of the machine's time than that. */
 final class OwnClient implements LoadGenerator {
@@ -16,24 +15,29 @@ final class OwnClient implements LoadGenerator {
 
     @Override
     public Tally warmUp(Shot shot, Duration duration) {
-        long end = System.nanoTime() + duration.toNanos();
-        return drive(shot, sent -> System.nanoTime() < end || sent == 0, Pace.FULL)
+        return drive(shot, (sent, elapsedNanos) -> elapsedNanos < duration.toNanos() || sent == 0, Pace.FULL)
                 .tally();
     }
 
     @Override
     public Load run(Shot shot, long requests, Pace pace) {
-        return drive(shot, sent -> sent < requests, pace);
+        return drive(shot, (sent, elapsedNanos) -> sent < requests, pace);
     }
 
-    /** @param more whether to send another, told how many were sent */
-    private static Load drive(Shot shot, LongPredicate more, Pace pace) {
+    /** Whether to send another. Time runs from when the connections are open, as the tally's does. */
+    @FunctionalInterface
+    private interface More {
+
+        boolean than(long sent, long elapsedNanos);
+    }
+
+    private static Load drive(Shot shot, More more, Pace pace) {
         Semaphore free = new Semaphore(shot.inFlight());
         byte[] request = shot.request().toByteArray();
         OwnClientTally tally = new OwnClientTally(shot.answerBytes());
         try (Caller caller = Caller.open(shot.api(), shot.server(), shot.access(), shot.connections())) {
             long began = System.nanoTime();
-            for (long sent = 0; more.test(sent); sent++) {
+            for (long sent = 0; more.than(sent, System.nanoTime() - began); sent++) {
                 awaitNanos(began + pace.dueNanos(sent));
                 free.acquire();
                 long now = System.nanoTime();
