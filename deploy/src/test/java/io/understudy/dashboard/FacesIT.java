@@ -10,49 +10,27 @@ import com.fasterxml.jackson.databind.node.ObjectNode;
 import java.time.Duration;
 import java.util.function.Consumer;
 import java.util.stream.Stream;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeAll;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /** Each state that matters has a face. What is told to the page is the test's own. */
+@ExtendWith(StagedPage.class)
 @Timeout(60)
 final class FacesIT {
 
     /** After which silence is called stale, and some more. */
     private static final Duration STALE = Duration.ofSeconds(5);
 
-    private static Browser browser;
-    private PageServer server;
+    private final Browser browser;
+    private final PageServer server;
 
-    @BeforeAll
-    static void open() {
-        browser = Browser.open();
-    }
-
-    @AfterAll
-    static void quit() {
-        if (browser != null) {
-            browser.close();
-        }
-    }
-
-    @BeforeEach
-    void start() {
-        server = PageServer.start();
-        // What was said when the server of the test before went away.
-        browser.show("about:blank");
-        var unused = browser.complaints();
-    }
-
-    @AfterEach
-    void stop() {
-        server.close();
+    FacesIT(Browser browser, PageServer server) {
+        this.browser = browser;
+        this.server = server;
     }
 
     @Test
@@ -91,8 +69,10 @@ final class FacesIT {
                 .containsPattern("as of \\d\\d:\\d\\d:\\d\\d");
         assertThat(browser.text("[data-figure=revision]")).contains("184,223");
 
-        server = PageServer.start(server.port());
-        eventually().until(() -> browser.has("[data-phase=live]") && !browser.has(".face"));
+        try (PageServer back = PageServer.start(server.port())) {
+            back.show(PageServer.healthy());
+            eventually().until(() -> browser.has("[data-phase=live]") && !browser.has(".face"));
+        }
     }
 
     @Test

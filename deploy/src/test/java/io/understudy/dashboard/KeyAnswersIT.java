@@ -6,46 +6,26 @@ import static org.assertj.core.api.Assertions.assertThat;
 import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import java.util.concurrent.CountDownLatch;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeAll;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.openqa.selenium.Keys;
 
 /** Answers about keys that come late, and keys and values that are odd. What is told to the page is the test's own. */
+@ExtendWith(StagedPage.class)
 @Timeout(60)
 final class KeyAnswersIT {
 
     private static final String LISTING = "/v1/kv?prefix=&limit=50&consistency=serializable";
 
-    private static Browser browser;
-    private PageServer server;
+    private final Browser browser;
+    private final PageServer server;
 
-    @BeforeAll
-    static void open() {
-        browser = Browser.open();
-    }
-
-    @AfterAll
-    static void quit() {
-        if (browser != null) {
-            browser.close();
-        }
-    }
-
-    @BeforeEach
-    void start() {
-        server = PageServer.start();
-    }
-
-    @AfterEach
-    void stop() {
-        browser.show("about:blank");
-        server.close();
+    KeyAnswersIT(Browser browser, PageServer server) {
+        this.browser = browser;
+        this.server = server;
     }
 
     @Test

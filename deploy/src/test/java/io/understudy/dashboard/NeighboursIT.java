@@ -8,46 +8,26 @@ import com.fasterxml.jackson.databind.node.ObjectNode;
 import java.util.Map;
 import java.util.function.Consumer;
 import java.util.stream.Stream;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeAll;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /** What is shown of the processes beside the gateway. What is told to the page is the test's own. */
+@ExtendWith(StagedPage.class)
 @Timeout(60)
 final class NeighboursIT {
 
     private static final String TARGET = "[data-node='etcd http://10.9.0.3:2379']";
 
-    private static Browser browser;
-    private PageServer server;
+    private final Browser browser;
+    private final PageServer server;
 
-    @BeforeAll
-    static void open() {
-        browser = Browser.open();
-    }
-
-    @AfterAll
-    static void quit() {
-        if (browser != null) {
-            browser.close();
-        }
-    }
-
-    @BeforeEach
-    void start() {
-        server = PageServer.start();
-    }
-
-    @AfterEach
-    void stop() {
-        browser.show("about:blank");
-        server.close();
+    NeighboursIT(Browser browser, PageServer server) {
+        this.browser = browser;
+        this.server = server;
     }
 
     @Test

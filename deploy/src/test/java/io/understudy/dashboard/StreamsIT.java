@@ -10,14 +10,12 @@ import io.understudy.dashboard.PageServer.Asked;
 import io.understudy.dashboard.PageServer.Commits;
 import java.time.Duration;
 import java.util.List;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeAll;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.extension.ExtendWith;
 
 /** Streams that end, fall silent, or come from elsewhere. What is told to the page is the test's own. */
+@ExtendWith(StagedPage.class)
 @Timeout(60)
 final class StreamsIT {
 
@@ -25,30 +23,12 @@ final class StreamsIT {
     private static final String WATCH = "/v1/watch";
     private static final long SECOND = 1_000;
 
-    private static Browser browser;
-    private PageServer server;
+    private final Browser browser;
+    private final PageServer server;
 
-    @BeforeAll
-    static void open() {
-        browser = Browser.open();
-    }
-
-    @AfterAll
-    static void quit() {
-        if (browser != null) {
-            browser.close();
-        }
-    }
-
-    @BeforeEach
-    void start() {
-        server = PageServer.start();
-    }
-
-    @AfterEach
-    void stop() {
-        browser.show("about:blank");
-        server.close();
+    StreamsIT(Browser browser, PageServer server) {
+        this.browser = browser;
+        this.server = server;
     }
 
     @Test
@@ -128,15 +108,16 @@ final class StreamsIT {
         eventually().until(() -> charted().size() == 10);
 
         server.vanish();
-        server = PageServer.start(server.port());
-        server.history(samples("edge-oslo", now - 9 * SECOND, 7));
-        server.show(overview -> ((ObjectNode) overview.get("gateway")).put("name", "edge-oslo"));
-        eventually().until(() -> browser.text("#identity").contains("edge-oslo"));
-        assertThat(charted()).hasSize(7).first().isEqualTo(now - 9 * SECOND);
-        List<Asked> asked = server.asked(OVERVIEWS);
-        assertThat(asked.get(0).lastId()).isNotNull();
-        assertThat(asked.get(1).lastId()).isNull();
-        assertThat(asked).hasSize(2);
+        try (PageServer other = PageServer.start(server.port())) {
+            other.history(samples("edge-oslo", now - 9 * SECOND, 7));
+            other.show(overview -> ((ObjectNode) overview.get("gateway")).put("name", "edge-oslo"));
+            eventually().until(() -> browser.text("#identity").contains("edge-oslo"));
+            assertThat(charted()).hasSize(7).first().isEqualTo(now - 9 * SECOND);
+            List<Asked> asked = other.asked(OVERVIEWS);
+            assertThat(asked.get(0).lastId()).isNotNull();
+            assertThat(asked.get(1).lastId()).isNull();
+            assertThat(asked).hasSize(2);
+        }
     }
 
     @Test
@@ -160,7 +141,7 @@ final class StreamsIT {
     }
 
     @SuppressWarnings("unchecked")
-    private static List<Object> charted() {
+    private List<Object> charted() {
         return (List<Object>) browser.ask("state.js", "it.state.samples.times");
     }
 
