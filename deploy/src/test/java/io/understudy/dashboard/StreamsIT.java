@@ -134,6 +134,35 @@ final class StreamsIT {
         assertThat(browser.text("[data-chart=apply] .legend")).contains("7");
     }
 
+    @Test
+    void aSampleWithNoneBesideItIsDrawnAsAPoint() {
+        long now = System.currentTimeMillis();
+        ObjectNode samples = samples("berlin-1", now - 600 * SECOND, 600);
+        for (int i = 0; i < 600; i++) {
+            samples.withArray("/series/latency.p50_ms").add(i == 300 ? JsonNodeFactory.instance.numberNode(2) : null);
+        }
+        server.history(samples);
+        browser.show(server.url());
+        eventually().until(() -> inked("latency") > 0);
+        assertThat(inked("latency")).isLessThan(50);
+    }
+
+    /** How many pixels of a chart have the colour of its first series. */
+    private long inked(String chart) {
+        return (Long) browser.driver().executeScript("""
+                const canvas = document.querySelector(`[data-chart=${arguments[0]}] canvas`);
+                const probe = document.createElement('canvas').getContext('2d');
+                probe.fillStyle = getComputedStyle(document.documentElement).getPropertyValue('--series-0');
+                probe.fillRect(0, 0, 1, 1);
+                const wanted = probe.getImageData(0, 0, 1, 1).data;
+                const { data } = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height);
+                let inked = 0;
+                for (let i = 0; i < data.length; i += 4) {
+                  inked += [0, 1, 2, 3].every((j) => Math.abs(data[i + j] - wanted[j]) < 8) ? 1 : 0;
+                }
+                return inked;""", chart);
+    }
+
     private void watch() {
         browser.show(server.url());
         eventually().until(() -> browser.has(".start-watch"));

@@ -30,6 +30,10 @@ function element(tag, className, text = '') {
   return made;
 }
 
+/** Where values have none before and none after them, which makes no line. */
+const alone = (values) => [...values.keys()]
+  .filter((at) => values[at] !== null && (values[at - 1] ?? null) === null && (values[at + 1] ?? null) === null);
+
 /** One chart in its card. */
 class Chart {
   #plot = null;
@@ -95,7 +99,8 @@ class Chart {
         { ...axis, size: 46, space: 32, values: (plot, splits) => splits.map((each) => tick.format(each)) },
       ],
       series: [{}, ...series.map(([, label], i) => ({
-        label, stroke: colour(`--series-${i % 6}`), width: 1.6, dash: DASHES[i % DASHES.length], points: { show: false },
+        label, stroke: colour(`--series-${i % 6}`), width: 1.6, dash: DASHES[i % DASHES.length],
+        points: { show: false, size: 4, fill: colour(`--series-${i % 6}`), filter: (plot) => alone(plot.data[i + 1]) },
         fill: series.length === 1 ? colour('--series-fill') : undefined,
       }))],
       hooks: { setCursor: [(plot) => this.#hover(plot.cursor.idx)] },
