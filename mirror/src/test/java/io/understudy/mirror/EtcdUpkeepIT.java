@@ -44,8 +44,10 @@ final class EtcdUpkeepIT {
         try (MirrorProcess process = start(new VerifyOptions(10_000, ForeignWrites.REPORT))) {
             StatusClient client = client(process);
             awaitCaughtUp(process, source);
+            long before = verification(client).path("passes").asLong();
             await().atMost(PATIENCE)
-                    .until(() -> verification(client).path("passes").asLong() > 0);
+                    .until(() -> verification(client).path("passes").asLong() > before + 1);
+            assertThat(verification(client).path("keys").asLong()).isEqualTo(50);
             assertThat(verification(client).path("differing").asLong()).isZero();
 
             target.put("k7", "not ours");

@@ -9,7 +9,6 @@ import io.understudy.vocabulary.KeyRange;
 import java.time.Instant;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -48,10 +47,11 @@ public final class BackgroundVerification {
     private final Counter passesCounter;
     private final Counter foundCounter;
     private final Counter repairedCounter;
-    private final AtomicLong keys = new AtomicLong();
     private final List<KeyRange> ranges;
 
     private ByteString cursor = ByteString.EMPTY;
+    private long keysOfPass;
+    private volatile long keys;
     private volatile @Nullable Instant lastPass;
     private volatile @Nullable String problem;
 
@@ -83,7 +83,7 @@ public final class BackgroundVerification {
                 repair(from, first.next(), second);
             }
             keysCounter.increment((double) first.keys());
-            keys.addAndGet(first.keys());
+            keysOfPass += first.keys();
             problem = null;
             advance(first.next());
         } catch (CompactedException e) {
@@ -98,7 +98,7 @@ public final class BackgroundVerification {
         return new VerifyStatus(
                 (long) passesCounter.count(),
                 lastPass,
-                keys.get(),
+                keys,
                 known.count(),
                 known.first(SHOWN),
                 (long) repairedCounter.count(),
@@ -108,10 +108,14 @@ public final class BackgroundVerification {
     private void advance(@Nullable ByteString next) {
         if (next != null && !rest(next).isEmpty()) {
             cursor = next;
+            if (lastPass == null) {
+                keys = keysOfPass;
+            }
             return;
         }
         cursor = ByteString.EMPTY;
-        keys.set(0);
+        keys = keysOfPass;
+        keysOfPass = 0;
         passesCounter.increment();
         lastPass = Instant.now();
     }

@@ -9,7 +9,7 @@ import org.jspecify.annotations.Nullable;
  *
  * @param passes how often all keys have been compared since the start
  * @param lastPass when the last pass ended; null before the first
- * @param keys compared in the present pass
+ * @param keys compared in the last whole pass; before its end, so far in the first
  * @param differing keys that differed when they were last looked at
  * @param differences the first of them, in key order
  * @param repaired how many have been put right since the start
