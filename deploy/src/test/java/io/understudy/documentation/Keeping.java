@@ -81,8 +81,8 @@ record Keeping(String document, String beginning, List<String> by) {
             mirror/README.md | curl -H "Authorization: $TOKEN" $SOURCE | LeastPrivilegesIT "theReadmeGrantsTheSame"
             mirror/README.md | curl -H "Authorization: $TOKEN" $TARGET | LeastPrivilegesIT "theReadmeGrantsTheSame"
             mirror/README.md | mirrors:;dr:;source: {endpoints: [http://127.0.0.1:23791]} | mirror
-            mirror/README.md | $ kafka-console-consumer.sh | RecordFormatTest "understudy."; nobody: Kafka's scripts are not among what tests fetch
-            mirror/README.md | public static void main | RelayIT "ReadTopic.java"
+            mirror/README.md | $ kafka-console-consumer.sh | PlainConsumersIT "ConsoleConsumer"
+            mirror/README.md | public static void main | PlainConsumersIT "ReadTopic.java"
             mirror/README.md | mirrors:;remote: | mirror
             mirror/README.md | clusters = core, dr | LocalMirrorMaker "core->dr.enabled=true"; MirrorMakerIT "LocalMirrorMaker"
             mirror/README.md | mirrors:;dr:;source: {endpoints: [http://10.0.0.1:2379 | mirror

@@ -17,7 +17,6 @@ import io.understudy.local.junit.KafkaExtension;
 import io.understudy.mirror.checkpoint.Checkpoint;
 import io.understudy.mirror.checkpoint.CheckpointCodec;
 import io.understudy.mirror.checkpoint.CheckpointState;
-import io.understudy.mirror.example.ReadTopic;
 import io.understudy.mirror.fixture.MirrorJvm;
 import io.understudy.mirror.fixture.Mirrors;
 import io.understudy.mirror.fixture.RecordedHistory;
@@ -178,37 +177,6 @@ final class RelayIT {
                 .isInstanceOf(TakeOverException.class)
                 .hasMessageContaining("mirror remote reads from Kafka")
                 .hasMessageContaining("stop this mirror first");
-    }
-
-    @Test
-    void theConsumerThatTheReadmeShowsTellsEachChange(@TempDir Path folder) throws Exception {
-        String code = Files.readString(Path.of("src/test/java/io/understudy/mirror/example/ReadTopic.java"));
-        assertThat(Files.readString(Path.of("README.md")))
-                .contains(code.substring(code.indexOf("    public static void main"), code.lastIndexOf("}")));
-        Path output = folder.resolve("output");
-        ProcessBuilder consumer = new ProcessBuilder(
-                        Path.of(System.getProperty("java.home"), "bin", "java").toString(),
-                        "-cp",
-                        System.getProperty("java.class.path"),
-                        ReadTopic.class.getName(),
-                        KAFKA.bootstrapServers(),
-                        topic)
-                .redirectErrorStream(true)
-                .redirectOutput(output.toFile());
-        try (MirrorProcess mirror = Mirrors.kafka(CLUSTERS.source(), KAFKA.bootstrapServers(), topic)) {
-            awaitCaughtUp(mirror, source);
-            Process running = consumer.start();
-            try {
-                long put = source.put("greeting", "hello");
-                long deleted = source.delete("greeting");
-                await().atMost(PATIENCE).untilAsserted(() -> assertThat(output)
-                        .content()
-                        .contains(put + ": greeting = hello\n")
-                        .contains(deleted + ": greeting is gone\n"));
-            } finally {
-                running.destroyForcibly().waitFor();
-            }
-        }
     }
 
     private MirrorProcess fromKafka() {

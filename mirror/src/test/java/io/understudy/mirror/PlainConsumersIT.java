@@ -1,0 +1,126 @@
+package io.understudy.mirror;
+
+import static io.understudy.mirror.fixture.Mirrors.PATIENCE;
+import static io.understudy.mirror.fixture.Mirrors.awaitCaughtUp;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import io.understudy.local.junit.KafkaExtension;
+import io.understudy.mirror.example.ReadTopic;
+import io.understudy.mirror.fixture.Mirrors;
+import io.understudy.mirror.fixture.SourceAndTarget;
+import io.understudy.mirror.fixture.TestClient;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import java.util.stream.Stream;
+import org.assertj.core.api.ThrowingConsumer;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestInfo;
+import org.junit.jupiter.api.extension.RegisterExtension;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Consumers that know nothing of us read a mirror's topic, as the README shows it. */
+final class PlainConsumersIT {
+
+    private static final Path README = Path.of("README.md");
+
+    /** The command, and the records that it is said to print. */
+    private static final Pattern CONSOLE = Pattern.compile(
+            " {4}\\$ kafka-console-consumer\\.sh(?<arguments>.*?)\n\n(?<records>.*?)\n\n", Pattern.DOTALL);
+
+    @RegisterExtension
+    static final SourceAndTarget CLUSTERS = SourceAndTarget.ofOneVoterEach();
+
+    @RegisterExtension
+    static final KafkaExtension KAFKA = KafkaExtension.broker();
+
+    @TempDir
+    private static Path folder;
+
+    private final TestClient source = CLUSTERS.sourceClient();
+    private String topic;
+
+    @BeforeEach
+    void name(TestInfo test) {
+        topic = test.getTestMethod().orElseThrow().getName();
+    }
+
+    @Test
+    void oneOfTenLinesTellsEachChange() throws Exception {
+        String code = Files.readString(Path.of("src/test/java/io/understudy/mirror/example/ReadTopic.java"));
+        assertThat(Files.readString(README))
+                .contains(code.substring(code.indexOf("    public static void main"), code.lastIndexOf("}")));
+        whileReading(
+                Stream.of("-cp", System.getProperty("java.class.path"), ReadTopic.class.getName()),
+                Stream.of(KAFKA.bootstrapServers(), topic),
+                output -> {
+                    long put = source.put("greeting", "hello");
+                    long deleted = source.delete("greeting");
+                    await().atMost(PATIENCE).untilAsserted(() -> assertThat(output)
+                            .content()
+                            .contains(put + ": greeting = hello\n", deleted + ": greeting is gone\n"));
+                });
+    }
+
+    @Test
+    void kafkasOwnPrintsTheRecords() throws Exception {
+        Matcher block = CONSOLE.matcher(Files.readString(README));
+        assertThat(block.find()).isTrue();
+        String arguments = block.group("arguments")
+                .replace("\\\n", "")
+                .replace("127.0.0.1:29092", KAFKA.bootstrapServers())
+                .replace("--topic understudy", "--topic " + topic);
+        // What the script of that name runs.
+        Stream<String> program = Stream.of(
+                "-Dlogback.configurationFile=" + System.getProperty("logback.configurationFile"),
+                "-Dtest.log=" + folder.resolve("log"),
+                "-cp",
+                System.getProperty("understudy.kafka.lib") + "/*",
+                "org.apache.kafka.tools.consumer.ConsoleConsumer");
+        whileReading(program, Stream.of(arguments.strip().split("\\s+")), output -> {
+            long put = source.put("greeting", "hello");
+            for (String record : block.group("records").lines().toList()) {
+                await().atMost(PATIENCE)
+                        .untilAsserted(() -> assertThat(output).content().containsPattern(shown(record.strip(), put)));
+            }
+            long deleted = source.delete("greeting");
+            await().atMost(PATIENCE).untilAsserted(() -> assertThat(output)
+                    .content()
+                    .containsPattern("understudy.revision:" + deleted + ",.*\tgreeting\tnull\n"));
+        });
+    }
+
+    /** A record of the README, of which some is left out, at the revision that it has here. */
+    private static String shown(String record, long revision) {
+        return "(?m)^"
+                + Pattern.quote(record)
+                        .replace("…", "\\E.*\\Q")
+                        .replace("revision:7", "revision:" + revision)
+                        .replace("previous:6", "previous:" + (revision - 1))
+                + "\\s*$";
+    }
+
+    /** Does that while a Java program with these arguments runs; it is told the file that has what is printed. */
+    private void whileReading(Stream<String> program, Stream<String> arguments, ThrowingConsumer<Path> script)
+            throws Exception {
+        Path output = folder.resolve(topic);
+        Stream<String> java = Stream.of(
+                Path.of(System.getProperty("java.home"), "bin", "java").toString());
+        ProcessBuilder consumer = new ProcessBuilder(
+                        Stream.concat(java, Stream.concat(program, arguments)).toList())
+                .redirectErrorStream(true)
+                .redirectOutput(output.toFile());
+        try (MirrorProcess mirror = Mirrors.kafka(CLUSTERS.source(), KAFKA.bootstrapServers(), topic)) {
+            awaitCaughtUp(mirror, source);
+            Process running = consumer.start();
+            try {
+                script.accept(output);
+            } finally {
+                running.destroyForcibly().waitFor();
+            }
+        }
+    }
+}
