@@ -165,12 +165,10 @@ final class ApiServerTest {
         try (TestServer closing = new TestServer();
                 SocketChannel client =
                         SocketChannel.open(new InetSocketAddress(InetAddress.getLoopbackAddress(), closing.port()))) {
-            client.configureBlocking(false);
-            ByteBuffer requests = ByteBuffer.wrap(
-                    "GET /metrics HTTP/1.1\r\n\r\n".repeat(1_000).getBytes(US_ASCII));
-            await().during(Duration.ofMillis(500))
-                    .atMost(Duration.ofSeconds(60))
-                    .until(() -> client.write(requests.hasRemaining() ? requests : requests.rewind()) == 0);
+            // Netty closes a connection on which more requests than 128 wait for their answers.
+            var unused = client.write(
+                    ByteBuffer.wrap("GET /metrics HTTP/1.1\r\n\r\n".repeat(100).getBytes(US_ASCII)));
+            assertThat(client.read(ByteBuffer.allocate(1))).isEqualTo(1);
 
             // Long before it counts as stalled.
             await().atMost(ServerLimits.DEFAULTS.stallTimeout().dividedBy(2))

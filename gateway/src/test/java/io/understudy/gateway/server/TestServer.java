@@ -39,6 +39,9 @@ final class TestServer implements AutoCloseable {
 
     static final int LOOPS = 2;
 
+    /** What {@code /metrics} answers: a hundred of these are more than a connection holds. */
+    static final String METRICS = "# metrics\n".repeat(20_000);
+
     static final WebCalls NO_CALLS = new WebCalls() {
         @Override
         public boolean serve(CharSequence target) {
@@ -101,7 +104,7 @@ final class TestServer implements AutoCloseable {
                         vertx,
                         new HealthPages(live, ready, Set.of("replica")),
                         "3.5.0+understudy",
-                        accept -> new ProcessMetrics.Scrape(accept == null ? "text/plain" : accept, "# metrics\n")));
+                        accept -> new ProcessMetrics.Scrape(accept == null ? "text/plain" : accept, METRICS)));
         port = get(server.listen(LOOPS));
     }
 

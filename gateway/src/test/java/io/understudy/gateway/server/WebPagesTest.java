@@ -66,7 +66,7 @@ final class WebPagesTest {
                 "/version",
                 200,
                 "{\"etcdserver\":\"3.5.0\",\"etcdcluster\":\"3.5.0\",\"understudy\":\"3.5.0+understudy\"}");
-        assertPage("/metrics", 200, "# metrics\n");
+        assertPage("/metrics", 200, TestServer.METRICS);
     }
 
     @Test
