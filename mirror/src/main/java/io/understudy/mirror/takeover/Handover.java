@@ -62,7 +62,7 @@ public final class Handover {
         }
         journal = journal.edit()
                 .state(Journal.State.DONE)
-                .endedAt(sourceRevision())
+                .endedAt(sourceRevision(journal))
                 .build();
         store.write(journal);
         LOG.info(
@@ -148,11 +148,14 @@ public final class Handover {
         return new HomeStep(parties, kind).isDone(journal);
     }
 
-    /** 0 if the source is not asked. */
-    private long sourceRevision() {
-        return kind == Journal.Kind.FAILOVER
-                ? 0
-                : parties.source().head().revision().value();
+    /** Of the last commit that is not our own record of the move; 0 if the source is not asked. */
+    private long sourceRevision(Journal journal) {
+        if (kind == Journal.Kind.FAILOVER) {
+            return 0;
+        }
+        boolean recorded = new Homes(parties.source(), parties.mirror()).writtenAt() > journal.fencedAt();
+        long head = parties.source().head().revision().value();
+        return recorded ? head - 1 : head;
     }
 
     private List<Step> steps(FreezeMode freeze) {

@@ -20,7 +20,7 @@ import org.jspecify.annotations.Nullable;
  * @param verifiedKeys how many were found equal
  * @param fencedAt revision of the source that the target held when it was fenced
  * @param dataAt when the mirror was given what the target holds
- * @param endedAt the source's revision when the home had moved
+ * @param endedAt the source's revision when the home had moved, but for the record of that
  */
 record Journal(
         Kind kind,
