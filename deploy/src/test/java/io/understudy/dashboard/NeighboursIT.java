@@ -56,6 +56,22 @@ final class NeighboursIT {
     }
 
     @Test
+    void aSupervisorThatLooksSeldomIsFineForThreeOfItsLooks() {
+        show(overview -> ((ObjectNode) overview.at("/supervisors/0"))
+                .put("pace_ms", 21_000)
+                .put("looked_at", "2026-11-22T18:39:00.100Z"));
+        assertThat(browser.text(".supervisor .head .mark.ok")).isEqualTo("active");
+    }
+
+    @Test
+    void aSupervisorThatMissedThreeOfItsLooksIsNot() {
+        show(overview -> ((ObjectNode) overview.at("/supervisors/0"))
+                .put("pace_ms", 19_000)
+                .put("looked_at", "2026-11-22T18:39:00.100Z"));
+        assertThat(browser.text(".supervisor .head .mark.warn")).isEqualTo("has not looked for 1.0 min");
+    }
+
+    @Test
     void aTimeOfAnotherDayHasTheDateOfWhereItsReaderIs() {
         browser.driver().executeCdpCommand("Emulation.setTimezoneOverride", Map.of("timezoneId", "Asia/Tokyo"));
         try {

@@ -103,12 +103,20 @@ final class OverviewIT {
             exchange.getResponseBody().write(status);
             exchange.close();
         });
+        mirror.createContext("/state", exchange -> {
+            byte[] state =
+                    "{\"supervisor\":\"s\",\"standing\":\"active\",\"pace\":61000}".getBytes(StandardCharsets.UTF_8);
+            exchange.sendResponseHeaders(200, state.length);
+            exchange.getResponseBody().write(state);
+            exchange.close();
+        });
         mirror.start();
         URI url = URI.create("http://127.0.0.1:" + mirror.getAddress().getPort());
         URI nobody = URI.create("http://127.0.0.1:1");
         try (LocalEtcd cluster = cluster(1, 0);
                 GatewayFixture fixture = new GatewayFixture(GatewayFixture.settings(cluster)
-                        .withDashboard(new DashboardSettings(true, List.of(), List.of(url), List.of(nobody), null)));
+                        .withDashboard(
+                                new DashboardSettings(true, List.of(), List.of(url), List.of(nobody, url), null)));
                 EventSource events = new EventSource(url(fixture, "/v1/overview/events"))) {
             fixture.awaitReady();
             await().atMost(PATIENCE).untilAsserted(() -> {
@@ -121,6 +129,9 @@ final class OverviewIT {
                 JsonObject supervisor = seen.getJsonArray("supervisors").getJsonObject(0);
                 assertThat(supervisor.getBoolean("reachable")).isFalse();
                 assertThat(supervisor.getString("told")).isNotBlank();
+                JsonObject other = seen.getJsonArray("supervisors").getJsonObject(1);
+                assertThat(other.getString("standing")).isEqualTo("active");
+                assertThat(other.getLong("pace_ms")).isEqualTo(61_000);
                 assertThat(lastSample(events).getDouble("mirror.dr.lag_ms")).isEqualTo(12);
             });
 

@@ -26,6 +26,7 @@ final class StatePage {
         root.put("standing", state.standing().toString());
         root.put("paused", state.paused().orElse(null));
         root.put("lookedAt", state.lookedAt().map(Object::toString).orElse(null));
+        root.put("pace", state.pace().toMillis());
         shape(root.putObject("shape"), state.shape());
         limits(root.putObject("limits"), state.limits());
         root.putNull("cluster");

@@ -107,6 +107,7 @@ final class Supervisor implements AutoCloseable {
                 limits,
                 facts,
                 lookedAt,
+                settings.pace(),
                 journal.last(),
                 journal.events());
     }

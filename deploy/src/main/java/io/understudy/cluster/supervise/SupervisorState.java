@@ -4,6 +4,7 @@ import io.understudy.cluster.observe.ClusterFacts;
 import io.understudy.cluster.shape.Limits;
 import io.understudy.cluster.shape.Shape;
 import io.understudy.cluster.supervise.elect.Standing;
+import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 import java.util.Optional;
@@ -14,6 +15,7 @@ import java.util.Optional;
  * @param paused why it changes nothing; empty if it may
  * @param facts of the last look that succeeded
  * @param lookedAt when the last look was, successful or not
+ * @param pace from one look to the next at most
  * @param last what it decided last, and what became of it
  * @param events decisions that differed from the ones before, the last first
  */
@@ -25,6 +27,7 @@ public record SupervisorState(
         Limits limits,
         Optional<ClusterFacts> facts,
         Optional<Instant> lookedAt,
+        Duration pace,
         Optional<Event> last,
         List<Event> events) {
 

@@ -198,6 +198,7 @@ final class Overview {
                 .put("standing", state.getValue("standing"))
                 .put("paused", state.getValue("paused"))
                 .put("looked_at", state.getValue("lookedAt"))
+                .put("pace_ms", state.getValue("pace"))
                 .put("quorum", cluster.getValue("quorum"))
                 .put("tolerance", cluster.getValue("tolerance"))
                 .put("decision", state.getValue("decision"))

@@ -31,8 +31,9 @@ function figures({ revision, staleness_ms: staleness, reads_per_s: reads, watche
     <td class="number">${whole(watchers)}</td>`;
 }
 
-/** Supervisors look every few seconds; clocks of hosts may be a little apart. */
-const OLD_LOOK_MS = 15_000;
+/** So many looks late one is doubted; but not by less than clocks of hosts may be apart. */
+const LATE_LOOKS = 3;
+const LEAST_OLD_LOOK_MS = 15_000;
 const OUTCOMES = { done: 'ok', failed: 'bad', refused: 'warn', paused: 'warn' };
 
 export function supervisors({ overview }) {
@@ -55,12 +56,12 @@ export function supervisors({ overview }) {
 }
 
 /** A process that answers may have stopped to look, or not know whether it is to act. */
-function standing({ reachable, paused, standing: told, looked_at: lookedAt }, now) {
+function standing({ reachable, paused, standing: told, looked_at: lookedAt, pace_ms: pace }, now) {
   if (reachable === false) {
     return mark('bad', 'does not answer');
   }
   const age = new Date(now) - new Date(lookedAt ?? NaN);
-  if (!(age <= OLD_LOOK_MS)) {
+  if (!(age <= Math.max(LEAST_OLD_LOOK_MS, LATE_LOOKS * (pace ?? 0)))) {
     return mark('warn', Number.isNaN(age) ? 'has not looked yet' : `has not looked for ${duration(Math.floor(age / 1000) * 1000)}`);
   }
   if (paused) {
