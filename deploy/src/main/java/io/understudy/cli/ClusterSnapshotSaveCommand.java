@@ -8,7 +8,6 @@ import io.understudy.cluster.snapshot.SnapshotDirectory;
 import io.understudy.cluster.snapshot.SnapshotTaker;
 import io.understudy.cluster.snapshot.SnapshotTool;
 import io.understudy.etcd.EtcdConnections;
-import io.understudy.local.binary.EtcdBinaries;
 import java.io.PrintWriter;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -47,7 +46,7 @@ final class ClusterSnapshotSaveCommand implements Callable<Integer> {
                 .or(() -> settings.snapshots().directory())
                 .orElseThrow(() -> new ParameterException(
                         spec.commandLine(), "neither --to nor snapshots.directory in the configuration is given")));
-        SnapshotTool tool = SnapshotTool.of(EtcdBinaries.find());
+        SnapshotTool tool = SnapshotTool.find();
         try (EtcdConnections connections = EtcdConnections.open(settings.cluster())) {
             EtcdObserver observer = new EtcdObserver(settings.cluster(), connections, new SimpleMeterRegistry());
             ClusterFacts facts = observer.observe(LOOK);

@@ -63,6 +63,6 @@ final class ClusterSuperviseCommand implements Callable<Integer> {
                 () -> EtcdBinaries.find().etcd(),
                 spec.commandLine().getOut()::println,
                 InstantSource.system());
-        return SupervisorProcess.start(settings, machines, () -> SnapshotTool.of(EtcdBinaries.find()));
+        return SupervisorProcess.start(settings, machines, SnapshotTool::find);
     }
 }

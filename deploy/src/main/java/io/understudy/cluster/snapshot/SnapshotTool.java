@@ -8,12 +8,16 @@ import io.understudy.cluster.machine.MemberSpec;
 import io.understudy.local.binary.EtcdBinaries;
 import io.understudy.local.process.Command;
 import io.understudy.local.process.CommandFailedException;
+import java.io.File;
 import java.net.URI;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 /**
  * etcd's own program for snapshots: {@code etcdutl}, or {@code etcdctl} where there is none.
@@ -32,6 +36,28 @@ public record SnapshotTool(Path program) {
      * @param keys how many, all their revisions counted
      */
     public record Contents(long revision, long keys) {}
+
+    /**
+     * That of this machine. Where PATH has {@code etcdutl}, as in our container image, no other program of etcd is needed.
+     *
+     * @throws io.understudy.local.binary.EtcdNotFoundException there is none, and it cannot be fetched
+     */
+    public static SnapshotTool find() {
+        Optional<SnapshotTool> onPath = EtcdBinaries.areNamed()
+                ? Optional.empty()
+                : onPath(System.getenv().getOrDefault("PATH", ""));
+        return onPath.orElseGet(() -> of(EtcdBinaries.find()));
+    }
+
+    /** What the first of these folders that has it has. */
+    static Optional<SnapshotTool> onPath(String folders) {
+        return Stream.of(folders.split(File.pathSeparator, -1))
+                .filter(folder -> !folder.isEmpty())
+                .map(folder -> Path.of(folder, "etcdutl").toAbsolutePath())
+                .filter(file -> Files.isRegularFile(file) && Files.isExecutable(file))
+                .findFirst()
+                .map(SnapshotTool::new);
+    }
 
     public static SnapshotTool of(EtcdBinaries binaries) {
         Path etcdutl = binaries.etcdutl();

@@ -38,6 +38,11 @@ public record EtcdBinaries(
         return Search.ofThisMachine().run(progress);
     }
 
+    /** Whether the user says where they are, which then counts for all of them. */
+    public static boolean areNamed() {
+        return new ExplicitPath().isNamed();
+    }
+
     /**
      * The programs in a folder.
      *

@@ -27,6 +27,10 @@ final class ExplicitPath implements Place {
         return VARIABLE + " or -D" + PROPERTY;
     }
 
+    boolean isNamed() {
+        return named != null && !named.isBlank();
+    }
+
     @Override
     public EtcdBinaries look(Consumer<String> progress) throws NotHereException {
         if (named == null || named.isBlank()) {

@@ -1,0 +1,44 @@
+package io.understudy.cluster.snapshot;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.File;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Where the program for snapshots is found without the others. */
+final class SnapshotToolTest {
+
+    @TempDir
+    private Path folder;
+
+    @Test
+    void theFirstFolderThatHasItWins() throws Exception {
+        Path empty = Files.createDirectory(folder.resolve("empty"));
+        Path first = program("first");
+        Path second = program("second");
+        assertThat(SnapshotTool.onPath(String.join(
+                        File.pathSeparator,
+                        "",
+                        empty.toString(),
+                        first.getParent().toString(),
+                        second.getParent().toString())))
+                .contains(new SnapshotTool(first));
+    }
+
+    @Test
+    void whatCannotBeRunIsNone() throws Exception {
+        Path file = program("rights");
+        assertThat(file.toFile().setExecutable(false)).isTrue();
+        assertThat(SnapshotTool.onPath(file.getParent().toString())).isEmpty();
+    }
+
+    private Path program(String name) throws Exception {
+        Path file =
+                Files.writeString(Files.createDirectory(folder.resolve(name)).resolve("etcdutl"), "#!/bin/sh\n");
+        assertThat(file.toFile().setExecutable(true)).isTrue();
+        return file;
+    }
+}
