@@ -4,7 +4,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.dataformat.yaml.YAMLMapper;
+import io.understudy.cluster.machine.ProcessKind;
+import io.understudy.cluster.settings.ClusterSettings;
 import io.understudy.gateway.GatewaySettings;
+import io.understudy.gateway.dashboard.DashboardSettings;
 import io.understudy.mirror.MirrorConfiguration;
 import java.io.IOException;
 import java.net.URI;
@@ -31,6 +34,58 @@ final class ComposeFileTest {
         assertThat(MirrorConfiguration.load(FOLDER.resolve("conf/mirror.yaml"), Map.of(), Map.of())
                         .mirrors())
                 .hasSize(2);
+    }
+
+    @Test
+    void theSupervisorKnowsTheMembersThatComposeRuns() throws Exception {
+        JsonNode services = compose().path("services");
+        ClusterSettings settings = ClusterSettings.load(FOLDER.resolve("conf/cluster.yaml"), Map.of(), Map.of());
+        Map<String, String> told = new HashMap<>();
+        settings.machines().forEach(machine -> {
+            assertThat(machine.process()).isEqualTo(ProcessKind.MANUAL);
+            JsonNode member = services.path(machine.name()).path("environment");
+            assertThat(machine.member().peerUrls())
+                    .containsExactly(URI.create(
+                            member.path("ETCD_INITIAL_ADVERTISE_PEER_URLS").asText()));
+            assertThat(machine.member().clientUrls())
+                    .containsExactly(
+                            URI.create(member.path("ETCD_ADVERTISE_CLIENT_URLS").asText()));
+            told.put(machine.name(), member.path("ETCD_NAME").asText());
+        });
+        assertThat(told)
+                .containsOnlyKeys("core-1", "core-2", "core-3", "learner")
+                .allSatisfy((machine, name) -> assertThat(name).isEqualTo(machine));
+        assertThat(settings.snapshots().directory().orElseThrow())
+                .startsWithRaw(mounted(services.path("supervisor"), "snapshots"));
+    }
+
+    /** Where a service has that volume. */
+    private static Path mounted(JsonNode service, String volume) {
+        for (JsonNode each : service.path("volumes")) {
+            if (each.asText().startsWith(volume + ":")) {
+                return Path.of(each.asText().split(":", -1)[1]);
+            }
+        }
+        throw new AssertionError(volume + " is not in " + service);
+    }
+
+    @Test
+    void theDashboardAndPrometheusAskServicesThatThereAre() throws Exception {
+        JsonNode services = compose().path("services");
+        DashboardSettings dashboard = gateway(Map.of()).dashboard();
+        assertThat(dashboard.mirrors()).extracting(URI::getHost).containsExactly("mirror");
+        assertThat(dashboard.supervisors()).extracting(URI::getHost).containsExactly("supervisor");
+
+        List<String> scraped = new ArrayList<>();
+        new YAMLMapper()
+                .readTree(FOLDER.resolve("conf/prometheus.yml").toFile())
+                .findValues("targets")
+                .forEach(targets ->
+                        targets.forEach(target -> scraped.add(target.asText().split(":", 2)[0])));
+        assertThat(scraped)
+                .contains("gateway", "mirror", "supervisor")
+                .allSatisfy(host -> assertThat(services.has(host)).as(host).isTrue());
+        assertThat(Files.readString(FOLDER.resolve("self-check"))).contains("= " + scraped.size() + " ]");
     }
 
     @Test
@@ -64,11 +119,13 @@ final class ComposeFileTest {
         assertThat(used).containsAll(defaults.stringPropertyNames());
     }
 
+    private static JsonNode compose() throws IOException {
+        return new YAMLMapper().readTree(FOLDER.resolve("compose.yaml").toFile());
+    }
+
     /** As the service gets it, where these variables are set. */
     private static GatewaySettings gateway(Map<String, String> variables) throws IOException {
-        JsonNode environment = new YAMLMapper()
-                .readTree(FOLDER.resolve("compose.yaml").toFile())
-                .at("/services/gateway/environment");
+        JsonNode environment = compose().at("/services/gateway/environment");
         Map<String, String> seen = new HashMap<>();
         environment
                 .properties()
@@ -90,7 +147,7 @@ final class ComposeFileTest {
 
     @Test
     void whatServicesUseIsThere() throws Exception {
-        JsonNode file = new YAMLMapper().readTree(Files.readString(FOLDER.resolve("compose.yaml")));
+        JsonNode file = compose();
         file.path("services").forEach(service -> {
             service.path("volumes").forEach(volume -> {
                 String from = volume.asText().split(":", 2)[0];
