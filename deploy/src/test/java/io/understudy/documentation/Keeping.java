@@ -54,9 +54,12 @@ record Keeping(String document, String beginning, List<String> by) {
             deploy/README.md | supervisor vm/ | SupervisorIT "standby-failover"
             deploy/README.md | cluster    3 voters, 0 healthy | RulesTest "withoutAQuorumNothingIsChangedAndTheWayOutIsTold"; nobody: the words are of one run
             deploy/src/main/dist/compose/README.md | mkdir | self-check "read_at gateway"; nobody: needs an engine and the images of others
-            deploy/src/main/dist/kubernetes/README.md | kubectl | KubernetesManifestsTest "kubectl"; nobody: what is rendered is checked, but applied to no cluster
+            deploy/src/main/dist/compose/README.md | docker compose exec | self-check "supervise status"; TurnIT "pause"; nobody: needs an engine and the images of others
+            deploy/src/main/dist/kubernetes/README.md | kubectl kustomize | KubernetesManifestsTest "kubectl"; nobody: what is rendered is checked, but applied to no cluster
             deploy/src/main/dist/kubernetes/README.md | { printf | KubernetesManifestsTest "theAlertsMakeAnObjectForThePrometheusOperator"; nobody: what it makes is checked, but applied to no cluster
-            deploy/src/main/dist/kubernetes/README.md | resources: | yaml; KubernetesManifestsTest "theOverlayThatTheReadmeShowsIsRendered"
+            deploy/src/main/dist/kubernetes/README.md | kubectl -n | TurnIT "pause"; nobody: applied to no cluster
+            deploy/src/main/dist/kubernetes/README.md | resources: [../supervised] | KubernetesManifestsTest "theOverlayWithSupervisorsThatTheReadmeShowsIsRendered"
+            deploy/src/main/dist/kubernetes/README.md | resources: [../production] | yaml; KubernetesManifestsTest "theOverlayThatTheReadmeShowsIsRendered"
 
             gateway/README.md | deploy/understudy gateway | GatewayIT "etcdctl("
             gateway/README.md | mvn -B test -P long | maven; MemoryTest "memory keys="; WriteSpeedTest "applied changesPerSecond="

@@ -4,7 +4,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.fasterxml.jackson.databind.JsonNode;
+import io.understudy.cluster.machine.MachineSettings;
+import io.understudy.cluster.machine.ProcessKind;
+import io.understudy.cluster.settings.ClusterSettings;
 import io.understudy.gateway.GatewaySettings;
+import io.understudy.gateway.dashboard.DashboardSettings;
 import io.understudy.mirror.MirrorConfiguration;
 import java.io.IOException;
 import java.net.URI;
@@ -17,6 +21,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
+import java.util.regex.Pattern;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Assumptions;
@@ -79,11 +84,15 @@ final class KubernetesManifestsTest {
 
     @ParameterizedTest
     @MethodSource("configurations")
-    void gatewaysAndMirrorsTakeTheirConfigurations(Path file) throws Exception {
+    void processesTakeTheirConfigurations(Path file) throws Exception {
         Path copy = withOwnSecrets(Files.readString(file));
         if (file.endsWith("gateway.yaml")) {
             assertThat(GatewaySettings.load(copy, Map.of(), Map.of()).listen().port())
                     .isEqualTo(2379);
+        } else if (file.endsWith("cluster.yaml")) {
+            assertThat(ClusterSettings.load(copy, Map.of(), Map.of()).machines())
+                    .extracting(MachineSettings::process)
+                    .containsOnly(ProcessKind.MANUAL);
         } else {
             assertThat(MirrorConfiguration.load(copy, Map.of(), Map.of()).mirrors())
                     .hasSize(1);
@@ -92,7 +101,14 @@ final class KubernetesManifestsTest {
 
     @ParameterizedTest
     @ValueSource(
-            strings = {"overlays/small", "overlays/production", "components/learner", "components/service-monitor"})
+            strings = {
+                "overlays/small",
+                "overlays/production",
+                "overlays/supervised",
+                "components/learner",
+                "components/service-monitor",
+                "components/supervisor"
+            })
     void overlaysFitTogether(String overlay) throws Exception {
         List<Manifest> all = Manifest.of(rendered(overlay));
         Set<String> names = new HashSet<>();
@@ -120,24 +136,37 @@ final class KubernetesManifestsTest {
         }
     }
 
-    /** On a copy, since an overlay lies beside the others. */
     @Test
     void theOverlayThatTheReadmeShowsIsRendered() throws Exception {
+        assertThat(kustomized(shown(0, "gateway.yaml", "mirror.yaml")))
+                .contains("image: registry.example/understudy:0.1.0", "mine: gateway.yaml", "mine: mirror.yaml");
+    }
+
+    @Test
+    void theOverlayWithSupervisorsThatTheReadmeShowsIsRendered() throws Exception {
+        assertThat(kustomized(shown(1, "cluster.yaml")))
+                .contains("mine: cluster.yaml", "name: understudy-supervisor", "secretName: gateway-tls");
+    }
+
+    /** One of the overlays that the document shows, with these files; on a copy, since an overlay lies beside the others. */
+    private Path shown(int which, String... configurations) throws IOException {
         Path copy = folder.resolve("kubernetes");
         try (Stream<Path> files = Files.walk(FOLDER)) {
             for (Path file : files.toList()) {
                 Files.copy(file, copy.resolve(FOLDER.relativize(file)));
             }
         }
-        String readme = Files.readString(FOLDER.resolve("README.md"));
-        String shown = readme.substring(readme.indexOf("```yaml\n") + 8, readme.lastIndexOf("```"));
+        List<String> blocks = Pattern.compile("^```yaml\n(.*?)^```$", Pattern.MULTILINE | Pattern.DOTALL)
+                .matcher(Files.readString(FOLDER.resolve("README.md")))
+                .results()
+                .map(block -> block.group(1))
+                .toList();
         Path overlay = Files.createDirectory(copy.resolve("overlays/own"));
-        Files.writeString(overlay.resolve("kustomization.yaml"), shown);
-        for (String name : List.of("gateway.yaml", "mirror.yaml")) {
+        Files.writeString(overlay.resolve("kustomization.yaml"), blocks.get(which));
+        for (String name : configurations) {
             Files.writeString(overlay.resolve(name), "mine: " + name + "\n");
         }
-        assertThat(kustomized(overlay))
-                .contains("image: registry.example/understudy:0.1.0", "mine: gateway.yaml", "mine: mirror.yaml");
+        return overlay;
     }
 
     /** Behind a common name it would be shown an arbitrary one, and none that is not ready. */
@@ -145,15 +174,67 @@ final class KubernetesManifestsTest {
     @ValueSource(strings = {"overlays/small", "overlays/production"})
     void theDashboardAsksEachMirrorByItsOwnName(String overlay) throws Exception {
         List<Manifest> all = Manifest.of(rendered(overlay));
-        JsonNode mirrors = named("StatefulSet/understudy-mirror", all).tree().path("spec");
-        String service = mirrors.path("serviceName").asText();
+        assertThat(dashboard(all).mirrors())
+                .extracting(URI::getHost)
+                .containsExactlyElementsOf(podsByName("understudy-mirror", all));
+    }
+
+    /** Upon whichever overlay: those change the gateways, too. */
+    @ParameterizedTest
+    @ValueSource(strings = {"small", "production"})
+    void itAsksEachSupervisorLikewise_andMayReachThem(String overlay) throws Exception {
+        List<Manifest> all = Manifest.of(kustomized(with("supervisor", overlay)));
+        assertThat(dashboard(all).supervisors())
+                .extracting(URI::getHost)
+                .containsExactlyElementsOf(podsByName("understudy-supervisor", all));
+        assertThat(dashboard(all).mirrors()).isNotEmpty();
+
+        JsonNode supervisors = named("StatefulSet/understudy-supervisor", all).tree();
+        assertThat(dashboard(all).supervisors())
+                .extracting(URI::getPort)
+                .containsOnly(supervisors
+                        .at("/spec/template/spec/containers/0/ports/0/containerPort")
+                        .asInt());
+        assertThat(named("NetworkPolicy/gateway-supervisor", all)
+                        .tree()
+                        .at("/spec/egress/0/to/0/podSelector/matchLabels"))
+                .isEqualTo(supervisors.at("/spec/selector/matchLabels"));
+        assertThat(named("NetworkPolicy/supervisor", all).tree().at("/spec/ingress/0/from/0/podSelector"))
+                .isEqualTo(named("NetworkPolicy/gateway-supervisor", all).tree().at("/spec/podSelector"));
+    }
+
+    /** All else that it may write to is gone with its pod. */
+    @Test
+    void aSupervisorsSnapshotsAreOnItsVolume() throws Exception {
+        List<Manifest> all = Manifest.of(rendered("components/supervisor"));
+        JsonNode spec = named("StatefulSet/understudy-supervisor", all).tree().path("spec");
+        String claim = spec.at("/volumeClaimTemplates/0/metadata/name").asText();
+        List<String> mounted = Stream.of(spec.at("/template/spec/containers/0/volumeMounts"))
+                .flatMap(mounts -> IntStream.range(0, mounts.size()).mapToObj(mounts::get))
+                .filter(mount -> mount.path("name").asText().equals(claim))
+                .map(mount -> mount.path("mountPath").asText())
+                .toList();
+        ClusterSettings settings =
+                ClusterSettings.load(FOLDER.resolve("components/supervisor/config/cluster.yaml"), Map.of(), Map.of());
+        assertThat(mounted).singleElement().satisfies(path -> assertThat(
+                        settings.snapshots().directory().orElseThrow())
+                .startsWithRaw(Path.of(path)));
+    }
+
+    /** The hosts of a StatefulSet's pods, which its service knows whether they are ready or not. */
+    private static List<String> podsByName(String set, List<Manifest> all) {
+        JsonNode spec = named("StatefulSet/" + set, all).tree().path("spec");
+        String service = spec.path("serviceName").asText();
         JsonNode named = named("Service/" + service, all).tree().path("spec");
         assertThat(named.path("clusterIP").asText()).isEqualTo("None");
         assertThat(named.path("publishNotReadyAddresses").asBoolean()).isTrue();
-        List<String> pods = IntStream.range(0, mirrors.path("replicas").asInt())
-                .mapToObj(each -> "understudy-mirror-" + each + "." + service)
+        return IntStream.range(0, spec.path("replicas").asInt())
+                .mapToObj(each -> set + "-" + each + "." + service)
                 .toList();
+    }
 
+    /** What the gateways are told by file and variables. */
+    private DashboardSettings dashboard(List<Manifest> all) throws IOException {
         JsonNode gateway = named("Deployment/understudy-gateway", all).tree().at("/spec/template/spec");
         Map<String, String> variables = new HashMap<>();
         gateway.at("/containers/0/env")
@@ -165,9 +246,7 @@ final class KubernetesManifestsTest {
                 .tree()
                 .at("/data/gateway.yaml")
                 .asText());
-        assertThat(GatewaySettings.load(copy, variables, Map.of()).dashboard().mirrors())
-                .extracting(URI::getHost)
-                .containsExactlyElementsOf(pods);
+        return GatewaySettings.load(copy, variables, Map.of()).dashboard();
     }
 
     @Test
@@ -294,15 +373,20 @@ final class KubernetesManifestsTest {
 
     /** As {@code kubectl apply -k} would send it; a component on top of the small overlay. */
     private String rendered(String name) throws Exception {
-        Path overlay = FOLDER.resolve(name);
-        if (name.startsWith("components/")) {
-            overlay = Files.createDirectory(folder.resolve("overlay"));
-            Path home = overlay.toRealPath().relativize(FOLDER.toRealPath());
-            Files.writeString(
-                    overlay.resolve("kustomization.yaml"),
-                    "resources: [" + home + "/overlays/small]\ncomponents: [" + home + "/" + name + "]\n");
-        }
-        return kustomized(overlay);
+        String component = "components/";
+        return kustomized(
+                name.startsWith(component) ? with(name.substring(component.length()), "small") : FOLDER.resolve(name));
+    }
+
+    /** An overlay of one of ours and a component. */
+    private Path with(String component, String overlay) throws IOException {
+        Path made = Files.createDirectory(folder.resolve("overlay"));
+        Path home = made.toRealPath().relativize(FOLDER.toRealPath());
+        Files.writeString(
+                made.resolve("kustomization.yaml"),
+                "resources: [" + home + "/overlays/" + overlay + "]\ncomponents: [" + home + "/components/" + component
+                        + "]\n");
+        return made;
     }
 
     private String kustomized(Path overlay) throws Exception {
