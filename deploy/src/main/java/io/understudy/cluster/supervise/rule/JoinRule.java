@@ -35,7 +35,9 @@ final class JoinRule {
                     new Step.Remove(learner.id(), learner.label()));
         }
         Step join = new Step.Join(place.spec(), learner.id());
-        return !place.answers() || place.running().orElse(false) || situation.wasOrdered(join)
+        // Its operator was told how, and needs no telling again and again.
+        boolean told = place.running().isEmpty() && situation.wasEverOrdered(join);
+        return !place.answers() || place.running().orElse(false) || told || situation.wasOrdered(join)
                 ? new Decision.Waiting(NAME, learner.label() + " is joining", "waits until it has started")
                 : Rules.change(
                         situation,

@@ -135,6 +135,11 @@ public record Situation(ClusterFacts facts, History history, List<Place> places,
         return at != null && at.plus(PATIENCE_WITH_MACHINES).isAfter(now());
     }
 
+    /** Whether that was done within what is remembered. */
+    boolean wasEverOrdered(Step step) {
+        return history.orders().containsKey(Orders.key(step));
+    }
+
     /** Voters wanted, or the largest odd number that there are machines for. */
     int target() {
         long machines = facts.voters().size()

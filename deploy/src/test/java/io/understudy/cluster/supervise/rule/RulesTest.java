@@ -82,6 +82,16 @@ final class RulesTest {
     }
 
     @Test
+    void anOperatorIsToldOnceHowToStartAMember() {
+        Simulated cluster = new Simulated(THREE_AND_ONE, LIMITS, V35, 4, 3);
+        cluster.leaveToItsOperator(3);
+        cluster.run(59);
+        assertThat(cluster.changes().stream()
+                        .map(change -> change.step().getClass().getSimpleName()))
+                .containsExactly("AddLearner", "Join");
+    }
+
+    @Test
     void aFlappingVoterIsNotChased() {
         Simulated cluster = settled(THREE_AND_ONE, 5, 3);
         for (int round = 0; round < 20; round++) {

@@ -53,6 +53,7 @@ final class Simulated {
     private History history = History.NONE;
     private final Set<String> unreached = new HashSet<>();
     private final Set<String> mute = new HashSet<>();
+    private final Set<String> manual = new HashSet<>();
     private boolean hushed;
     private String prefix = "";
     private long nextId = 1;
@@ -98,6 +99,12 @@ final class Simulated {
     void breakDown(int machine) {
         kill(machine);
         broken.add(name(machine));
+    }
+
+    /** Nothing starts there but by hand, which nobody lends; whether something runs only its operator knows. */
+    void leaveToItsOperator(int machine) {
+        breakDown(machine);
+        manual.add(name(machine));
     }
 
     /** The machine can't be asked for processes any more. */
@@ -193,7 +200,9 @@ final class Simulated {
         List<Place> places = machines.stream()
                 .map(name -> mute.contains(name)
                         ? Place.mute(spec(name))
-                        : new Place(spec(name), Optional.of(processes.containsKey(name))))
+                        : new Place(
+                                spec(name),
+                                manual.contains(name) ? Optional.empty() : Optional.of(processes.containsKey(name))))
                 .toList();
         history = history.after(facts, now, places, limits, TICK);
         last = Rules.decide(new Situation(facts, history, places, shape, limits));
