@@ -43,6 +43,7 @@ record SettingType<T>(
             plain("host:port", "host:port, an IPv6 address in brackets", HostPort::parse, HostPort::toString);
     static final SettingType<Path> PATH =
             plain("path", "a path of this file system", text -> Path.of(notEmpty(text)), Path::toString);
+    static final SettingType<URI> URL = plain("URL", "a URL", SettingType::parseUri, URI::toString);
     static final SettingType<List<URI>> URIS = new SettingType<>(
             "list of URLs",
             "one or more URLs, as a list or separated by commas",
@@ -113,12 +114,14 @@ record SettingType<T>(
     }
 
     private static List<URI> parseUris(String text) {
-        List<URI> uris = parseTexts(text).stream().map(URI::create).toList();
-        for (URI uri : uris) {
-            if (uri.getScheme() == null || uri.getHost() == null) {
-                throw new IllegalArgumentException("not a URL: " + uri);
-            }
+        return parseTexts(text).stream().map(SettingType::parseUri).toList();
+    }
+
+    private static URI parseUri(String text) {
+        URI uri = URI.create(text);
+        if (uri.getScheme() == null || uri.getHost() == null) {
+            throw new IllegalArgumentException("not a URL: " + uri);
         }
-        return uris;
+        return uri;
     }
 }

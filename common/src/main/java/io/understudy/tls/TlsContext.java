@@ -17,6 +17,7 @@ import javax.net.ssl.SSLException;
 import javax.net.ssl.SSLSession;
 import javax.net.ssl.SSLSessionContext;
 import javax.net.ssl.TrustManager;
+import javax.net.ssl.X509TrustManager;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -96,6 +97,16 @@ public final class TlsContext implements AutoCloseable {
     /** Gives the JDK's HTTP client the same trust and certificate. */
     public HttpClient.Builder applyTo(HttpClient.Builder builder) {
         return builder.sslContext(platform);
+    }
+
+    /** For whoever makes the JDK's HTTP client himself. */
+    public SSLContext platform() {
+        return platform;
+    }
+
+    /** What {@link #platform} verifies the other side by. */
+    public X509TrustManager trust() {
+        return material.trust();
     }
 
     /** Looks at the files no more; connections can still be made. Idempotent. */
