@@ -11,7 +11,7 @@ import org.jspecify.annotations.Nullable;
  * @param staleness of the state that was read, measured by a read index; null when nobody knows
  */
 public record Answer<R extends OpResult>(
-        R result, long revision, @Nullable Duration staleness) {
+        R result, long revision, @Nullable Duration staleness, Provenance provenance) {
 
     /** The gRPC metadata, or header, that tells the revision. */
     public static final String REVISION_KEY = "understudy-revision";

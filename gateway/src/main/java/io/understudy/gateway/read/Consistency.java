@@ -1,9 +1,10 @@
 package io.understudy.gateway.read;
 
 import io.understudy.gateway.caller.Freshness;
+import java.util.Locale;
 
 /** How current an answer was asked to be. */
-enum Consistency {
+public enum Consistency {
     SERIALIZABLE,
     BOUNDED,
     AT_LEAST,
@@ -17,5 +18,10 @@ enum Consistency {
             return BOUNDED;
         }
         return freshness.minRevision() > 0 ? AT_LEAST : SERIALIZABLE;
+    }
+
+    /** As it is told. */
+    public String word() {
+        return name().toLowerCase(Locale.ROOT).replace('_', '-');
     }
 }

@@ -1,9 +1,10 @@
 package io.understudy.gateway.read;
 
 import io.understudy.etcd.Role;
+import java.util.Locale;
 
 /** Who had what was asked for. */
-enum Origin {
+public enum Origin {
     REPLICA,
     LEARNER,
     GATEWAY,
@@ -15,5 +16,10 @@ enum Origin {
             case GATEWAY -> GATEWAY;
             case VOTER -> VOTER;
         };
+    }
+
+    /** As it is told. */
+    public String word() {
+        return name().toLowerCase(Locale.ROOT);
     }
 }

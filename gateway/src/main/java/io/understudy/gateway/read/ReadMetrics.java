@@ -6,7 +6,6 @@ import io.micrometer.core.instrument.Timer;
 import io.understudy.gateway.metrics.GatewayMeter;
 import java.time.Duration;
 import java.util.EnumMap;
-import java.util.Locale;
 import java.util.Map;
 import java.util.Objects;
 import java.util.concurrent.TimeUnit;
@@ -32,7 +31,7 @@ final class ReadMetrics {
                         origin,
                         GatewayMeter.READS
                                 .counter()
-                                .tags("consistency", spelled(consistency), "origin", spelled(origin))
+                                .tags("consistency", consistency.word(), "origin", origin.word())
                                 .register(registry));
             }
             answered.put(consistency, byOrigin);
@@ -84,15 +83,11 @@ final class ReadMetrics {
     private Timer waits(Consistency consistency, String outcome) {
         return GatewayMeter.READS_WAIT
                 .timer()
-                .tags("consistency", spelled(consistency), "outcome", outcome)
+                .tags("consistency", consistency.word(), "outcome", outcome)
                 .register(registry);
     }
 
     private Timer rounds(String outcome) {
         return GatewayMeter.READINDEX_ROUNDS.timer().tag("outcome", outcome).register(registry);
-    }
-
-    private static String spelled(Enum<?> constant) {
-        return constant.name().toLowerCase(Locale.ROOT).replace('_', '-');
     }
 }

@@ -251,12 +251,12 @@ public final class ReadPath implements Reads {
             Caller caller, R result, long revision, Consistency consistency, Origin origin) {
         caller.session().answered(revision);
         metrics.answered(consistency, origin);
-        return new Answer<>(result, revision, staleness(revision));
+        return new Answer<>(result, revision, staleness(revision), Provenance.of(consistency, origin));
     }
 
     /** As it is known now. */
     <R extends OpResult> Answer<R> renewed(Answer<R> answer) {
-        return new Answer<>(answer.result(), answer.revision(), staleness(answer.revision()));
+        return new Answer<>(answer.result(), answer.revision(), staleness(answer.revision()), answer.provenance());
     }
 
     Future<Void> permitted(Caller caller, Operation<?> operation) {

@@ -1,0 +1,26 @@
+package io.understudy.gateway.read;
+
+import java.util.EnumMap;
+import java.util.Map;
+import java.util.Objects;
+
+/** How current an answer was asked to be, and who had it. There is one for each pair, so that no read has to make one. */
+public record Provenance(Consistency consistency, Origin origin) {
+
+    private static final Map<Consistency, Map<Origin, Provenance>> ALL = new EnumMap<>(Consistency.class);
+
+    static {
+        for (Consistency consistency : Consistency.values()) {
+            Map<Origin, Provenance> each = new EnumMap<>(Origin.class);
+            for (Origin origin : Origin.values()) {
+                each.put(origin, new Provenance(consistency, origin));
+            }
+            ALL.put(consistency, each);
+        }
+    }
+
+    static Provenance of(Consistency consistency, Origin origin) {
+        Map<Origin, Provenance> each = Objects.requireNonNull(ALL.get(consistency));
+        return Objects.requireNonNull(each.get(origin));
+    }
+}
