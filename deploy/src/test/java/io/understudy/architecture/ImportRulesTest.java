@@ -90,6 +90,11 @@ final class ImportRulesTest {
             .gateway.watch      .metrics .gateway.metrics .gateway.permission org.slf4j
             .gateway.history    .gateway.hub .gateway.replica .feed .etcd .vocabulary com.google.protobuf org.slf4j
             .gateway.metrics    .metrics io.micrometer
+            .gateway.trace      .metrics .gateway.metrics .gateway.read .config .tls io.grpc io.micrometer io.netty.util
+            .gateway.trace      io.opentelemetry javax.net.ssl org.slf4j
+            .gateway.server     .gateway.trace
+            .gateway.json       .gateway.trace
+            .gateway.rest       .gateway.trace
             .gateway.page
 
             .mirror             .vocabulary .feed .kafka .etcd .config .metrics .tls com.google.protobuf io.micrometer

@@ -31,6 +31,7 @@ import io.understudy.gateway.server.ApiServer;
 import io.understudy.gateway.server.Loads;
 import io.understudy.gateway.server.RequestListener;
 import io.understudy.gateway.server.WebPages;
+import io.understudy.gateway.trace.Tracing;
 import io.understudy.gateway.watch.Watches;
 import io.understudy.metrics.ProcessMetrics;
 import io.understudy.tls.TlsServer;
@@ -83,6 +84,7 @@ public final class Gateway implements AutoCloseable {
     private final Watches watches;
     private final ApiServer server;
     private final RestServer rest;
+    private final Tracing tracing;
     private final @Nullable Dashboard dashboard;
     private final AtomicBoolean closing = new AtomicBoolean();
     private int apiPort;
@@ -153,7 +155,9 @@ public final class Gateway implements AutoCloseable {
                         MemberIds::of),
                 source.membersShown());
         Loads loads = new Loads(settings.limits().load(), registry);
-        RequestListener listener = method -> metrics.requestsOf(method)::answered;
+        this.tracing = Tracing.of(settings.tracing(), settings.name(), VERSION, registry);
+        RequestListener listener =
+                method -> TracedRequests.of(metrics.requestsOf(method)::answered, tracing.ofMethod(method));
         this.server = new ApiServer(
                 vertx,
                 settings.listen(),
@@ -200,7 +204,7 @@ public final class Gateway implements AutoCloseable {
                         Rechecks.revocations(registry)),
                 report,
                 dashboard,
-                metrics::answeredRest);
+                TracedRest.of(metrics::answeredRest, tracing));
         metrics.observe(new GatewayMetrics.Gauges(
                 () -> checks.ready().problem().isEmpty() ? 1 : 0,
                 () -> ofState(state -> state.revision().value()),
@@ -291,6 +295,7 @@ public final class Gateway implements AutoCloseable {
         steps.run("watches", watches::close);
         steps.run("server", () -> steps.await(server.shutdown(settings.closeTimeout())));
         steps.run("REST", () -> steps.await(rest.shutdown(settings.closeTimeout())));
+        steps.run("tracing", () -> tracing.close(settings.closeTimeout()));
         if (dashboard != null) {
             steps.run("dashboard", dashboard::close);
         }

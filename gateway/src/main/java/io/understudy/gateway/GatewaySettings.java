@@ -17,6 +17,7 @@ import io.understudy.gateway.read.ReadSettings;
 import io.understudy.gateway.replica.ReplicaSettings;
 import io.understudy.gateway.rest.RestSettings;
 import io.understudy.gateway.server.ServerLimits;
+import io.understudy.gateway.trace.TracingSettings;
 import io.understudy.gateway.verify.VerifySettings;
 import io.understudy.tls.ListenerSecurity;
 import io.understudy.vocabulary.KeyRange;
@@ -47,6 +48,7 @@ import java.util.stream.Stream;
  * @param members whom clients see as members
  * @param permissions how the source's permissions are enforced
  * @param dashboard what it shows
+ * @param tracing where spans of calls go
  * @param maxSilence how long the feed may tell nothing before {@code /readyz} is red
  * @param closeTimeout how long closing waits for requests under way
  */
@@ -67,6 +69,7 @@ public record GatewaySettings(
         MemberSettings members,
         PermissionSettings permissions,
         DashboardSettings dashboard,
+        TracingSettings tracing,
         Duration maxSilence,
         Duration closeTimeout) {
 
@@ -110,7 +113,8 @@ public record GatewaySettings(
                     ForwardSettings.ROWS,
                     MemberSettings.ROWS,
                     PermissionSettings.ROWS,
-                    DashboardSettings.ROWS)
+                    DashboardSettings.ROWS,
+                    TracingSettings.ROWS)
             .<Setting<?>>flatMap(List::stream)
             .toList();
 
@@ -172,6 +176,7 @@ public record GatewaySettings(
                 MemberSettings.from(configuration),
                 PermissionSettings.from(configuration),
                 DashboardSettings.from(configuration),
+                TracingSettings.from(configuration),
                 configuration.get(MAX_SILENCE),
                 configuration.get(CLOSE_TIMEOUT));
     }
@@ -203,6 +208,7 @@ public record GatewaySettings(
                 MemberSettings.DEFAULTS,
                 PermissionSettings.DEFAULTS,
                 DashboardSettings.DEFAULTS,
+                TracingSettings.DEFAULTS,
                 Duration.ofSeconds(15),
                 Duration.ofSeconds(5));
     }
@@ -251,6 +257,10 @@ public record GatewaySettings(
         return with(draft -> draft.dashboard = newDashboard);
     }
 
+    public GatewaySettings withTracing(TracingSettings newTracing) {
+        return with(draft -> draft.tracing = newTracing);
+    }
+
     private GatewaySettings with(Consumer<Draft> change) {
         Draft draft = new Draft(this);
         change.accept(draft);
@@ -285,6 +295,7 @@ public record GatewaySettings(
         private MemberSettings members;
         private PermissionSettings permissions;
         private DashboardSettings dashboard;
+        private TracingSettings tracing;
 
         Draft(GatewaySettings before) {
             this.before = before;
@@ -299,6 +310,7 @@ public record GatewaySettings(
             this.members = before.members;
             this.permissions = before.permissions;
             this.dashboard = before.dashboard;
+            this.tracing = before.tracing;
         }
 
         GatewaySettings settings() {
@@ -319,6 +331,7 @@ public record GatewaySettings(
                     members,
                     permissions,
                     dashboard,
+                    tracing,
                     before.maxSilence,
                     before.closeTimeout);
         }

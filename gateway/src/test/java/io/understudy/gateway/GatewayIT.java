@@ -64,6 +64,7 @@ final class GatewayIT {
                 defaults.members(),
                 defaults.permissions(),
                 defaults.dashboard(),
+                defaults.tracing(),
                 Duration.ofSeconds(4),
                 defaults.closeTimeout());
         member.pause();

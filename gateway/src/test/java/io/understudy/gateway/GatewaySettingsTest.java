@@ -16,6 +16,7 @@ import io.understudy.gateway.server.FrameLimits;
 import io.understudy.gateway.server.LoadLimits;
 import io.understudy.gateway.server.Patience;
 import io.understudy.gateway.server.ServerLimits;
+import io.understudy.gateway.trace.TracingSettings;
 import io.understudy.kafka.KafkaSettings;
 import io.understudy.tls.TlsFiles;
 import io.understudy.vocabulary.KeyRange;
@@ -181,6 +182,50 @@ final class GatewaySettingsTest {
                 source: {kafka: {bootstrapServers: 'k:9092', topic: t}}
                 writes: forward
                 """, "writes is forward", "source.kafka");
+    }
+
+    @Test
+    void callsAreTracedWhereACollectorIsGiven() throws IOException {
+        String source = "source: {endpoints: ['http://127.0.0.1:1']}\n";
+        assertThat(load(source).tracing()).isEqualTo(TracingSettings.DEFAULTS);
+        assertThat(load(source).tracing().endpoint()).isNull();
+        assertThat(load(source + """
+                        tracing: {endpoint: 'https://collector:4318/v1/traces', samplesPerMillion: 0, serviceName: edge,
+                                  tls: {trusted: /ca.crt}}
+                        """).tracing())
+                .isEqualTo(new TracingSettings(
+                        URI.create("https://collector:4318/v1/traces"),
+                        0,
+                        "edge",
+                        new TlsFiles(Path.of("/ca.crt"), null, null)));
+    }
+
+    @Test
+    void aCollectorThatSpansCanNotBeSentToIsRefused() throws IOException {
+        String source = "source: {endpoints: ['http://127.0.0.1:1']}\n";
+        for (String url : List.of("ftp://c/v1/traces", "http://c:4318", "http://u:p@c/v1/traces", "here", "//c/v1")) {
+            assertRefused(source + "tracing: {endpoint: '" + url + "'}", "tracing.endpoint", url, "URL");
+        }
+        assertRefused(
+                source + "tracing: {endpoint: 'http://198.51.100.1:4318/v1/traces'}",
+                "tracing.endpoint is http://198.51.100.1:4318/v1/traces",
+                "plain text",
+                "https",
+                "tracing.insecure: true");
+        assertThat(load(source + "tracing: {endpoint: 'http://198.51.100.1:4318/v1/traces', insecure: true}")
+                        .tracing()
+                        .endpoint())
+                .isEqualTo(URI.create("http://198.51.100.1:4318/v1/traces"));
+        assertRefused(
+                source + "tracing: {endpoint: 'http://127.0.0.1:1/v1/traces', samplesPerMillion: 1000001}",
+                "tracing.samplesPerMillion",
+                "1000001",
+                "from 0 to 1000000");
+        assertRefused(
+                source + "tracing: {endpoint: 'http://127.0.0.1:1/v1/traces', tls: {trusted: /ca.crt}}",
+                "tracing.tls",
+                "http://127.0.0.1:1/v1/traces",
+                "https");
     }
 
     private void assertRefused(String yaml, String... told) {

@@ -15,6 +15,7 @@ import io.understudy.gateway.read.Reads;
 import io.understudy.gateway.server.RequestListener;
 import io.understudy.gateway.server.WebCalls;
 import io.understudy.gateway.server.WebRequest;
+import io.understudy.gateway.trace.CallTrace;
 import io.vertx.core.Future;
 import java.util.List;
 import java.util.Map;
@@ -123,7 +124,9 @@ public final class JsonApi implements WebCalls {
 
     private JsonExchange exchange(@Nullable JsonMethod method, WebRequest request) {
         String name = method == null ? UNKNOWN : method.fullName();
-        return new JsonExchange(request, form.get(), name, outcomes.getOrDefault(name, unknown));
+        RequestListener.Outcomes told = outcomes.getOrDefault(name, unknown);
+        CallTrace trace = method != null && method.shape() == Shape.UNARY ? told.begins(request) : CallTrace.NONE;
+        return new JsonExchange(request, form.get(), name, told, trace);
     }
 
     private static String path(WebRequest request) {

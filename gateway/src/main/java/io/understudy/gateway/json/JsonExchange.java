@@ -12,6 +12,7 @@ import io.understudy.gateway.server.Field;
 import io.understudy.gateway.server.RequestListener;
 import io.understudy.gateway.server.WebRequest;
 import io.understudy.gateway.server.WebStream;
+import io.understudy.gateway.trace.CallTrace;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -40,14 +41,16 @@ final class JsonExchange {
     private final JsonForm form;
     private final String method;
     private final RequestListener.Outcomes outcomes;
+    private final CallTrace trace;
     private Runnable gone = () -> {};
     private boolean over;
 
-    JsonExchange(WebRequest request, JsonForm form, String method, RequestListener.Outcomes outcomes) {
+    JsonExchange(WebRequest request, JsonForm form, String method, RequestListener.Outcomes outcomes, CallTrace trace) {
         this.request = request;
         this.form = form;
         this.method = method;
         this.outcomes = outcomes;
+        this.trace = trace;
         request.whenGone(() -> {
             boolean unused = over(Status.Code.CANCELLED);
             gone.run();
@@ -60,6 +63,9 @@ final class JsonExchange {
     }
 
     void answer(Answer<? extends OpResult> answer) {
+        if (!over) {
+            trace.answered(answer);
+        }
         if (over(Status.Code.OK)) {
             List<Field> fields = new ArrayList<>(3);
             fields.add(GRPC);
@@ -142,6 +148,7 @@ final class JsonExchange {
         }
         over = true;
         outcomes.answered(code.name(), System.nanoTime() - request.arrivedNanos());
+        trace.end(code.value());
         return true;
     }
 }

@@ -101,6 +101,8 @@ public enum GatewayMeter implements Declared {
     FORWARD_ELSEWHERE(Metric.counter(
             "understudy.gateway.forward.elsewhere",
             "attempts repeated at another member, the request having not left, or been refused unread")),
+    TRACING_SPANS(Metric.counter("understudy.gateway.tracing.spans", "spans of sampled calls, where tracing is on")
+            .by("outcome", "exported; failed, the collector not having taken them; dropped, too many waiting for it")),
     PERMISSIONS_ENFORCED(Metric.gauge(
             "understudy.gateway.permissions.enforced",
             "1 while the source has authentication enabled, 0 while it hasn't; no number while nobody has told")),

@@ -12,6 +12,7 @@ import io.understudy.gateway.caller.Session;
 import io.understudy.gateway.page.Asset;
 import io.understudy.gateway.read.Answer;
 import io.understudy.gateway.server.Admission;
+import io.understudy.gateway.trace.CallTrace;
 import io.vertx.core.Future;
 import io.vertx.core.buffer.Buffer;
 import io.vertx.core.http.HttpMethod;
@@ -60,6 +61,7 @@ final class RestExchange {
     private final long beginNanos = System.nanoTime();
     private boolean over;
     private @Nullable BooleanSupplier again;
+    private CallTrace trace = CallTrace.NONE;
 
     RestExchange(HttpServerRequest request, String route, Admission admission, RestListener listener) {
         this.request = request;
@@ -77,6 +79,9 @@ final class RestExchange {
      * @param stream whether it goes on after its first answer, from which on it counts among the watchers
      */
     boolean enter(boolean stream) {
+        if (!stream && request.method().equals(HttpMethod.GET)) {
+            trace = listener.begins(route, name -> request.getHeader(name));
+        }
         admission.reading();
         try {
             admission.enter(stream, System.nanoTime());
@@ -114,6 +119,7 @@ final class RestExchange {
 
     /** What a read's answer says beside its body. */
     void tell(Answer<?> answer) {
+        trace.answered(answer);
         request.response().putHeader("Understudy-Revision", Long.toString(answer.revision()));
         Duration staleness = answer.staleness();
         if (staleness != null) {
@@ -286,6 +292,7 @@ final class RestExchange {
             admission.leave(lasts);
         }
         listener.answered(route, status, Duration.ofNanos(System.nanoTime() - beginNanos));
+        trace.end(status);
         return true;
     }
 

@@ -1,5 +1,7 @@
 package io.understudy.gateway.rest;
 
+import io.understudy.gateway.trace.CallTrace;
+import io.understudy.gateway.trace.Carrier;
 import java.time.Duration;
 
 /** Told of each answered request, on its event loop. */
@@ -13,4 +15,9 @@ public interface RestListener {
      * @param status of HTTP
      */
     void answered(String route, int status, Duration took);
+
+    /** One that is answered at once begins: who is told more of it than how it ended. */
+    default CallTrace begins(String route, Carrier carrier) {
+        return CallTrace.NONE;
+    }
 }

@@ -7,6 +7,7 @@ import io.netty.util.concurrent.ScheduledFuture;
 import io.understudy.gateway.api.ApiException;
 import io.understudy.gateway.caller.Caller;
 import io.understudy.gateway.caller.Principal;
+import io.understudy.gateway.trace.CallTrace;
 import java.util.List;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
@@ -30,6 +31,7 @@ final class GrpcCall {
     private boolean headed;
     private boolean over;
     private Runnable ended = () -> {};
+    private CallTrace trace = CallTrace.NONE;
 
     /** {@code overdue} is run when the deadline has passed, after the client was answered so. */
     GrpcCall(Http2Exchange exchange, RequestListener.Outcomes outcomes, Runnable overdue) {
@@ -45,6 +47,9 @@ final class GrpcCall {
      * @throws ApiException there is no room for it, or the headers make no sense; the call has yet to be ended
      */
     Caller begin(boolean lasts) throws ApiException {
+        if (!lasts) {
+            trace = outcomes.begins(exchange.request());
+        }
         exchange.connection().admission().enter(lasts, beginNanos);
         stream = lasts;
         admitted = true;
@@ -68,6 +73,10 @@ final class GrpcCall {
 
     boolean over() {
         return over;
+    }
+
+    CallTrace trace() {
+        return trace;
     }
 
     private void whenOver(Runnable task) {
@@ -111,6 +120,9 @@ final class GrpcCall {
                     Status.Code.RESOURCE_EXHAUSTED,
                     "grpc: trying to send message larger than max (" + length + " vs. " + Integer.MAX_VALUE + ")");
             return;
+        }
+        if (reply.read() != null) {
+            trace.answered(reply.read());
         }
         head(reply.fields());
         new BodyPump(exchange, new Framed(reply.body(), (int) length), false, this::succeed, broken).run();
@@ -169,6 +181,7 @@ final class GrpcCall {
             timer.cancel(false);
         }
         outcomes.answered(code.name(), System.nanoTime() - beginNanos);
+        trace.end(code.value());
         ended.run();
         return true;
     }

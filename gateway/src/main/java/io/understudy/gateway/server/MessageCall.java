@@ -71,12 +71,10 @@ public final class MessageCall extends ServerCall<byte[], byte[]> implements Req
             if (method.keepsMetadata()) {
                 exchange.hold(HeldBytes.sizeOf(exchange.requestHeaders()));
             }
+            Metadata metadata = GrpcMetadata.of(exchange.requestHeaders());
+            messages.call.trace().passOn(metadata);
             messages.listener = method.starter()
-                    .start(
-                            messages,
-                            GrpcMetadata.of(exchange.requestHeaders()),
-                            caller,
-                            exchange.connection().loop());
+                    .start(messages, metadata, caller, exchange.connection().loop());
             messages.deliver();
         } catch (ApiException e) {
             messages.call.fail(e.code(), e.text());

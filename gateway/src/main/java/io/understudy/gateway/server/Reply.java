@@ -5,14 +5,17 @@ import io.netty.util.AsciiString;
 import io.understudy.gateway.api.AnswerBody;
 import io.understudy.gateway.read.Answer;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The one message that answers a call, with what is told beside it.
  *
  * @param body its length is known
  * @param fields of the response's metadata
+ * @param read what it was made of; null if it is no read's
  */
-public record Reply(AnswerBody body, List<Field> fields) {
+public record Reply(
+        AnswerBody body, List<Field> fields, @Nullable Answer<?> read) {
 
     /** The revision that a read's answer is of. */
     public static final AsciiString REVISION = AsciiString.cached(Answer.REVISION_KEY);
@@ -20,13 +23,17 @@ public record Reply(AnswerBody body, List<Field> fields) {
     /** How old the state was that a read's answer is of, in milliseconds; absent when nobody knows. */
     public static final AsciiString STALENESS = AsciiString.cached(Answer.STALENESS_KEY);
 
+    public Reply(AnswerBody body, List<Field> fields) {
+        this(body, fields, null);
+    }
+
     public static Reply of(MessageLite message) {
         return new Reply(AnswerBody.of(message), List.of());
     }
 
     /** {@code body} is the wire form of {@code answer}'s result. */
     public static Reply of(Answer<?> answer, AnswerBody body) {
-        return new Reply(body, fields(answer));
+        return new Reply(body, fields(answer), answer);
     }
 
     /** What is told beside a read's answer, whatever protocol carries it. */

@@ -1,17 +1,13 @@
 package io.understudy.gateway.server;
 
-import io.netty.util.AsciiString;
-import org.jspecify.annotations.Nullable;
+import io.understudy.gateway.trace.Carrier;
 
 /** What a request begins with, in either version of HTTP. */
-interface RequestHead {
+interface RequestHead extends Carrier {
 
     /** Such as {@code GET}. */
     CharSequence method();
 
     /** With the query, as sent. */
     CharSequence target();
-
-    /** The first value. {@code name} is in lower case. */
-    @Nullable CharSequence header(AsciiString name);
 }

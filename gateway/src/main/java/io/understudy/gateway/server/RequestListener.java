@@ -1,5 +1,8 @@
 package io.understudy.gateway.server;
 
+import io.understudy.gateway.trace.CallTrace;
+import io.understudy.gateway.trace.Carrier;
+
 /** Learns what became of requests. */
 @FunctionalInterface
 public interface RequestListener {
@@ -16,5 +19,10 @@ public interface RequestListener {
     interface Outcomes {
         /** {@code code} is gRPC's name of the answer's status. */
         void answered(String code, long tookNanos);
+
+        /** One with one answer begins: who is told more of it than how it ended. */
+        default CallTrace begins(Carrier carrier) {
+            return CallTrace.NONE;
+        }
     }
 }

@@ -1,10 +1,10 @@
 package io.understudy.gateway.server;
 
-import io.netty.util.AsciiString;
 import io.netty.util.concurrent.EventExecutor;
 import io.understudy.gateway.api.AnswerBody;
 import io.understudy.gateway.caller.Principal;
 import io.understudy.gateway.caller.Session;
+import io.understudy.gateway.trace.Carrier;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.Executor;
@@ -14,7 +14,7 @@ import org.jspecify.annotations.Nullable;
  * A request of plain HTTP, all of which has arrived, over HTTP/1.1 or HTTP/2. To be used on its event loop only, and to be
  * answered once; whatever comes afterwards, or after the client has gone, is dropped.
  */
-public interface WebRequest {
+public interface WebRequest extends Carrier {
 
     /** Such as {@code GET}. */
     String method();
@@ -24,9 +24,6 @@ public interface WebRequest {
 
     /** Parameters behind the path, decoded; in the order sent. */
     Map<String, List<String>> query();
-
-    /** The first value. {@code name} is in lower case. */
-    @Nullable CharSequence header(AsciiString name);
 
     byte[] body();
 

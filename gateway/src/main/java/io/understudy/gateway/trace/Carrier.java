@@ -1,0 +1,12 @@
+package io.understudy.gateway.trace;
+
+import io.netty.util.AsciiString;
+import org.jspecify.annotations.Nullable;
+
+/** What a request's headers say. */
+@FunctionalInterface
+public interface Carrier {
+
+    /** The first value. {@code name} is in lower case. */
+    @Nullable CharSequence header(AsciiString name);
+}

@@ -1,0 +1,53 @@
+package io.understudy.gateway.trace;
+
+import java.net.URI;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.logging.Level;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** Says when a collector begins to refuse spans, and when it takes them again. For any thread. */
+final class CollectorLog {
+
+    private static final Logger LOG = LoggerFactory.getLogger(CollectorLog.class);
+
+    /** Kept, since the platform forgets a logger, and its level, that nobody holds. */
+    private static final java.util.logging.Logger LIBRARY =
+            java.util.logging.Logger.getLogger("io.opentelemetry.exporter");
+
+    private final URI endpoint;
+    private final AtomicBoolean refuses = new AtomicBoolean();
+
+    CollectorLog(URI endpoint) {
+        this.endpoint = endpoint;
+    }
+
+    /** The library tells of each batch. */
+    static void silenceLibrary() {
+        LIBRARY.setLevel(Level.OFF);
+    }
+
+    void takes() {
+        if (refuses.compareAndSet(true, false)) {
+            LOG.info("spans are taken again endpoint={}", endpoint);
+        }
+    }
+
+    void refuses(@Nullable Throwable why) {
+        if (refuses.compareAndSet(false, true)) {
+            LOG.warn("spans are lost until the collector takes them endpoint={} why={}", endpoint, text(why));
+        }
+    }
+
+    private static String text(@Nullable Throwable why) {
+        if (why == null || why.getCause() == null) {
+            return "it refused them";
+        }
+        Throwable root = why.getCause();
+        while (root.getCause() != null) {
+            root = root.getCause();
+        }
+        return root.getMessage() == null ? root.getClass().getSimpleName() : root.getMessage();
+    }
+}

@@ -1,0 +1,60 @@
+package io.understudy.gateway.trace;
+
+import io.grpc.Status;
+import io.opentelemetry.api.common.AttributeKey;
+import io.opentelemetry.api.common.Attributes;
+import java.util.EnumSet;
+import java.util.Set;
+
+/** How spans of servers look by OpenTelemetry's conventions. What names keys, such as a path, is left out. */
+enum Convention {
+    GRPC("rpc.grpc.status_code") {
+        @Override
+        boolean isFault(int status) {
+            return FAULTS.contains(Status.fromCodeValue(status).getCode());
+        }
+    },
+    HTTP("http.response.status_code") {
+        @Override
+        boolean isFault(int status) {
+            return status >= 500;
+        }
+    };
+
+    /** Of gRPC's codes, those that a server is to blame for. */
+    private static final Set<Status.Code> FAULTS = EnumSet.of(
+            Status.Code.UNKNOWN,
+            Status.Code.DEADLINE_EXCEEDED,
+            Status.Code.UNIMPLEMENTED,
+            Status.Code.INTERNAL,
+            Status.Code.UNAVAILABLE,
+            Status.Code.DATA_LOSS);
+
+    @SuppressWarnings("ImmutableEnumChecker") // so it is, but doesn't say so
+    private final AttributeKey<Long> status;
+
+    Convention(String status) {
+        this.status = AttributeKey.longKey(status);
+    }
+
+    /** What carries the status. */
+    AttributeKey<Long> status() {
+        return status;
+    }
+
+    /** Whether it is the server that failed. */
+    abstract boolean isFault(int status);
+
+    static Attributes ofMethod(String fullName) {
+        int slash = fullName.indexOf('/');
+        return Attributes.of(
+                AttributeKey.stringKey("rpc.system"), "grpc",
+                AttributeKey.stringKey("rpc.service"), fullName.substring(0, slash),
+                AttributeKey.stringKey("rpc.method"), fullName.substring(slash + 1));
+    }
+
+    static Attributes ofRoute(String route) {
+        return Attributes.of(
+                AttributeKey.stringKey("http.request.method"), "GET", AttributeKey.stringKey("http.route"), route);
+    }
+}

@@ -1,0 +1,102 @@
+package io.understudy.gateway.trace;
+
+import io.micrometer.core.instrument.MeterRegistry;
+import io.opentelemetry.api.common.AttributeKey;
+import io.opentelemetry.api.common.Attributes;
+import io.opentelemetry.api.metrics.MeterProvider;
+import io.opentelemetry.api.trace.Tracer;
+import io.opentelemetry.exporter.otlp.http.trace.OtlpHttpSpanExporter;
+import io.opentelemetry.exporter.otlp.http.trace.OtlpHttpSpanExporterBuilder;
+import io.opentelemetry.sdk.resources.Resource;
+import io.opentelemetry.sdk.trace.SdkTracerProvider;
+import io.opentelemetry.sdk.trace.export.BatchSpanProcessor;
+import io.opentelemetry.sdk.trace.export.SpanExporter;
+import io.opentelemetry.sdk.trace.samplers.Sampler;
+import io.understudy.tls.TlsContext;
+import java.net.URI;
+import java.time.Duration;
+import java.util.concurrent.TimeUnit;
+
+/** Makes a span of each call that is sampled, and hands them to a collector, beside the threads that answer calls. */
+final class SpanTracing implements Tracing {
+
+    /** What may wait to be handed over: some 2 MB. */
+    static final int MOST_WAITING = 2_048;
+
+    private static final int BATCH = 512;
+    private static final Duration PAUSE = Duration.ofSeconds(1);
+
+    /** Of a batch; none is tried twice, since those that come meanwhile are as good. */
+    private static final Duration DEADLINE = Duration.ofSeconds(5);
+
+    /** As the resource conventions of OpenTelemetry have it. */
+    private static final AttributeKey<String> SERVICE = AttributeKey.stringKey("service.name");
+
+    private static final AttributeKey<String> INSTANCE = AttributeKey.stringKey("service.instance.id");
+    private static final AttributeKey<String> VERSION = AttributeKey.stringKey("service.version");
+
+    private final SdkTracerProvider provider;
+    private final Tracer tracer;
+    private final Runnable closed;
+
+    /** @param closed run once nothing is sent any more */
+    SpanTracing(SpanExporter collector, Sampler sampler, Resource resource, SpanCounts counts, Runnable closed) {
+        this.closed = closed;
+        // Never full itself: so few wait, and each that is dropped is counted.
+        BatchSpanProcessor batches = BatchSpanProcessor.builder(new WatchedExporter(collector, counts))
+                .setMaxQueueSize(MOST_WAITING)
+                .setMaxExportBatchSize(BATCH)
+                .setScheduleDelay(PAUSE)
+                .setExporterTimeout(DEADLINE)
+                .setMeterProvider(MeterProvider.noop())
+                .build();
+        this.provider = SdkTracerProvider.builder()
+                .setSampler(sampler)
+                .setResource(Resource.getDefault().merge(resource))
+                .addSpanProcessor(new BoundedSpans(batches, MOST_WAITING, counts))
+                .build();
+        this.tracer = provider.get("io.understudy.gateway");
+    }
+
+    static SpanTracing to(
+            URI endpoint, TracingSettings settings, String instance, String version, MeterRegistry registry) {
+        CollectorLog.silenceLibrary();
+        OtlpHttpSpanExporterBuilder collector = OtlpHttpSpanExporter.builder()
+                .setEndpoint(endpoint.toString())
+                .setConnectTimeout(DEADLINE)
+                .setTimeout(DEADLINE)
+                .setRetryPolicy(null)
+                .setMeterProvider(MeterProvider.noop());
+        Runnable closed = () -> {};
+        if (settings.tls() != null) {
+            TlsContext tls = TlsContext.of("tracing", settings.tls(), registry);
+            collector.setSslContext(tls.platform(), tls.trust());
+            closed = tls::close;
+        }
+        return new SpanTracing(
+                collector.build(),
+                Sampler.parentBased(Sampler.traceIdRatioBased(settings.ratio())),
+                Resource.create(Attributes.of(SERVICE, settings.serviceName(), INSTANCE, instance, VERSION, version)),
+                new SpanCounts(registry, new CollectorLog(endpoint)),
+                closed);
+    }
+
+    @Override
+    public CallTracer ofMethod(String fullName) {
+        // What isn't served is called by names that clients make up.
+        return fullName.indexOf('/') < 0
+                ? CallTracer.NONE
+                : new SpanTracer(tracer, Convention.GRPC, fullName, Convention.ofMethod(fullName));
+    }
+
+    @Override
+    public CallTracer ofRoute(String route) {
+        return new SpanTracer(tracer, Convention.HTTP, "GET " + route, Convention.ofRoute(route));
+    }
+
+    @Override
+    public void close(Duration deadline) {
+        var unused = provider.shutdown().join(deadline.toMillis(), TimeUnit.MILLISECONDS);
+        closed.run();
+    }
+}

@@ -1,0 +1,8 @@
+/**
+ * Spans of calls, for OpenTelemetry: {@link io.understudy.gateway.trace.Tracing} makes them, and hands them to a collector.
+ * Nothing else here knows that library.
+ */
+@NullMarked
+package io.understudy.gateway.trace;
+
+import org.jspecify.annotations.NullMarked;

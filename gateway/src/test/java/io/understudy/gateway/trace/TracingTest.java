@@ -1,0 +1,201 @@
+package io.understudy.gateway.trace;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import ch.qos.logback.classic.Logger;
+import ch.qos.logback.classic.spi.ILoggingEvent;
+import ch.qos.logback.core.read.ListAppender;
+import com.sun.management.ThreadMXBean;
+import io.grpc.Metadata;
+import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
+import io.opentelemetry.sdk.common.CompletableResultCode;
+import io.opentelemetry.sdk.resources.Resource;
+import io.opentelemetry.sdk.trace.data.SpanData;
+import io.opentelemetry.sdk.trace.export.SpanExporter;
+import io.opentelemetry.sdk.trace.samplers.Sampler;
+import java.io.File;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.lang.management.ManagementFactory;
+import java.net.URI;
+import java.net.URL;
+import java.net.URLClassLoader;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.Arrays;
+import java.util.Collection;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.regex.Pattern;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.slf4j.LoggerFactory;
+
+/** Tracing that is off, and tracing whose collector doesn't keep up. */
+@Timeout(60)
+final class TracingTest {
+
+    private static final Duration PATIENCE = Duration.ofSeconds(30);
+    private static final String RANGE = "etcdserverpb.KV/Range";
+    private static final Carrier NO_HEADERS = name -> null;
+
+    private final MeterRegistry registry = new SimpleMeterRegistry();
+
+    @Test
+    void withoutACollectorNothingIsTraced() {
+        Tracing tracing = Tracing.of(TracingSettings.DEFAULTS, "test", "1", registry);
+        assertThat(tracing).isSameAs(Tracing.OFF);
+        assertThat(tracing.ofMethod(RANGE)).isSameAs(CallTracer.NONE);
+        assertThat(tracing.ofRoute("/v1/kv")).isSameAs(CallTracer.NONE);
+        assertThat(CallTracer.NONE.begin(NO_HEADERS)).isSameAs(CallTrace.NONE);
+        assertThat(registry.getMeters()).isEmpty();
+    }
+
+    /** They are not even there. */
+    @Test
+    void withoutACollectorNoClassOfOpenTelemetryIsNeeded() throws Exception {
+        URL[] others = Arrays.stream(System.getProperty("java.class.path").split(Pattern.quote(File.pathSeparator)))
+                .filter(each -> !each.contains("opentelemetry"))
+                .map(TracingTest::url)
+                .toArray(URL[]::new);
+        try (URLClassLoader loader = new URLClassLoader(others, ClassLoader.getPlatformClassLoader())) {
+            Class<?> settings = loader.loadClass(TracingSettings.class.getName());
+            Class<?> meters = loader.loadClass(MeterRegistry.class.getName());
+            Class<?> tracing = loader.loadClass(Tracing.class.getName());
+            Object off = tracing.getMethod("of", settings, String.class, String.class, meters)
+                    .invoke(null, settings.getField("DEFAULTS").get(null), "test", "1", null);
+            assertThat(off).isSameAs(tracing.getField("OFF").get(null));
+        }
+    }
+
+    @Test
+    void aCallThatIsNotTracedAllocatesNothingForIt() {
+        CallTracer tracer = Tracing.OFF.ofMethod(RANGE);
+        Metadata metadata = new Metadata();
+        ThreadMXBean threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
+        long self = Thread.currentThread().getId();
+        long bytes = Long.MAX_VALUE;
+        // The first times load classes.
+        for (int attempt = 0; attempt < 5; attempt++) {
+            long before = threads.getThreadAllocatedBytes(self);
+            for (int call = 0; call < 1_000; call++) {
+                CallTrace trace = tracer.begin(NO_HEADERS);
+                trace.passOn(metadata);
+                trace.end(0);
+            }
+            bytes = Math.min(bytes, threads.getThreadAllocatedBytes(self) - before);
+        }
+        assertThat(bytes).isLessThan(1_000);
+    }
+
+    @Test
+    void whatTheCollectorDoesNotTakeInTimeIsDroppedAndCounted() {
+        StuckCollector collector = new StuckCollector();
+        SpanTracing tracing = tracing(collector);
+        CallTracer tracer = tracing.ofMethod(RANGE);
+        tracer.begin(NO_HEADERS).end(0);
+        await().atMost(PATIENCE).until(() -> collector.batches.size() == 1);
+
+        int calls = SpanTracing.MOST_WAITING + 100;
+        long beganNanos = System.nanoTime();
+        for (int i = 0; i < calls; i++) {
+            tracer.begin(NO_HEADERS).end(0);
+        }
+        assertThat(Duration.ofNanos(System.nanoTime() - beganNanos)).isLessThan(Duration.ofSeconds(5));
+        assertThat(count("dropped")).isEqualTo(100);
+
+        collector.batches.forEach(CompletableResultCode::succeed);
+        await().atMost(PATIENCE).until(() -> {
+            collector.batches.forEach(CompletableResultCode::succeed);
+            return count("exported") == 1 + SpanTracing.MOST_WAITING;
+        });
+        assertThat(count("dropped")).isEqualTo(100);
+        tracing.close(Duration.ofSeconds(1));
+    }
+
+    @Test
+    void closingDoesNotWaitLongerThanItMayForACollectorThatHangs() {
+        StuckCollector collector = new StuckCollector();
+        SpanTracing tracing = tracing(collector);
+        tracing.ofMethod(RANGE).begin(NO_HEADERS).end(0);
+        long beganNanos = System.nanoTime();
+        tracing.close(Duration.ofMillis(200));
+        assertThat(Duration.ofNanos(System.nanoTime() - beganNanos)).isLessThan(Duration.ofSeconds(3));
+    }
+
+    @Test
+    void aCollectorsChangesAreLoggedOnceEach() {
+        ListAppender<ILoggingEvent> logged = new ListAppender<>();
+        Logger logger = (Logger) LoggerFactory.getLogger(CollectorLog.class);
+        logged.start();
+        logger.addAppender(logged);
+        try {
+            CollectorLog log = new CollectorLog(URI.create("http://127.0.0.1:1/v1/traces"));
+            log.takes();
+            IOException why = new IOException("not sent", new IOException("Connection refused"));
+            log.refuses(why);
+            log.refuses(why);
+            log.takes();
+            log.takes();
+            log.refuses(null);
+        } finally {
+            logger.detachAppender(logged);
+        }
+        assertThat(logged.list)
+                .extracting(ILoggingEvent::getFormattedMessage)
+                .satisfiesExactly(
+                        first -> assertThat(first)
+                                .contains("lost", "http://127.0.0.1:1/v1/traces", "Connection refused"),
+                        second -> assertThat(second).contains("taken again"),
+                        third -> assertThat(third).contains("lost", "it refused them"));
+    }
+
+    private SpanTracing tracing(SpanExporter collector) {
+        return new SpanTracing(
+                collector,
+                Sampler.alwaysOn(),
+                Resource.empty(),
+                new SpanCounts(registry, new CollectorLog(URI.create("http://127.0.0.1:1/v1/traces"))),
+                () -> {});
+    }
+
+    private double count(String outcome) {
+        return registry.get("understudy.gateway.tracing.spans")
+                .tag("outcome", outcome)
+                .counter()
+                .count();
+    }
+
+    private static URL url(String entry) {
+        try {
+            return Path.of(entry).toUri().toURL();
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    /** Answers nothing until it is told to. */
+    private static final class StuckCollector implements SpanExporter {
+
+        final Queue<CompletableResultCode> batches = new ConcurrentLinkedQueue<>();
+
+        @Override
+        public CompletableResultCode export(Collection<SpanData> spans) {
+            CompletableResultCode result = new CompletableResultCode();
+            batches.add(result);
+            return result;
+        }
+
+        @Override
+        public CompletableResultCode flush() {
+            return CompletableResultCode.ofSuccess();
+        }
+
+        @Override
+        public CompletableResultCode shutdown() {
+            return CompletableResultCode.ofSuccess();
+        }
+    }
+}
