@@ -44,6 +44,7 @@ record Keeping(String document, String beginning, List<String> by) {
             deploy/README.md | docker build | local-images "docker build"; container "--cap-drop ALL"
             deploy/README.md | tar xf | InstallIT "install.sh"
             deploy/README.md | sudo systemctl | InstallIT "systemd-analyze"; nobody: needs a host that systemd has started
+            deploy/README.md | UNDERSTUDY_ADVISORIES= | maven; AdvisoriesIT "UNDERSTUDY_ADVISORIES"
             deploy/README.md | understudy-lab.properties | SecuredLabIT "hasWhatTheReadmeLists"; ten-thousand-keys "understudy-lab.properties"
             deploy/README.md | $ understudy cluster status --endpoints http://127.0.0.1:23891;cluster 724f729dda55cfd1: 3 voters, 3 healthy | ClusterStatusIT "learner-slot-taken: before 3.6, etcd allows one learner"
             deploy/README.md | $ understudy cluster status --endpoints http://127.0.0.1:23891;cluster 724f729dda55cfd1: 3 voters, 0 healthy | ClusterStatusIT "quorum-lost: nothing can be written or changed: 2 of 3 voters are needed, 1 answers."
@@ -80,9 +81,10 @@ record Keeping(String document, String beginning, List<String> by) {
             mirror/README.md | etcd  ──► | nobody: a drawing
             mirror/README.md | {"format":1,"source" | checkpoint
             mirror/README.md | {"format":1,"mirror" | home
-            mirror/README.md | etcdctl user add mirror | LeastPrivilegesIT ""grant-role", "mirror", "mirror""
+            mirror/README.md | etcdctl user add mirror | SecuredCluster ""grant-role", MIRROR, MIRROR"
             mirror/README.md | curl -H "Authorization: $TOKEN" $SOURCE | LeastPrivilegesIT "theReadmeGrantsTheSame"
             mirror/README.md | curl -H "Authorization: $TOKEN" $TARGET | LeastPrivilegesIT "theReadmeGrantsTheSame"
+            mirror/README.md | kafka-acls.sh | KafkaPrivilegesIT "theReadmeGrantsTheSame"; nobody: Kafka's scripts are not among what tests fetch
             mirror/README.md | mirrors:;dr:;source: {endpoints: [http://127.0.0.1:23791]} | mirror
             mirror/README.md | $ kafka-console-consumer.sh | PlainConsumersIT "ConsoleConsumer"
             mirror/README.md | public static void main | PlainConsumersIT "ReadTopic.java"
