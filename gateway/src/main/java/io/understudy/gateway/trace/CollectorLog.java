@@ -2,7 +2,6 @@ package io.understudy.gateway.trace;
 
 import java.net.URI;
 import java.util.concurrent.atomic.AtomicBoolean;
-import java.util.logging.Level;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -12,20 +11,11 @@ final class CollectorLog {
 
     private static final Logger LOG = LoggerFactory.getLogger(CollectorLog.class);
 
-    /** Kept, since the platform forgets a logger, and its level, that nobody holds. */
-    private static final java.util.logging.Logger LIBRARY =
-            java.util.logging.Logger.getLogger("io.opentelemetry.exporter");
-
     private final URI endpoint;
     private final AtomicBoolean refuses = new AtomicBoolean();
 
     CollectorLog(URI endpoint) {
         this.endpoint = endpoint;
-    }
-
-    /** The library tells of each batch. */
-    static void silenceLibrary() {
-        LIBRARY.setLevel(Level.OFF);
     }
 
     void takes() {

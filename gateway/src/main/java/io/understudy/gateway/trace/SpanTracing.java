@@ -60,7 +60,6 @@ final class SpanTracing implements Tracing {
 
     static SpanTracing to(
             URI endpoint, TracingSettings settings, String instance, String version, MeterRegistry registry) {
-        CollectorLog.silenceLibrary();
         OtlpHttpSpanExporterBuilder collector = OtlpHttpSpanExporter.builder()
                 .setEndpoint(endpoint.toString())
                 .setConnectTimeout(DEADLINE)
