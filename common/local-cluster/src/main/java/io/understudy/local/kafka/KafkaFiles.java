@@ -16,8 +16,10 @@ import org.jspecify.annotations.Nullable;
  * What lies in a broker's folder.
  *
  * @param tls for clients; null for plain text
+ * @param users who may log in; null for everybody
  */
-record KafkaFiles(Path folder, @Nullable ServerTls tls) {
+record KafkaFiles(
+        Path folder, @Nullable ServerTls tls, @Nullable KafkaUsers users) {
 
     static final String LOGGING = "logback.xml";
 
@@ -42,7 +44,10 @@ record KafkaFiles(Path folder, @Nullable ServerTls tls) {
         Folders.create(folder);
         try {
             Files.writeString(
-                    settings(), settings(port, advertisedPort, controllerPort) + (tls == null ? "" : secured(tls)));
+                    settings(),
+                    settings(port, advertisedPort, controllerPort)
+                            + (tls == null ? "" : secured(tls))
+                            + (users == null ? "" : users.settings()));
             Files.writeString(folder.resolve(LOGGING), logging());
         } catch (IOException e) {
             throw new UncheckedIOException("cannot write the settings of Kafka into " + folder, e);
@@ -89,7 +94,14 @@ record KafkaFiles(Path folder, @Nullable ServerTls tls) {
                 broker.session.timeout.ms=3000
                 broker.heartbeat.interval.ms=500
                 log.segment.bytes=67108864
-                """.formatted(port, advertisedPort, controllerPort, data(), tls == null ? "PLAINTEXT" : "SSL");
+                """.formatted(port, advertisedPort, controllerPort, data(), protocol());
+    }
+
+    private String protocol() {
+        if (users != null) {
+            return KafkaUsers.PROTOCOL;
+        }
+        return tls == null ? "PLAINTEXT" : "SSL";
     }
 
     /** Kafka wants a key and its certificate in one file. */

@@ -14,6 +14,7 @@ public final class LocalKafkaBuilder {
     private @Nullable Integer controllerPort;
     private boolean behindProxy;
     private @Nullable ServerTls tls;
+    private @Nullable KafkaUsers users;
     private ServerHost host = new LocalProcesses();
     private @Nullable KafkaProgram program;
 
@@ -49,6 +50,12 @@ public final class LocalKafkaBuilder {
         return this;
     }
 
+    /** Has clients log in, and do only what they were granted; by default nobody is asked. Not with TLS. */
+    public LocalKafkaBuilder users(KafkaUsers value) {
+        users = value;
+        return this;
+    }
+
     /** Where it runs; by default as a process of this machine. */
     public LocalKafkaBuilder host(ServerHost value) {
         host = value;
@@ -71,7 +78,7 @@ public final class LocalKafkaBuilder {
             throw new IllegalStateException("a Kafka broker needs a data directory");
         }
         return new LocalKafka(
-                new KafkaFiles(dataDirectory, tls),
+                new KafkaFiles(dataDirectory, tls, users),
                 host,
                 program == null ? KafkaLibrary.find() : program,
                 port,

@@ -1,0 +1,53 @@
+package io.understudy.local.kafka;
+
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.stream.Collectors;
+
+/**
+ * Who may log in at a broker, by SASL's PLAIN, and is let do what rules of the broker grant.
+ *
+ * @param administrator who may do anything; one of the names
+ * @param passwords by name
+ */
+public record KafkaUsers(String administrator, Map<String, String> passwords) {
+
+    static final String PROTOCOL = "SASL_PLAINTEXT";
+
+    private static final String LOGIN =
+            "org.apache.kafka.common.security.plain.PlainLoginModule required username=\"%s\" password=\"%s\"";
+
+    /** Checks that the administrator has a password. */
+    public KafkaUsers {
+        passwords = Map.copyOf(passwords);
+        if (!passwords.containsKey(administrator)) {
+            throw new IllegalArgumentException("the administrator " + administrator + " has no password");
+        }
+    }
+
+    /** What a client has to set to log in as {@code name}. */
+    public Map<String, String> client(String name) {
+        return Map.of(
+                "security.protocol",
+                PROTOCOL,
+                "sasl.mechanism",
+                "PLAIN",
+                "sasl.jaas.config",
+                LOGIN.formatted(name, passwords.get(name)) + ";");
+    }
+
+    /** Lines of the broker's settings. The controller's own port asks nobody, and is reached by the broker alone. */
+    String settings() {
+        String known = new TreeMap<>(passwords)
+                .entrySet().stream()
+                        .map(user -> " user_%s=\"%s\"".formatted(user.getKey(), user.getValue()))
+                        .collect(Collectors.joining());
+        return """
+                sasl.enabled.mechanisms=PLAIN
+                sasl.mechanism.inter.broker.protocol=PLAIN
+                listener.name.sasl_plaintext.plain.sasl.jaas.config=%s%s;
+                authorizer.class.name=org.apache.kafka.metadata.authorizer.StandardAuthorizer
+                super.users=User:%s;User:ANONYMOUS
+                """.formatted(LOGIN.formatted(administrator, passwords.get(administrator)), known, administrator);
+    }
+}
