@@ -75,6 +75,9 @@ public final class Gateway implements AutoCloseable {
     private final ProcessMetrics process;
     private final MemberId id;
     private final @Nullable TlsServer tls;
+    /** Closing has to end before what started the process loses patience, whatever becomes of a collector. */
+    private static final Duration LAST_SPANS = Duration.ofSeconds(1);
+
     private final Vertx vertx;
     private final GatewaySource source;
     private final Replica replica;
@@ -295,7 +298,7 @@ public final class Gateway implements AutoCloseable {
         steps.run("watches", watches::close);
         steps.run("server", () -> steps.await(server.shutdown(settings.closeTimeout())));
         steps.run("REST", () -> steps.await(rest.shutdown(settings.closeTimeout())));
-        steps.run("tracing", () -> tracing.close(settings.closeTimeout()));
+        steps.run("tracing", () -> tracing.close(LAST_SPANS));
         if (dashboard != null) {
             steps.run("dashboard", dashboard::close);
         }

@@ -28,10 +28,13 @@ final class CallSpan implements CallTrace {
 
     private final Span span;
     private final Convention convention;
+    private final boolean decided;
 
-    CallSpan(Span span, Convention convention) {
+    /** @param decided whether the caller said if the call is to be sampled */
+    CallSpan(Span span, Convention convention, boolean decided) {
         this.span = span;
         this.convention = convention;
+        this.decided = decided;
     }
 
     @Override
@@ -47,8 +50,12 @@ final class CallSpan implements CallTrace {
         }
     }
 
+    /** That nobody but we left it out is kept from who is called: etcd would take it for the caller's decision. */
     @Override
     public void passOn(Metadata metadata) {
+        if (!decided && !span.getSpanContext().isSampled()) {
+            return;
+        }
         W3CTraceContextPropagator.getInstance().inject(Context.root().with(span), metadata, METADATA);
     }
 

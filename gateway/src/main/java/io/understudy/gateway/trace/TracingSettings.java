@@ -106,9 +106,9 @@ public record TracingSettings(
     private static void requireCollector(URI url) {
         boolean isHttp = "http".equals(url.getScheme()) || isTls(url);
         boolean hasPath = url.getPath() != null && url.getPath().length() > 1;
-        if (!isHttp || !hasPath || url.getUserInfo() != null || url.getFragment() != null) {
+        if (!isHttp || !hasPath || url.getUserInfo() != null || url.getQuery() != null || url.getFragment() != null) {
             throw new IllegalArgumentException(
-                    "a collector's URL is http or https, with the path that it takes spans at, without a user, such as"
+                    "a collector's URL is http or https, with the path that it takes spans at, without a user or a query, such as"
                             + " http://127.0.0.1:4318/v1/traces");
         }
     }

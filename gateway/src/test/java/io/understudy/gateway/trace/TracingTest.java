@@ -40,6 +40,9 @@ final class TracingTest {
     private static final Duration PATIENCE = Duration.ofSeconds(30);
     private static final String RANGE = "etcdserverpb.KV/Range";
     private static final Carrier NO_HEADERS = name -> null;
+    private static final String CALLER = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331";
+    private static final Metadata.Key<String> TRACEPARENT =
+            Metadata.Key.of("traceparent", Metadata.ASCII_STRING_MARSHALLER);
 
     private final MeterRegistry registry = new SimpleMeterRegistry();
 
@@ -152,10 +155,44 @@ final class TracingTest {
                         third -> assertThat(third).contains("lost", "it refused them"));
     }
 
+    @Test
+    void stateOfTheCallersThatIsTooLongIsNotLookedAt() {
+        String blanks = "a" + " ".repeat(250_000) + "b";
+        Carrier hostile = name -> name.contentEquals("traceparent") ? CALLER + "-01" : blanks;
+        SpanTracing tracing = tracing(new StuckCollector());
+        long beganNanos = System.nanoTime();
+        Metadata passedOn = passedOn(tracing, hostile);
+        assertThat(Duration.ofNanos(System.nanoTime() - beganNanos)).isLessThan(Duration.ofSeconds(5));
+        assertThat(passedOn.get(TRACEPARENT)).startsWith(CALLER.substring(0, 35));
+    }
+
+    @Test
+    void whoIsCalledIsToldOfACallThatIsNotSampledOnlyIfTheCallerDecidedThat() {
+        Sampler callers = Sampler.parentBased(Sampler.alwaysOff());
+        SpanTracing tracing = tracing(new StuckCollector(), callers);
+        assertThat(passedOn(tracing, NO_HEADERS).keys()).isEmpty();
+        assertThat(passedOn(tracing, name -> name.contentEquals("traceparent") ? CALLER + "-00" : null)
+                        .get(TRACEPARENT))
+                .startsWith(CALLER.substring(0, 35))
+                .endsWith("-00");
+    }
+
+    private static Metadata passedOn(Tracing tracing, Carrier headers) {
+        Metadata metadata = new Metadata();
+        CallTrace trace = tracing.ofMethod(RANGE).begin(headers);
+        trace.passOn(metadata);
+        trace.end(0);
+        return metadata;
+    }
+
     private SpanTracing tracing(SpanExporter collector) {
+        return tracing(collector, Sampler.alwaysOn());
+    }
+
+    private SpanTracing tracing(SpanExporter collector, Sampler sampler) {
         return new SpanTracing(
                 collector,
-                Sampler.alwaysOn(),
+                sampler,
                 Resource.empty(),
                 new SpanCounts(registry, new CollectorLog(URI.create("http://127.0.0.1:1/v1/traces"))),
                 () -> {});
