@@ -19,8 +19,11 @@ final class Advisory {
         this.json = json;
     }
 
-    String id() {
-        return json.path("id").asText();
+    /** Its own first, then those that other lists have for it. */
+    List<String> names() {
+        List<String> names = new ArrayList<>(List.of(json.path("id").asText()));
+        json.path("aliases").forEach(alias -> names.add(alias.asText()));
+        return names;
     }
 
     /** What to do about it, if it is in this version of the library. */
@@ -35,6 +38,10 @@ final class Advisory {
                     && each.path("package").path("name").asText().equals(library.name())) {
                 affected |= lists(each.path("versions"), library.version());
                 for (JsonNode range : each.path("ranges")) {
+                    if (range.path("type").asText().equals("GIT")) {
+                        // Of commits, which have no order.
+                        continue;
+                    }
                     affected |= covers(range.path("events"), library.version());
                     range.path("events").findValuesAsText("fixed").forEach(fixed::add);
                 }
@@ -43,8 +50,6 @@ final class Advisory {
         if (!affected) {
             return Optional.empty();
         }
-        List<String> names = new ArrayList<>(List.of(id()));
-        json.path("aliases").forEach(alias -> names.add(alias.asText()));
         ComparableVersion present = new ComparableVersion(library.version());
         List<String> later = fixed.stream()
                 .map(ComparableVersion::new)
@@ -53,7 +58,7 @@ final class Advisory {
                 .distinct()
                 .map(ComparableVersion::toString)
                 .toList();
-        return Optional.of(new Finding(library, names, json.path("summary").asText(), later));
+        return Optional.of(new Finding(library, names(), json.path("summary").asText(), later));
     }
 
     private static boolean lists(JsonNode versions, String version) {
@@ -81,7 +86,7 @@ final class Advisory {
                 case "fixed" -> affected &= order > 0;
                 case "last_affected" -> affected &= order >= 0;
                 default -> {
-                    // A limit is of commits.
+                    // A limit is of ranges of commits.
                 }
             }
         }
