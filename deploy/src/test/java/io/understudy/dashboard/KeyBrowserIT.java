@@ -10,8 +10,12 @@ import io.understudy.etcd.EtcdSettings;
 import io.understudy.gateway.Gateway;
 import io.understudy.gateway.GatewaySettings;
 import io.understudy.local.junit.EtcdExtension;
+import java.io.IOException;
 import java.net.URI;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.List;
+import java.util.stream.Collectors;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
@@ -24,6 +28,9 @@ import org.openqa.selenium.WebElement;
 /** Looking at keys: what is there, what was there, and what comes; by keyboard alone. */
 @Timeout(60)
 final class KeyBrowserIT {
+
+    /** The revision of the first key of many. */
+    private static final int FIRST_PAGE = 6;
 
     @RegisterExtension
     static final EtcdExtension SOURCE = EtcdExtension.voters(1).named("source");
@@ -64,6 +71,26 @@ final class KeyBrowserIT {
         eventually()
                 .until(() -> browser.has("[data-phase=live]")
                         && browser.text("[data-figure=revision]").matches("(?s).*\\d.*"));
+    }
+
+    @Test
+    void aPageOfOnesOwnIsToldOfCommitsByTheLinesInTheReadme() throws IOException {
+        String lines = Files.readAllLines(Path.of("../gateway/README.md")).stream()
+                .dropWhile(line -> !line.startsWith("    const events = new EventSource("))
+                .takeWhile(line -> !line.isBlank())
+                .collect(Collectors.joining("\n"));
+        browser.driver().executeScript("""
+                window.told = [];
+                const show = change => told.push(change.key + ' ' + change.mod_revision);
+                const readAllThenWatch = () => {};
+                """ + lines);
+        eventually().until(() -> told().size() == 75 - (28 - FIRST_PAGE));
+        assertThat(told().get(0)).isEqualTo("page/" + (100 + 28 - FIRST_PAGE) + " 28");
+    }
+
+    @SuppressWarnings("unchecked")
+    private static List<String> told() {
+        return (List<String>) browser.driver().executeScript("return told");
     }
 
     @Test

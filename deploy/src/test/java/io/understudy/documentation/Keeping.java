@@ -72,7 +72,7 @@ record Keeping(String document, String beginning, List<String> by) {
             gateway/README.md | tls: | gateway
             gateway/README.md | $ curl -s '127.0.0.1:8080/v1/kv/greeting | RestIT "max_staleness=5s"
             gateway/README.md | $ curl -N '127.0.0.1:8080/v1/watch | RestWatchIT "/v1/watch?prefix"
-            gateway/README.md | const events | RestWatchIT "gap"; nobody: it is of a page that is not ours
+            gateway/README.md | const events | KeyBrowserIT "const events"; RestWatchIT "gap"
             gateway/README.md | # gateway-1.yaml | gateway
             gateway/README.md | # patroni.yml | yaml; patroni "etcd3:"
             gateway/README.md | etcdctl user add gateway | LeastPrivilegesIT ""grant-permission", "gateway", "--prefix", "read""
@@ -84,7 +84,7 @@ record Keeping(String document, String beginning, List<String> by) {
             mirror/README.md | etcdctl user add mirror | SecuredCluster ""grant-role", MIRROR, MIRROR"
             mirror/README.md | curl -H "Authorization: $TOKEN" $SOURCE | LeastPrivilegesIT "theReadmeGrantsTheSame"
             mirror/README.md | curl -H "Authorization: $TOKEN" $TARGET | LeastPrivilegesIT "theReadmeGrantsTheSame"
-            mirror/README.md | kafka-acls.sh | KafkaPrivilegesIT "theReadmeGrantsTheSame"; nobody: Kafka's scripts are not among what tests fetch
+            mirror/README.md | kafka-acls.sh | KafkaPrivilegesIT "AclCommand"
             mirror/README.md | mirrors:;dr:;source: {endpoints: [http://127.0.0.1:23791]} | mirror
             mirror/README.md | $ kafka-console-consumer.sh | PlainConsumersIT "ConsoleConsumer"
             mirror/README.md | public static void main | PlainConsumersIT "ReadTopic.java"

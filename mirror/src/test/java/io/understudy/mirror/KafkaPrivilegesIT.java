@@ -10,6 +10,7 @@ import io.understudy.local.junit.EtcdExtension;
 import io.understudy.local.kafka.KafkaUsers;
 import io.understudy.local.kafka.LocalKafka;
 import io.understudy.mirror.etcd.EtcdSinkOptions;
+import io.understudy.mirror.fixture.JavaPrograms;
 import io.understudy.mirror.fixture.Mirrors;
 import io.understudy.mirror.fixture.TestClient;
 import io.understudy.mirror.kafka.KafkaSinkOptions;
@@ -23,7 +24,10 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.apache.kafka.clients.admin.Admin;
 import org.apache.kafka.common.acl.AccessControlEntry;
 import org.apache.kafka.common.acl.AclBinding;
@@ -43,6 +47,9 @@ import org.junit.jupiter.api.io.TempDir;
 /** Mirrors into Kafka and from it with the rules that the README lists, and with one of them missing. */
 @Timeout(240)
 final class KafkaPrivilegesIT {
+
+    private static final Pattern GRANTS =
+            Pattern.compile("^ {4}kafka-acls\\.sh(?<arguments>(?:.*\\\\\n)*.*)$", Pattern.MULTILINE);
 
     private static final KafkaUsers USERS = new KafkaUsers("admin", Map.of("admin", "a", "writer", "w", "reader", "r"));
     private static final String PREFIX = "understudy";
@@ -98,8 +105,7 @@ final class KafkaPrivilegesIT {
 
     @Test
     void withThemItWritesAndReadsAndWithoutOneItSaysWhatItLacks() throws Exception {
-        grant(WRITER);
-        grant(READER);
+        grantAsTheReadmeSays();
         try (TestClient source = TestClient.of(SOURCE.cluster().leader())) {
             source.put("/a", "1");
             String topic = PREFIX + "-all";
@@ -125,31 +131,25 @@ final class KafkaPrivilegesIT {
         }
     }
 
-    @Test
-    void theReadmeGrantsTheSame() throws Exception {
-        String readme = Files.readString(Path.of("README.md")).replaceAll("\\\\\\s+", "");
-        assertThat(readme)
-                .contains(
-                        "--allow-principal User:writer " + operations(WRITER, ResourceType.TOPIC)
-                                + " --resource-pattern-type prefixed --topic " + PREFIX,
-                        "--allow-principal User:writer " + operations(WRITER, ResourceType.TRANSACTIONAL_ID)
-                                + " --resource-pattern-type prefixed --transactional-id " + TRANSACTIONS,
-                        "--allow-principal User:reader " + operations(READER, ResourceType.TOPIC)
-                                + " --resource-pattern-type prefixed --topic " + PREFIX);
-    }
-
-    private static String operations(List<AclBinding> rules, ResourceType type) {
-        return rules.stream()
-                .filter(rule -> rule.pattern().resourceType() == type)
-                .map(rule -> "--operation "
-                        + switch (rule.entry().operation()) {
-                            case CREATE -> "Create";
-                            case WRITE -> "Write";
-                            case READ -> "Read";
-                            case DESCRIBE_CONFIGS -> "DescribeConfigs";
-                            default -> throw new AssertionError(rule);
-                        })
-                .collect(Collectors.joining(" "));
+    /** Runs the commands that it prints. */
+    private static void grantAsTheReadmeSays() throws Exception {
+        Matcher commands = GRANTS.matcher(Files.readString(Path.of("README.md")));
+        while (commands.find()) {
+            List<String> arguments = new ArrayList<>(List.of(commands.group("arguments")
+                    .replace("\\\n", "")
+                    .replace("$KAFKA", kafka.bootstrapServers())
+                    .strip()
+                    .split("\\s+")));
+            arguments.addAll(List.of("--command-config", file("admin").toString()));
+            Process command = JavaPrograms.ofKafka(
+                            "org.apache.kafka.tools.AclCommand", arguments, folder.resolve("log"))
+                    .redirectOutput(folder.resolve("granted").toFile())
+                    .start();
+            assertThat(command.waitFor()).as(arguments.toString()).isZero();
+        }
+        assertThat(admin.describeAcls(AclBindingFilter.ANY).values().get())
+                .containsExactlyInAnyOrderElementsOf(
+                        Stream.concat(WRITER.stream(), READER.stream()).toList());
     }
 
     private static void failsWithout(AclBinding missing, MirrorSettings.Mirror settings) throws Exception {

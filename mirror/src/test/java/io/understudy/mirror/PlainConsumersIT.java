@@ -7,14 +7,15 @@ import static org.awaitility.Awaitility.await;
 
 import io.understudy.local.junit.KafkaExtension;
 import io.understudy.mirror.example.ReadTopic;
+import io.understudy.mirror.fixture.JavaPrograms;
 import io.understudy.mirror.fixture.Mirrors;
 import io.understudy.mirror.fixture.SourceAndTarget;
 import io.understudy.mirror.fixture.TestClient;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
-import java.util.stream.Stream;
 import org.assertj.core.api.ThrowingConsumer;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -53,16 +54,13 @@ final class PlainConsumersIT {
         String code = Files.readString(Path.of("src/test/java/io/understudy/mirror/example/ReadTopic.java"));
         assertThat(Files.readString(README))
                 .contains(code.substring(code.indexOf("    public static void main"), code.lastIndexOf("}")));
-        whileReading(
-                Stream.of("-cp", System.getProperty("java.class.path"), ReadTopic.class.getName()),
-                Stream.of(KAFKA.bootstrapServers(), topic),
-                output -> {
-                    long put = source.put("greeting", "hello");
-                    long deleted = source.delete("greeting");
-                    await().atMost(PATIENCE).untilAsserted(() -> assertThat(output)
-                            .content()
-                            .contains(put + ": greeting = hello\n", deleted + ": greeting is gone\n"));
-                });
+        whileReading(JavaPrograms.ofTests(ReadTopic.class, List.of(KAFKA.bootstrapServers(), topic)), output -> {
+            long put = source.put("greeting", "hello");
+            long deleted = source.delete("greeting");
+            await().atMost(PATIENCE).untilAsserted(() -> assertThat(output)
+                    .content()
+                    .contains(put + ": greeting = hello\n", deleted + ": greeting is gone\n"));
+        });
     }
 
     @Test
@@ -73,14 +71,11 @@ final class PlainConsumersIT {
                 .replace("\\\n", "")
                 .replace("127.0.0.1:29092", KAFKA.bootstrapServers())
                 .replace("--topic understudy", "--topic " + topic);
-        // What the script of that name runs.
-        Stream<String> program = Stream.of(
-                "-Dlogback.configurationFile=" + System.getProperty("logback.configurationFile"),
-                "-Dtest.log=" + folder.resolve("log"),
-                "-cp",
-                System.getProperty("understudy.kafka.lib") + "/*",
-                "org.apache.kafka.tools.consumer.ConsoleConsumer");
-        whileReading(program, Stream.of(arguments.strip().split("\\s+")), output -> {
+        ProcessBuilder consumer = JavaPrograms.ofKafka(
+                "org.apache.kafka.tools.consumer.ConsoleConsumer",
+                List.of(arguments.strip().split("\\s+")),
+                folder.resolve("log"));
+        whileReading(consumer, output -> {
             long put = source.put("greeting", "hello");
             for (String record : block.group("records").lines().toList()) {
                 await().atMost(PATIENCE)
@@ -103,16 +98,10 @@ final class PlainConsumersIT {
                 + "\\s*$";
     }
 
-    /** Does that while a Java program with these arguments runs; it is told the file that has what is printed. */
-    private void whileReading(Stream<String> program, Stream<String> arguments, ThrowingConsumer<Path> script)
-            throws Exception {
+    /** Does that while a consumer runs; it is told the file that has what is printed. */
+    private void whileReading(ProcessBuilder consumer, ThrowingConsumer<Path> script) throws Exception {
         Path output = folder.resolve(topic);
-        Stream<String> java = Stream.of(
-                Path.of(System.getProperty("java.home"), "bin", "java").toString());
-        ProcessBuilder consumer = new ProcessBuilder(
-                        Stream.concat(java, Stream.concat(program, arguments)).toList())
-                .redirectErrorStream(true)
-                .redirectOutput(output.toFile());
+        consumer.redirectOutput(output.toFile());
         try (MirrorProcess mirror = Mirrors.kafka(CLUSTERS.source(), KAFKA.bootstrapServers(), topic)) {
             awaitCaughtUp(mirror, source);
             Process running = consumer.start();
