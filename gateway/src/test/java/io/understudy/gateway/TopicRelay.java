@@ -1,5 +1,7 @@
 package io.understudy.gateway;
 
+import static org.awaitility.Awaitility.await;
+
 import com.google.protobuf.ByteString;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import io.understudy.etcd.EtcdCluster;
@@ -50,6 +52,7 @@ final class TopicRelay implements FeedConsumer, AutoCloseable {
     private static final TopicOrigin ORIGIN = new TopicOrigin(1, TopicScope.all(), 1);
 
     private static final Duration POLL = Duration.ofMillis(20);
+    private static final Duration LEAVING = Duration.ofSeconds(60);
 
     private final EtcdCluster cluster;
     private final EtcdFeedSource source;
@@ -59,6 +62,7 @@ final class TopicRelay implements FeedConsumer, AutoCloseable {
     private final Thread thread = new Thread(this::run, "topic-relay");
     private volatile boolean closed;
     private volatile boolean away;
+    private volatile boolean gone;
     private volatile boolean quiet;
     private volatile @Nullable Throwable failure;
     private Revision complete = Revision.ZERO;
@@ -86,9 +90,10 @@ final class TopicRelay implements FeedConsumer, AutoCloseable {
         thread.start();
     }
 
-    /** Neither commits nor heartbeats are written until it is back, which then begins with a snapshot. */
+    /** From then on neither commits nor heartbeats are written until it is back, which then begins with a snapshot. */
     void leave() {
         away = true;
+        await().atMost(LEAVING).until(() -> gone);
     }
 
     void comeBack() {
@@ -122,8 +127,10 @@ final class TopicRelay implements FeedConsumer, AutoCloseable {
         try {
             while (!closed) {
                 if (away) {
+                    gone = true;
                     LockSupport.parkNanos(POLL.toNanos());
                 } else {
+                    gone = false;
                     relay();
                 }
             }
