@@ -4,8 +4,6 @@ import io.etcd.jetcd.api.AuthGrpc;
 import io.etcd.jetcd.api.AuthRoleGetRequest;
 import io.etcd.jetcd.api.AuthRoleGetResponse;
 import io.etcd.jetcd.api.AuthUserGetRequest;
-import io.etcd.jetcd.api.AuthUserListRequest;
-import io.etcd.jetcd.api.AuthUserListResponse;
 import io.etcd.jetcd.api.Permission;
 import io.grpc.CallOptions;
 import io.grpc.MethodDescriptor;
@@ -14,6 +12,7 @@ import io.grpc.stub.ClientCalls;
 import io.grpc.stub.StreamObserver;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.Timer;
+import io.understudy.etcd.AuthStatus;
 import io.understudy.etcd.Duty;
 import io.understudy.etcd.Endpoint;
 import io.understudy.etcd.EtcdCluster;
@@ -36,16 +35,6 @@ final class SourceRoles implements RoleSource {
     private static final String NO_USER = "etcdserver: user name not found";
     private static final String NO_ROLE = "etcdserver: role name not found";
 
-    /** Of {@code AuthStatusResponse}, which jetcd's messages lack. */
-    private static final int AUTH_REVISION = 3;
-
-    /** Its request is empty, like that for a list, whose answer keeps the fields that it doesn't know. */
-    private static final MethodDescriptor<AuthUserListRequest, AuthUserListResponse> AUTH_STATUS =
-            AuthGrpc.getUserListMethod().toBuilder()
-                    .setFullMethodName("etcdserverpb.Auth/AuthStatus")
-                    .setSchemaDescriptor(null)
-                    .build();
-
     private final EtcdCluster source;
     private final Timer answered;
     private final Timer failed;
@@ -65,12 +54,8 @@ final class SourceRoles implements RoleSource {
 
     @Override
     public CompletableFuture<Long> revision() {
-        return ask(AUTH_STATUS, AuthUserListRequest.getDefaultInstance()).thenApply(answer -> {
-            List<Long> revision =
-                    answer.getUnknownFields().getField(AUTH_REVISION).getVarintList();
-            // Zero is left out.
-            return revision.isEmpty() ? 0L : revision.get(revision.size() - 1);
-        });
+        return ask(AuthStatus.METHOD, AuthStatus.request())
+                .thenApply(answer -> AuthStatus.of(answer).revision());
     }
 
     @Override

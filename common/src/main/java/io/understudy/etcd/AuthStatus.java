@@ -1,0 +1,45 @@
+package io.understudy.etcd;
+
+import com.google.protobuf.UnknownFieldSet;
+import io.etcd.jetcd.api.AuthGrpc;
+import io.etcd.jetcd.api.AuthUserListRequest;
+import io.etcd.jetcd.api.AuthUserListResponse;
+import io.grpc.MethodDescriptor;
+import java.util.List;
+
+/**
+ * Whether a cluster's authentication is enabled, and the revision of its users and roles, which each change of them raises.
+ * jetcd's messages lack the call: its request is empty, like that for a list of users, whose answer keeps the fields that it
+ * doesn't know.
+ */
+public record AuthStatus(boolean enabled, long revision) {
+
+    /** Of {@code AuthStatusResponse}. */
+    private static final int ENABLED = 2;
+
+    private static final int AUTH_REVISION = 3;
+
+    /** The call; whoever makes it needs the role {@code root} where authentication is enabled. */
+    public static final MethodDescriptor<AuthUserListRequest, AuthUserListResponse> METHOD =
+            AuthGrpc.getUserListMethod().toBuilder()
+                    .setFullMethodName("etcdserverpb.Auth/AuthStatus")
+                    .setSchemaDescriptor(null)
+                    .build();
+
+    /** What {@link #METHOD} is called with. */
+    public static AuthUserListRequest request() {
+        return AuthUserListRequest.getDefaultInstance();
+    }
+
+    /** What {@link #METHOD} answered. */
+    public static AuthStatus of(AuthUserListResponse answer) {
+        return new AuthStatus(last(answer, ENABLED) != 0, last(answer, AUTH_REVISION));
+    }
+
+    private static long last(AuthUserListResponse answer, int field) {
+        UnknownFieldSet fields = answer.getUnknownFields();
+        List<Long> values = fields.getField(field).getVarintList();
+        // Zero is left out.
+        return values.isEmpty() ? 0 : values.get(values.size() - 1);
+    }
+}
