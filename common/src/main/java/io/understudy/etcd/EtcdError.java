@@ -34,6 +34,12 @@ public enum EtcdError {
     OLD_AUTH_REVISION(Remedy.LATER, "etcdserver: revision of auth store is old"),
     LOGIN_FAILED(Remedy.FATAL, "etcdserver: authentication failed, invalid user ID or password"),
     AUTH_NOT_ENABLED(Remedy.FATAL, "etcdserver: authentication is not enabled"),
+    USER_EXISTS(Remedy.CALLERS_FAULT, "etcdserver: user name already exists"),
+    USER_NOT_FOUND(Remedy.CALLERS_FAULT, "etcdserver: user name not found"),
+    ROLE_EXISTS(Remedy.CALLERS_FAULT, "etcdserver: role name already exists"),
+    ROLE_NOT_FOUND(Remedy.CALLERS_FAULT, "etcdserver: role name not found"),
+    ROLE_NOT_GRANTED(Remedy.CALLERS_FAULT, "etcdserver: role is not granted to the user"),
+    PERMISSION_NOT_GRANTED(Remedy.CALLERS_FAULT, "etcdserver: permission is not granted to the role"),
     USER_EMPTY(Remedy.FATAL, "etcdserver: user name is empty"),
     CORRUPT(Remedy.FATAL, "etcdserver: corrupt cluster"),
     /** None of the above. */

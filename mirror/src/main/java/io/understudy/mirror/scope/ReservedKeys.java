@@ -19,6 +19,11 @@ public final class ReservedKeys {
     /** Where a cluster stores the homes of what is mirrored from it and into it. */
     public static final KeyRange HOMES = KeyRange.prefix(HOMES_PREFIX);
 
+    private static final ByteString FREEZES_PREFIX = PREFIX.concat(ByteString.copyFromUtf8("freeze/"));
+
+    /** Where a cluster stores which mirrors' hand-overs have withdrawn permissions in it that are to be granted again. */
+    public static final KeyRange FREEZES = KeyRange.prefix(FREEZES_PREFIX);
+
     /** Where all mirrors keep theirs. */
     public static final KeyRange CHECKPOINTS = KeyRange.prefix(MIRRORS);
 
@@ -64,6 +69,11 @@ public final class ReservedKeys {
     /** Where a cluster stores which cluster the keys of a mirror are written in by their owners. */
     public static ByteString home(String mirror) {
         return HOMES_PREFIX.concat(ByteString.copyFromUtf8(mirror));
+    }
+
+    /** Where a cluster stores, while it is so, that the hand-over of a mirror has withdrawn permissions in it. */
+    public static ByteString freeze(String mirror) {
+        return FREEZES_PREFIX.concat(ByteString.copyFromUtf8(mirror));
     }
 
     /** Whether a mirror's checkpoint is stored there. */

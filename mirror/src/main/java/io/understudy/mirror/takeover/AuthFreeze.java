@@ -1,13 +1,19 @@
 package io.understudy.mirror.takeover;
 
+import com.google.protobuf.ByteString;
 import io.etcd.jetcd.api.AuthGrpc;
 import io.etcd.jetcd.api.AuthRoleGetRequest;
 import io.etcd.jetcd.api.AuthRoleGrantPermissionRequest;
 import io.etcd.jetcd.api.AuthRoleListRequest;
 import io.etcd.jetcd.api.AuthRoleRevokePermissionRequest;
 import io.etcd.jetcd.api.AuthenticateRequest;
+import io.etcd.jetcd.api.DeleteRangeRequest;
 import io.etcd.jetcd.api.Permission;
+import io.etcd.jetcd.api.PutRequest;
+import io.etcd.jetcd.api.RequestOp;
+import io.etcd.jetcd.api.TxnRequest;
 import io.understudy.mirror.scope.MirrorScope;
+import io.understudy.mirror.scope.ReservedKeys;
 import io.understudy.vocabulary.KeyRange;
 import java.util.ArrayList;
 import java.util.List;
@@ -15,8 +21,11 @@ import java.util.List;
 /**
  * Freezes by withdrawing from all roles what lets them write the mirrored range. Permissions are checked when a write is
  * applied, so none that comes after it in the log slips through. Users with the role root are not held up.
+ *
+ * <p>A mark in the source, from before anything is withdrawn until it is all granted again, tells whoever copies roles from
+ * there that they are not what they are meant to be, see {@link ReservedKeys#FREEZES}.
  */
-record AuthFreeze(PatientCalls source, MirrorScope scope) implements Freeze {
+record AuthFreeze(PatientCalls source, MirrorScope scope, String mirror) implements Freeze {
 
     private static final String NOT_ENABLED = "etcdserver: authentication is not enabled";
 
@@ -50,6 +59,11 @@ record AuthFreeze(PatientCalls source, MirrorScope scope) implements Freeze {
 
     @Override
     public void raise(Journal journal) {
+        mark(RequestOp.newBuilder()
+                .setRequestPut(PutRequest.newBuilder()
+                        .setKey(ReservedKeys.freeze(mirror))
+                        .setValue(ByteString.copyFromUtf8(journal.writer())))
+                .build());
         for (Grant grant : journal.withdrawn()) {
             if (grant.type() == Permission.Type.READWRITE) {
                 grant(grant.of(Permission.Type.READ));
@@ -72,6 +86,15 @@ record AuthFreeze(PatientCalls source, MirrorScope scope) implements Freeze {
     @Override
     public void lift(Journal journal) {
         journal.withdrawn().forEach(this::grant);
+        mark(RequestOp.newBuilder()
+                .setRequestDeleteRange(DeleteRangeRequest.newBuilder().setKey(ReservedKeys.freeze(mirror)))
+                .build());
+    }
+
+    private void mark(RequestOp operation) {
+        var unused = source.txn(
+                "the mark of withdrawn permissions",
+                TxnRequest.newBuilder().addSuccess(operation).build());
     }
 
     /** Asked by what is said to somebody whom nobody knows: jetcd's messages lack the call for it. */

@@ -21,7 +21,7 @@ sealed interface Freeze permits AlarmFreeze, AuthFreeze, NoFreeze {
     static Freeze of(FreezeMode mode, Parties parties) {
         return switch (mode) {
             case ALARM -> new AlarmFreeze(parties.source());
-            case AUTH -> new AuthFreeze(parties.source(), parties.scope());
+            case AUTH -> new AuthFreeze(parties.source(), parties.scope(), parties.mirror());
             case NONE -> new NoFreeze();
         };
     }
