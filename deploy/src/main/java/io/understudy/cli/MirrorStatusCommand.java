@@ -5,6 +5,7 @@ import io.understudy.mirror.status.StatusClient;
 import io.understudy.report.TextTable;
 import java.io.PrintWriter;
 import java.net.URI;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
@@ -82,6 +83,10 @@ final class MirrorStatusCommand implements Callable<Integer> {
                     mirror.target(),
                     mirror.reason());
         }
-        return table.lines();
+        List<String> lines = new ArrayList<>(table.lines());
+        for (MirrorLine mirror : mirrors) {
+            mirror.auth().forEach(line -> lines.add(mirror.name() + " auth: " + line));
+        }
+        return lines;
     }
 }

@@ -98,11 +98,11 @@ final class ImportRulesTest {
             .gateway.page
 
             .mirror             .vocabulary .feed .kafka .etcd .config .metrics .tls com.google.protobuf io.micrometer
-            .mirror             org.slf4j
+            .mirror             io.etcd.jetcd.api org.slf4j
             .mirror.takeover    .mirror .vocabulary .etcd .feed.etcd com.fasterxml.jackson com.google.protobuf
             .mirror.takeover    io.etcd.jetcd.api io.grpc io.micrometer org.slf4j
             .mirror.status      .health .metrics .mirror.pipeline .mirror.checkpoint .mirror.revisions .mirror.verify .vocabulary
-            .mirror.status      .tls com.fasterxml.jackson com.google.protobuf com.sun.net.httpserver javax.net.ssl org.slf4j
+            .mirror.status      .mirror.auth .tls com.fasterxml.jackson com.google.protobuf com.sun.net.httpserver javax.net.ssl org.slf4j
             .mirror.pipeline    .mirror.metrics .mirror.sink .mirror.active .mirror.checkpoint .vocabulary .feed .etcd .metrics
             .mirror.pipeline    io.micrometer org.slf4j
             .mirror.active      .metrics .mirror.metrics .mirror.call .mirror.scope .etcd com.google.protobuf io.etcd.jetcd.api io.micrometer
@@ -120,6 +120,8 @@ final class ImportRulesTest {
             .mirror.revisions   io.etcd.jetcd.api org.slf4j
             .mirror.lease       .metrics .mirror.metrics .mirror.call .mirror.sink .mirror.checkpoint .mirror.scope .vocabulary .feed .etcd
             .mirror.lease       com.google.protobuf io.etcd.jetcd.api io.micrometer org.slf4j
+            .mirror.auth        .metrics .mirror.metrics .mirror.call .mirror.scope .vocabulary .etcd .config com.google.protobuf
+            .mirror.auth        io.etcd.jetcd.api io.grpc io.micrometer org.slf4j
             .mirror.home        .mirror.checkpoint .mirror.scope .vocabulary com.fasterxml.jackson com.google.protobuf
             .mirror.checkpoint  .mirror.scope .vocabulary com.fasterxml.jackson com.google.protobuf
             .mirror.metrics     .metrics

@@ -1,10 +1,13 @@
 package io.understudy.mirror;
 
+import io.etcd.jetcd.api.Compare;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.understudy.etcd.EtcdCluster;
 import io.understudy.feed.FeedKind;
 import io.understudy.mirror.active.ActiveLease;
 import io.understudy.mirror.active.ActiveRole;
+import io.understudy.mirror.auth.AuthCopy;
+import io.understudy.mirror.auth.AuthMode;
 import io.understudy.mirror.etcd.EtcdSink;
 import io.understudy.mirror.lease.LeaseMetrics;
 import io.understudy.mirror.lease.LeasedSink;
@@ -19,6 +22,7 @@ import io.understudy.mirror.sink.Sink;
 import io.understudy.mirror.sink.SinkListener;
 import io.understudy.mirror.verify.BackgroundVerification;
 import io.understudy.mirror.verify.Repair;
+import java.util.Optional;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
@@ -79,6 +83,7 @@ final class EtcdMirror {
         return new EtcdUpkeep(
                 mirror.name(),
                 verification(),
+                auth(synced),
                 new TargetCompaction(mirror.name(), target, etcd.compactAfter()),
                 new RevisionMap(new CheckpointHistory(mirror.name(), target)),
                 synced);
@@ -97,6 +102,19 @@ final class EtcdMirror {
         };
         return new BackgroundVerification(
                 MirrorQuestions.sides(mirror, from, etcd, cluster, target), etcd.verify(), repair, meters);
+    }
+
+    private @Nullable AuthCopy auth(BooleanSupplier synced) {
+        EtcdCluster cluster = source.cluster();
+        if (cluster == null || etcd.auth().mode() == AuthMode.NONE) {
+            return null;
+        }
+        return new AuthCopy(mirror.name(), etcd.auth(), cluster, target, synced, this::epoch, meters);
+    }
+
+    private Optional<Compare> epoch() {
+        EtcdSink sink = writing.get();
+        return sink == null ? Optional.empty() : sink.epochIfBegun();
     }
 
     private Sink sink(SinkListener listener) {

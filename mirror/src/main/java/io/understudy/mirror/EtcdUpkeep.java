@@ -1,10 +1,12 @@
 package io.understudy.mirror;
 
+import io.understudy.mirror.auth.AuthCopy;
 import io.understudy.mirror.pipeline.MirrorReport;
 import io.understudy.mirror.revisions.RevisionMap;
 import io.understudy.mirror.revisions.TargetCompaction;
 import io.understudy.mirror.status.MirrorShown;
 import io.understudy.mirror.verify.BackgroundVerification;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
@@ -22,6 +24,7 @@ final class EtcdUpkeep implements AutoCloseable {
 
     private final String mirror;
     private final @Nullable BackgroundVerification verification;
+    private final @Nullable AuthCopy auth;
     private final TargetCompaction compaction;
     private final RevisionMap revisions;
     private final BooleanSupplier active;
@@ -29,16 +32,19 @@ final class EtcdUpkeep implements AutoCloseable {
 
     /**
      * @param verification null for none
+     * @param auth what copies roles and users; null for none
      * @param active whether this process mirrors, and the target is whole
      */
     EtcdUpkeep(
             String mirror,
             @Nullable BackgroundVerification verification,
+            @Nullable AuthCopy auth,
             TargetCompaction compaction,
             RevisionMap revisions,
             BooleanSupplier active) {
         this.mirror = mirror;
         this.verification = verification;
+        this.auth = auth;
         this.compaction = compaction;
         this.revisions = revisions;
         this.active = active;
@@ -48,6 +54,9 @@ final class EtcdUpkeep implements AutoCloseable {
 
     void start() {
         thread.start();
+        if (auth != null) {
+            auth.start();
+        }
     }
 
     /** What translates the mirror's revisions. Any thread. */
@@ -61,13 +70,21 @@ final class EtcdUpkeep implements AutoCloseable {
                 report,
                 verification == null ? null : verification.status(),
                 compaction.compacted().value(),
+                auth == null ? null : auth.report(),
                 warnings());
     }
 
     /** What an operator should know. Any thread. */
     List<String> warnings() {
+        List<String> warnings = new ArrayList<>();
         String warning = compaction.warning();
-        return warning == null ? List.of() : List.of(warning);
+        if (warning != null) {
+            warnings.add(warning);
+        }
+        if (auth != null) {
+            warnings.addAll(auth.report().warnings());
+        }
+        return warnings;
     }
 
     private void run() {
@@ -102,6 +119,9 @@ final class EtcdUpkeep implements AutoCloseable {
     @Override
     public void close() {
         thread.interrupt();
+        if (auth != null) {
+            auth.close();
+        }
         try {
             thread.join(CLOSE_MILLIS);
         } catch (InterruptedException e) {

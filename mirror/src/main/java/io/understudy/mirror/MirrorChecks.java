@@ -5,6 +5,9 @@ import io.understudy.config.Configuration;
 import io.understudy.config.Setting;
 import io.understudy.feed.kafka.KafkaFeedOptions;
 import io.understudy.kafka.KafkaSettings;
+import io.understudy.mirror.auth.AuthMode;
+import io.understudy.mirror.auth.AuthOptions;
+import io.understudy.mirror.auth.PasswordFile;
 import io.understudy.mirror.etcd.EtcdSinkOptions;
 import io.understudy.mirror.lease.LeaseMode;
 import io.understudy.mirror.verify.ForeignWrites;
@@ -26,6 +29,8 @@ final class MirrorChecks {
             each(MirrorChecks::requireOneTarget),
             each(MirrorChecks::requireWhatTopicsTell),
             each(MirrorChecks::requireNamesAsTheyAreInTopics),
+            each(MirrorChecks::requireWhatGrantsAreFor),
+            each(MirrorChecks::requirePasswords),
             MirrorChecks::requireTopicsOfTheirOwn);
 
     private MirrorChecks() {}
@@ -128,6 +133,43 @@ final class MirrorChecks {
                             MirrorConfiguration.RENAME_TO,
                             "is " + to + ", but in Kafka keys keep their names"));
         }
+    }
+
+    private static void requireWhatGrantsAreFor(Configuration mirror, Check.Report report) {
+        Configuration etcd = mirror.at("target.etcd");
+        if (etcd.get(AuthOptions.MODE) != AuthMode.COPY) {
+            return;
+        }
+        if (isIntoKafka(mirror) || isFromKafka(mirror)) {
+            report.problem(
+                    etcd,
+                    AuthOptions.MODE,
+                    "is copy, but " + (isIntoKafka(mirror) ? "the target" : "the source")
+                            + " is Kafka: topics don't tell roles and users; allowed is none");
+        }
+        mirror.find(MirrorConfiguration.RENAME_TO)
+                .ifPresent(to -> report.problem(
+                        etcd,
+                        AuthOptions.MODE,
+                        "is copy, and " + MirrorConfiguration.RENAME_TO.key() + " is " + to
+                                + ": grants name keys as the source does; allowed is none, or copy without "
+                                + MirrorConfiguration.RENAME_TO.key()));
+    }
+
+    private static void requirePasswords(Configuration mirror, Check.Report report) {
+        Configuration etcd = mirror.at("target.etcd");
+        etcd.find(AuthOptions.PASSWORDS).ifPresent(file -> {
+            if (etcd.get(AuthOptions.MODE) != AuthMode.COPY) {
+                report.problem(
+                        etcd, AuthOptions.PASSWORDS, "is " + file + ", but auth is none, so that no user is copied");
+                return;
+            }
+            try {
+                PasswordFile.require(file);
+            } catch (IllegalArgumentException e) {
+                report.problem(etcd, AuthOptions.PASSWORDS, "can't be used: " + e.getMessage());
+            }
+        });
     }
 
     private static void requireTopicsOfTheirOwn(Configuration all, Check.Report report) {

@@ -9,6 +9,7 @@ import io.understudy.etcd.EtcdSettings;
 import io.understudy.feed.etcd.EtcdFeedOptions;
 import io.understudy.feed.kafka.KafkaFeedOptions;
 import io.understudy.kafka.KafkaSettings;
+import io.understudy.mirror.auth.AuthOptions;
 import io.understudy.mirror.etcd.EtcdSinkOptions;
 import io.understudy.mirror.kafka.KafkaSinkOptions;
 import io.understudy.mirror.scope.MirrorScope;
@@ -82,6 +83,7 @@ public final class MirrorConfiguration {
                     Setting.under(EACH + ".target.etcd", EtcdSinkOptions.ROWS),
                     Setting.under(EACH + ".target.etcd", VerifyOptions.ROWS),
                     Setting.under(EACH + ".target.etcd", List.of(COMPACT_AFTER, ACTIVE_TTL)),
+                    Setting.under(EACH + ".target.etcd", AuthOptions.ROWS),
                     Setting.under(EACH + ".target.kafka", optional(KafkaSettings.ROWS)),
                     Setting.under(EACH + ".target.kafka", KafkaSinkOptions.ROWS))
             .flatMap(List::stream)
@@ -156,7 +158,8 @@ public final class MirrorConfiguration {
                     EtcdSinkOptions.from(etcd),
                     VerifyOptions.from(etcd),
                     etcd.find(COMPACT_AFTER).orElse(null),
-                    etcd.get(ACTIVE_TTL));
+                    etcd.get(ACTIVE_TTL),
+                    AuthOptions.from(etcd));
         }
         return new MirrorSettings.Target.Kafka(KafkaSinkOptions.from(mirror.at("target.kafka")));
     }

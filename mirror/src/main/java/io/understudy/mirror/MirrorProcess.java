@@ -184,7 +184,7 @@ public final class MirrorProcess implements AutoCloseable {
 
         private MirrorShown mirror(MirrorReport report) {
             EtcdUpkeep upkeep = upkeeps.get(report.mirror());
-            return upkeep == null ? new MirrorShown(report, null, 0, List.of()) : upkeep.shown(report);
+            return upkeep == null ? new MirrorShown(report, null, 0, null, List.of()) : upkeep.shown(report);
         }
 
         @Override

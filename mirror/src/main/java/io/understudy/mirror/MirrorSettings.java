@@ -4,6 +4,7 @@ import io.understudy.etcd.EtcdSettings;
 import io.understudy.feed.etcd.EtcdFeedOptions;
 import io.understudy.feed.kafka.KafkaFeedOptions;
 import io.understudy.kafka.KafkaSettings;
+import io.understudy.mirror.auth.AuthOptions;
 import io.understudy.mirror.etcd.EtcdSinkOptions;
 import io.understudy.mirror.kafka.KafkaSinkOptions;
 import io.understudy.mirror.scope.MirrorScope;
@@ -80,18 +81,25 @@ public record MirrorSettings(InetSocketAddress status, ListenerSecurity security
          *
          * @param compactAfter how long the target's history is kept before the mirror compacts it; null for not at all
          * @param activeTtl after how long another process may take over from one that is silent
+         * @param auth what becomes of the source's roles and users
          */
         record Etcd(
                 EtcdSettings cluster,
                 EtcdSinkOptions options,
                 VerifyOptions verify,
                 @Nullable Duration compactAfter,
-                Duration activeTtl)
+                Duration activeTtl,
+                AuthOptions auth)
                 implements Target {
 
             /** With the configuration's defaults for the rest. */
             public static Etcd of(EtcdSettings cluster, EtcdSinkOptions options) {
-                return new Etcd(cluster, options, VerifyOptions.DEFAULTS, null, ACTIVE_TTL);
+                return new Etcd(cluster, options, VerifyOptions.DEFAULTS, null, ACTIVE_TTL, AuthOptions.DEFAULTS);
+            }
+
+            /** The same, with that for roles and users. */
+            public Etcd with(AuthOptions other) {
+                return new Etcd(cluster, options, verify, compactAfter, activeTtl, other);
             }
 
             /** The configuration's default. */

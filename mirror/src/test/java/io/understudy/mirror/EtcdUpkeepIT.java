@@ -9,6 +9,7 @@ import static org.awaitility.Awaitility.await;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.google.protobuf.ByteString;
+import io.understudy.mirror.auth.AuthOptions;
 import io.understudy.mirror.etcd.EtcdSinkOptions;
 import io.understudy.mirror.fixture.Mirrors;
 import io.understudy.mirror.fixture.SourceAndTarget;
@@ -161,6 +162,7 @@ final class EtcdUpkeepIT {
                         EtcdSinkOptions.DEFAULTS,
                         verify,
                         null,
-                        MirrorSettings.Target.Etcd.ACTIVE_TTL)));
+                        MirrorSettings.Target.Etcd.ACTIVE_TTL,
+                        AuthOptions.DEFAULTS)));
     }
 }

@@ -7,6 +7,8 @@ import io.understudy.config.ConfigurationException;
 import io.understudy.config.SettingsText;
 import io.understudy.feed.kafka.KafkaFeedOptions;
 import io.understudy.kafka.KafkaSettings;
+import io.understudy.mirror.auth.AuthMode;
+import io.understudy.mirror.auth.AuthOptions;
 import io.understudy.mirror.etcd.ForeignKeys;
 import io.understudy.mirror.scope.MirrorScope;
 import io.understudy.tls.TlsFiles;
@@ -14,6 +16,7 @@ import java.io.IOException;
 import java.net.URI;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -170,6 +173,66 @@ final class MirrorConfigurationTest {
                 .hasMessageContaining("mirrors.on.target.kafka.bootstrapServers is given, and"
                         + " source.kafka.bootstrapServers as well; topics are copied to another Kafka by Kafka's own"
                         + " MirrorMaker");
+    }
+
+    @Test
+    void refusesToCopyRolesAndUsersWhereTheyMeanSomethingElseOrNothing() {
+        assertThatThrownBy(() -> load("""
+                mirrors:
+                  renamed:
+                    include: /a/
+                    rename: {from: /a/, to: /b/}
+                    source: {endpoints: http://127.0.0.1:1}
+                    target: {etcd: {endpoints: http://127.0.0.1:2, auth: copy}}
+                  from:
+                    source: {kafka: {bootstrapServers: "127.0.0.1:3", topic: t}}
+                    target: {etcd: {endpoints: http://127.0.0.1:2, auth: copy}}
+                  into:
+                    source: {endpoints: http://127.0.0.1:1}
+                    target: {etcd: {auth: copy}, kafka: {bootstrapServers: "127.0.0.1:3", topic: t}}
+                """))
+                .isInstanceOf(ConfigurationException.class)
+                .hasMessageContaining(
+                        "mirrors.renamed.target.etcd.auth is copy, and rename.to is /b/: grants name keys as"
+                                + " the source does; allowed is none, or copy without rename.to")
+                .hasMessageContaining("mirrors.from.target.etcd.auth is copy, but the source is Kafka")
+                .hasMessageContaining("mirrors.into.target.etcd.auth is copy, but the target is Kafka");
+    }
+
+    @Test
+    void copiesRolesAndUsersOfAPartOfTheKeys() throws IOException {
+        MirrorSettings settings = load("""
+                mirrors:
+                  dr:
+                    include: /a/
+                    exclude: /a/b/
+                    source: {endpoints: http://127.0.0.1:1}
+                    target: {etcd: {endpoints: http://127.0.0.1:2, auth: copy, authInterval: 30s}}
+                """);
+        assertThat(settings.mirrors().get(0).target())
+                .isInstanceOfSatisfying(MirrorSettings.Target.Etcd.class, etcd -> assertThat(etcd.auth())
+                        .isEqualTo(
+                                new AuthOptions(AuthMode.COPY, null, Duration.ofSeconds(30), Duration.ofMinutes(5))));
+    }
+
+    @Test
+    void refusesPasswordsThatCanNotBeUsedWithoutShowingThem() throws IOException {
+        Path passwords = Files.writeString(folder.resolve("passwords"), "ann:secret\n");
+        assertThatThrownBy(() -> load("""
+                mirrors:
+                  dr:
+                    source: {endpoints: http://127.0.0.1:1}
+                    target: {etcd: {endpoints: http://127.0.0.1:2, auth: copy, authPasswords: %s}}
+                  off:
+                    source: {endpoints: http://127.0.0.1:1}
+                    target: {etcd: {endpoints: http://127.0.0.1:2, authPasswords: %s}}
+                """.formatted(passwords, passwords)))
+                .isInstanceOf(ConfigurationException.class)
+                .hasMessageContaining(
+                        "mirrors.dr.target.etcd.authPasswords can't be used: file " + passwords + " line 1: ")
+                .hasMessageContaining("mirrors.off.target.etcd.authPasswords is " + passwords + ", but auth is none")
+                .message()
+                .doesNotContain("secret");
     }
 
     @Test

@@ -19,6 +19,7 @@ import io.understudy.vocabulary.KeyValue;
 import io.understudy.vocabulary.Position;
 import io.understudy.vocabulary.Revision;
 import java.util.List;
+import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -185,6 +186,11 @@ public final class EtcdSink implements Sink {
     /** What transactions beside this sink's own compare, so that they land only while nobody else has taken the mirror over. */
     public Compare epoch() {
         return writer.epoch();
+    }
+
+    /** The same; empty while this sink has not taken the mirror over. Any thread. */
+    public Optional<Compare> epochIfBegun() {
+        return writer.epochIfBegun();
     }
 
     /**

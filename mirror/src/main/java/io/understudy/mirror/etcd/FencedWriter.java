@@ -10,6 +10,7 @@ import io.understudy.mirror.checkpoint.CorruptCheckpointException;
 import io.understudy.mirror.scope.ReservedKeys;
 import io.understudy.mirror.sink.SinkException;
 import java.util.List;
+import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -104,10 +105,16 @@ final class FencedWriter {
 
     /** What holds while nobody else has taken the mirror over. Any thread. */
     Compare epoch() {
+        return epochIfBegun().orElseThrow(() -> new IllegalStateException("a fence outside of an epoch"));
+    }
+
+    /** The same; empty before the epoch has begun. Any thread. */
+    Optional<Compare> epochIfBegun() {
         long begunAt = epochRevision;
-        if (begunAt == 0) {
-            throw new IllegalStateException("a fence outside of an epoch");
-        }
+        return begunAt == 0 ? Optional.empty() : Optional.of(epochOf(begunAt));
+    }
+
+    private Compare epochOf(long begunAt) {
         return Compare.newBuilder()
                 .setKey(epochKey)
                 .setTarget(Compare.CompareTarget.MOD)

@@ -58,6 +58,25 @@ public enum MirrorMeter implements Declared {
     LEASES_RESTORED(Metric.counter(
                     "understudy.mirror.leases.restored", "keys put back after their leases had run out in the target")
             .by("mirror", "its name")),
+    AUTH_CHANGES(Metric.counter(
+                    "understudy.mirror.auth.changes", "with auth: copy, roles, grants and users changed in the target")
+            .by("mirror", "its name")),
+    AUTH_COMPARISONS(
+            Metric.timer(
+                            "understudy.mirror.auth.comparisons",
+                            "with auth: copy, of all roles and users of both sides, changes included")
+                    .by("mirror", "its name")
+                    .by(
+                            "outcome",
+                            "ok, held (a hand-over has withdrawn permissions at the source), overtaken (to be made again), failed")),
+    AUTH_LEFT_ALONE(Metric.gauge(
+                    "understudy.mirror.auth.left.alone",
+                    "with auth: copy, the target's own roles and users that are named as some of the source's")
+            .by("mirror", "its name")),
+    AUTH_WITHOUT_PASSWORD(Metric.gauge(
+                    "understudy.mirror.auth.without.password",
+                    "with auth: copy, users in the target that the mirror has given no password")
+            .by("mirror", "its name")),
     VERIFY_KEYS(Metric.counter("understudy.mirror.verify.keys", "keys compared in the background")
             .by("mirror", "its name")),
     VERIFY_PASSES(Metric.counter("understudy.mirror.verify.passes", "times all keys were compared")

@@ -1,9 +1,12 @@
 package io.understudy.mirror.status;
 
+import java.util.List;
+
 /**
  * One mirror of a running process, as a line of a table; unknown values are {@code -}.
  *
  * @param isReady whether the target is known to be the source's state at a revision
+ * @param auth what is to be said of the copy of roles and users; empty where none are copied
  */
 public record MirrorLine(
         String name,
@@ -16,4 +19,10 @@ public record MirrorLine(
         String changesPerSecond,
         String differing,
         String reason,
-        boolean isReady) {}
+        boolean isReady,
+        List<String> auth) {
+
+    public MirrorLine {
+        auth = List.copyOf(auth);
+    }
+}

@@ -1,5 +1,6 @@
 package io.understudy.mirror.status;
 
+import io.understudy.mirror.auth.AuthReport;
 import io.understudy.mirror.pipeline.MirrorReport;
 import io.understudy.mirror.verify.VerifyStatus;
 import java.util.List;
@@ -10,10 +11,15 @@ import org.jspecify.annotations.Nullable;
  *
  * @param verification how the comparison with the source stands; null for a target that isn't compared
  * @param compactedRevision up to which of the target's revisions the mirror has compacted it; 0 if it hasn't
+ * @param auth how the copy of roles and users stands; null for none
  * @param warnings what an operator should know though the mirror works
  */
 public record MirrorShown(
-        MirrorReport report, @Nullable VerifyStatus verification, long compactedRevision, List<String> warnings) {
+        MirrorReport report,
+        @Nullable VerifyStatus verification,
+        long compactedRevision,
+        @Nullable AuthReport auth,
+        List<String> warnings) {
 
     public MirrorShown {
         warnings = List.copyOf(warnings);

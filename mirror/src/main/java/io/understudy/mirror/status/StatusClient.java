@@ -83,7 +83,8 @@ public final class StatusClient {
                         shown(mirror.path("changesPerSecond")),
                         shown(mirror.path("verification").path("differing")),
                         mirror.path("reason").asText(),
-                        mirror.path("ready").asBoolean()));
+                        mirror.path("ready").asBoolean(),
+                        AuthPage.lines(mirror.path("auth"))));
             }
         } catch (JsonProcessingException e) {
             throw new IOException("what was answered is no status of a mirror: " + e.getOriginalMessage(), e);

@@ -70,6 +70,7 @@ final class StatusPage {
         ObjectNode node = json(shown.report());
         node.set("verification", shown.verification() == null ? null : VerifyPage.json(shown.verification()));
         node.put("compactedRevision", shown.compactedRevision());
+        node.set("auth", shown.auth() == null ? null : AuthPage.json(shown.auth()));
         ArrayNode warnings = node.putArray("warnings");
         shown.warnings().forEach(warnings::add);
         return node;

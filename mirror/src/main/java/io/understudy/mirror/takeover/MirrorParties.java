@@ -5,6 +5,7 @@ import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import io.understudy.etcd.Credentials;
 import io.understudy.etcd.EtcdCluster;
 import io.understudy.mirror.MirrorSettings;
+import io.understudy.mirror.auth.AuthOptions;
 import io.understudy.mirror.etcd.EtcdSinkOptions;
 import io.understudy.mirror.etcd.ForeignKeys;
 import io.understudy.mirror.scope.MirrorScope;
@@ -79,7 +80,12 @@ public final class MirrorParties implements AutoCloseable {
                 new MirrorSettings.Source.Etcd(target.cluster(), source.feed(), source.marked()),
                 mirror.scope().reversed(),
                 new MirrorSettings.Target.Etcd(
-                        source.cluster(), backwardOptions(), target.verify(), null, target.activeTtl()));
+                        source.cluster(),
+                        backwardOptions(),
+                        target.verify(),
+                        null,
+                        target.activeTtl(),
+                        AuthOptions.DEFAULTS));
     }
 
     private EtcdSinkOptions backwardOptions() {

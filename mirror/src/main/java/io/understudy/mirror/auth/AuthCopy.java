@@ -1,0 +1,276 @@
+package io.understudy.mirror.auth;
+
+import com.google.protobuf.TextFormat;
+import io.etcd.jetcd.api.Compare;
+import io.micrometer.core.instrument.MeterRegistry;
+import io.understudy.etcd.AuthStatus;
+import io.understudy.etcd.Credentials;
+import io.understudy.etcd.EtcdCluster;
+import io.understudy.etcd.EtcdError;
+import io.understudy.mirror.call.CallFailedException;
+import io.understudy.mirror.scope.ReservedKeys;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.HashSet;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.TimeUnit;
+import java.util.function.BooleanSupplier;
+import java.util.function.Supplier;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Keeps roles, grants and users of the target as the source has them, on a thread of its own: it asks the source whether
+ * they have changed, and then, or now and again, compares all of both sides and makes what differs the same, change by
+ * change. It never enables or disables authentication, and what fails here stops nothing else.
+ *
+ * <p>Nothing is copied that a hand-over has withdrawn at the source for as long as it lasts: that is marked there, before
+ * and until after (see {@link ReservedKeys#FREEZES}). What was read counts if there is no mark, and if the revision of users
+ * and roles is the same before all of this as afterwards: so what was read was not withdrawn when it was read.
+ */
+public final class AuthCopy implements AutoCloseable {
+
+    private static final Logger LOG = LoggerFactory.getLogger(AuthCopy.class);
+
+    /** When what could not be done is tried again, if not before. */
+    private static final Duration LATER = Duration.ofSeconds(1);
+
+    private static final String FROZEN = "a hand-over has withdrawn permissions at the source, which the keys below "
+            + TextFormat.escapeBytes(ReservedKeys.FREEZES.from())
+            + " there say; if it is gone for good, grant them again and delete these keys";
+
+    private static final long CLOSE_MILLIS = 2_000;
+    private static final int READS = 5;
+
+    /** Of a revision that no cluster has. */
+    private static final long UNKNOWN = -1;
+
+    private final String mirror;
+    private final AuthOptions options;
+    private final WatchedPasswords passwords;
+    private final AuthCalls source;
+    private final AuthCalls target;
+    private final AuthRegister register;
+    private final String writer;
+    private final BooleanSupplier active;
+    private final Supplier<Optional<Compare>> epoch;
+    private final AuthMetrics metrics;
+    private final Thread thread;
+
+    private volatile AuthReport report = AuthReport.NOTHING;
+
+    // Of the thread.
+    private long comparedRevision = UNKNOWN;
+    private Map<String, PasswordHash> comparedHashes = Map.of();
+    private long comparedNanos;
+    private Set<String> toldLeftAlone = Set.of();
+
+    /**
+     * Both clusters stay the caller's to close.
+     *
+     * @param active whether this process mirrors, and the target is whole
+     * @param epoch what holds while nobody else has taken the mirror over; empty while this process isn't writing
+     */
+    public AuthCopy(
+            String mirror,
+            AuthOptions options,
+            EtcdCluster source,
+            EtcdCluster target,
+            BooleanSupplier active,
+            Supplier<Optional<Compare>> epoch,
+            MeterRegistry meters) {
+        this.mirror = mirror;
+        this.options = options;
+        this.passwords = new WatchedPasswords(options.passwords());
+        this.source = new AuthCalls(source);
+        this.target = new AuthCalls(target);
+        this.register = new AuthRegister(mirror, target);
+        Credentials login = target.settings().login();
+        this.writer = login == null ? "" : login.user();
+        this.active = active;
+        this.epoch = epoch;
+        this.metrics = new AuthMetrics(mirror, meters, () -> report);
+        this.thread = new Thread(this::run, "mirror-" + mirror + "-auth");
+        thread.setDaemon(true);
+    }
+
+    public void start() {
+        thread.start();
+    }
+
+    /** How it stands. Any thread. */
+    public AuthReport report() {
+        return report;
+    }
+
+    private void run() {
+        try {
+            while (true) {
+                Optional<Compare> current = active.getAsBoolean() ? epoch.get() : Optional.empty();
+                if (current.isPresent()) {
+                    step(current.get());
+                } else {
+                    // Whoever copies meanwhile may have changed anything.
+                    comparedRevision = UNKNOWN;
+                }
+                Duration pause = options.lookInterval();
+                boolean isSoon = comparedRevision == UNKNOWN && pause.compareTo(LATER) > 0;
+                TimeUnit.NANOSECONDS.sleep((isSoon ? LATER : pause).toNanos());
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    private void step(Compare current) throws InterruptedException {
+        long began = System.nanoTime();
+        String outcome;
+        try {
+            Map<String, PasswordHash> hashes = passwords.look();
+            boolean isDue = comparedRevision == UNKNOWN
+                    || began - comparedNanos > options.compareInterval().toNanos()
+                    || !hashes.equals(comparedHashes)
+                    || source.status().revision() != comparedRevision;
+            if (!isDue) {
+                passed();
+                return;
+            }
+            outcome = compare(hashes, current, began) ? "ok" : "held";
+        } catch (OvertakenException e) {
+            LOG.info("mirror={} roles and users are compared again: {}", mirror, e.getMessage());
+            outcome = "overtaken";
+            comparedRevision = UNKNOWN;
+        } catch (CallFailedException e) {
+            boolean isOfToken = e.error() == EtcdError.INVALID_TOKEN || e.error() == EtcdError.OLD_AUTH_REVISION;
+            if (!isOfToken) {
+                failed(String.valueOf(e.getMessage()) + hint(e));
+            }
+            outcome = isOfToken ? "overtaken" : "failed";
+            comparedRevision = UNKNOWN;
+        } catch (RuntimeException e) {
+            if (Thread.interrupted()) {
+                throw new InterruptedException("while the mirror is stopped");
+            }
+            failed(String.valueOf(e.getMessage()));
+            outcome = "failed";
+            comparedRevision = UNKNOWN;
+        }
+        metrics.compared(outcome, Duration.ofNanos(System.nanoTime() - began));
+    }
+
+    /** Returns false if it is not the time for it. */
+    private boolean compare(Map<String, PasswordHash> hashes, Compare current, long began)
+            throws CallFailedException, InterruptedException, OvertakenException {
+        Optional<SourceRead> read = read();
+        if (read.isEmpty()) {
+            held(FROZEN);
+            comparedRevision = UNKNOWN;
+            return false;
+        }
+        AuthStatus status = read.get().status();
+        AuthPlan plan = AuthPlan.of(read.get().held(), target.read(), register.read(), hashes, writer);
+        AuthTarget changed = new RegisteredTarget(target, register, current);
+        for (AuthChange change : plan.changes()) {
+            if (!active.getAsBoolean()) {
+                throw new OvertakenException("the mirror is not active any more");
+            }
+            change.applyTo(changed);
+            metrics.changed();
+        }
+        tell(plan);
+        comparedRevision = status.revision();
+        comparedHashes = hashes;
+        comparedNanos = began;
+        report =
+                report.compared(Instant.now(), status.enabled(), target.status().enabled(), register.read(), plan);
+        passed();
+        return true;
+    }
+
+    /** What the source holds, and held at one moment; empty while somebody has withdrawn some of it. */
+    private Optional<SourceRead> read() throws CallFailedException, InterruptedException, OvertakenException {
+        AuthStatus status = source.status();
+        for (int reads = 0; reads < READS; reads++) {
+            if (source.hasAny(ReservedKeys.FREEZES)) {
+                return Optional.empty();
+            }
+            Authorisation held = source.read();
+            boolean isWithdrawn = source.hasAny(ReservedKeys.FREEZES);
+            AuthStatus after = source.status();
+            if (isWithdrawn) {
+                return Optional.empty();
+            }
+            if (after.equals(status)) {
+                return Optional.of(new SourceRead(held, status));
+            }
+            status = after;
+        }
+        throw new OvertakenException("roles or users of the source change all the time");
+    }
+
+    /** What the source held at a revision of it. */
+    private record SourceRead(Authorisation held, AuthStatus status) {}
+
+    private void tell(AuthPlan plan) {
+        if (!plan.changes().isEmpty()) {
+            LOG.info(
+                    "mirror={} roles and users changed, changes={}",
+                    mirror,
+                    plan.changes().size());
+        }
+        Set<String> leftAlone = new HashSet<>();
+        plan.rolesLeftAlone().forEach(role -> leftAlone.add("role " + role));
+        plan.usersLeftAlone().forEach(user -> leftAlone.add("user " + user));
+        for (String each : leftAlone) {
+            if (!toldLeftAlone.contains(each)) {
+                LOG.warn("mirror={} the target has a {} of its own, which is left alone", mirror, each);
+            }
+        }
+        toldLeftAlone = leftAlone;
+    }
+
+    private void held(String why) {
+        if (report.held() == null) {
+            LOG.warn("mirror={} roles and users are not copied at present: {}", mirror, why);
+        }
+        report = report.held(why);
+    }
+
+    private void failed(String why) {
+        if (report.problem() == null) {
+            LOG.error("mirror={} roles and users are not all copied: {}", mirror, why);
+        }
+        report = report.failing(why);
+    }
+
+    private void passed() {
+        String unread = passwords.problem();
+        if (unread != null) {
+            failed(unread);
+        } else if (report.problem() != null || report.held() != null) {
+            LOG.info("mirror={} roles and users are copied again", mirror);
+            report = report.well();
+        }
+    }
+
+    private static String hint(CallFailedException failure) {
+        return switch (failure.error()) {
+            case PERMISSION_DENIED, USER_EMPTY ->
+                "; with auth: copy the mirror's users need the role root where authentication is enabled, in both clusters";
+            default -> "";
+        };
+    }
+
+    /** Interrupts what is being done; waits for its end for a moment. */
+    @Override
+    public void close() {
+        thread.interrupt();
+        try {
+            thread.join(CLOSE_MILLIS);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+}

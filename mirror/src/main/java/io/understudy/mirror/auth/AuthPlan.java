@@ -1,0 +1,150 @@
+package io.understudy.mirror.auth;
+
+import io.etcd.jetcd.api.Permission;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeSet;
+
+/**
+ * What makes the part of a target's authorisation that a mirror has brought what the source's is. Nothing is in it about
+ * roles and users that the target has of its own, about the user and the role root, and about the user that the mirror
+ * writes as; but who is of the role root at the source is so in the target.
+ *
+ * @param changes to be made in this order: what is given comes before what is taken
+ * @param rolesLeftAlone the target's own roles that are named as some of the source's
+ * @param usersLeftAlone likewise
+ */
+record AuthPlan(List<AuthChange> changes, Set<String> rolesLeftAlone, Set<String> usersLeftAlone) {
+
+    AuthPlan {
+        changes = List.copyOf(changes);
+        rolesLeftAlone = Set.copyOf(rolesLeftAlone);
+        usersLeftAlone = Set.copyOf(usersLeftAlone);
+    }
+
+    /**
+     * By what either side holds.
+     *
+     * @param brought to the target by this mirror
+     * @param hashes of passwords, by user
+     * @param writer the target's user that the mirror writes as; empty for none
+     */
+    static AuthPlan of(
+            Authorisation source,
+            Authorisation target,
+            Brought brought,
+            Map<String, PasswordHash> hashes,
+            String writer) {
+        return new Planning(source, target, brought, hashes, writer).plan();
+    }
+
+    private static final class Planning {
+        private final Authorisation source;
+        private final Authorisation target;
+        private final Brought brought;
+        private final Map<String, PasswordHash> hashes;
+        private final Set<String> writersRoles;
+        private final Set<String> apartUsers;
+        private final Set<String> rolesLeft = new TreeSet<>();
+        private final Set<String> usersLeft = new TreeSet<>();
+        private final List<AuthChange> changes = new ArrayList<>();
+
+        Planning(
+                Authorisation source,
+                Authorisation target,
+                Brought brought,
+                Map<String, PasswordHash> hashes,
+                String writer) {
+            this.source = source;
+            this.target = target;
+            this.brought = brought;
+            this.hashes = hashes;
+            this.writersRoles = target.rolesOf(writer);
+            this.apartUsers = new HashSet<>(List.of(Authorisation.ROOT, writer));
+        }
+
+        AuthPlan plan() {
+            Set<String> roles = roles();
+            Set<String> users = users();
+            roles.forEach(this::addRole);
+            users.forEach(user -> addUser(user, roles));
+            without(without(brought.users().keySet(), users), apartUsers)
+                    .forEach(user -> changes.add(new AuthChange.DeleteUser(user)));
+            without(brought.roles(), roles).forEach(role -> changes.add(new AuthChange.DeleteRole(role)));
+            return new AuthPlan(changes, rolesLeft, usersLeft);
+        }
+
+        /** Those that are to be as they are at the source. */
+        private Set<String> roles() {
+            Set<String> roles = new TreeSet<>();
+            for (String role : source.roles().keySet()) {
+                boolean isOwn =
+                        target.roles().containsKey(role) && !brought.roles().contains(role);
+                if (role.equals(Authorisation.ROOT) || (isOwn && writersRoles.contains(role))) {
+                    continue;
+                }
+                (isOwn ? rolesLeft : roles).add(role);
+            }
+            return roles;
+        }
+
+        private Set<String> users() {
+            Set<String> users = new TreeSet<>();
+            for (String user : source.users().keySet()) {
+                if (!apartUsers.contains(user)) {
+                    boolean isOwn =
+                            target.users().containsKey(user) && !brought.users().containsKey(user);
+                    (isOwn ? usersLeft : users).add(user);
+                }
+            }
+            return users;
+        }
+
+        private void addRole(String role) {
+            if (!target.roles().containsKey(role)) {
+                changes.add(new AuthChange.AddRole(role));
+            }
+            Map<GrantedRange, Permission.Type> wanted = source.grantsOf(role);
+            Map<GrantedRange, Permission.Type> held = target.grantsOf(role);
+            wanted.forEach((range, type) -> {
+                if (held.get(range) != type) {
+                    changes.add(new AuthChange.Grant(role, range, type));
+                }
+            });
+            without(held.keySet(), wanted.keySet()).forEach(range -> changes.add(new AuthChange.Revoke(role, range)));
+        }
+
+        private void addUser(String user, Set<String> roles) {
+            boolean isNew = !target.users().containsKey(user);
+            if (isNew) {
+                changes.add(new AuthChange.AddUser(user));
+            }
+            Set<String> wanted = source.rolesOf(user);
+            Set<String> held = target.rolesOf(user);
+            // What was brought in a role is known to be the same; the target's own roles are its own to give.
+            Set<String> ours = new TreeSet<>(roles);
+            ours.add(Authorisation.ROOT);
+            for (String role : ours) {
+                if (wanted.contains(role) && !held.contains(role)) {
+                    changes.add(new AuthChange.GiveRole(user, role));
+                } else if (!wanted.contains(role) && held.contains(role)) {
+                    changes.add(new AuthChange.TakeRole(user, role));
+                }
+            }
+            PasswordHash hash = hashes.get(user);
+            if (hash != null && (isNew || !hash.digest().equals(brought.users().get(user)))) {
+                changes.add(new AuthChange.SetPassword(user, hash));
+            }
+        }
+
+        private static <T> Set<T> without(Collection<T> all, Set<T> some) {
+            Set<T> rest = new HashSet<>(all);
+            rest.removeAll(some);
+            return rest;
+        }
+    }
+}

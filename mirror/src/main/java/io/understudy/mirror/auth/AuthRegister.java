@@ -1,0 +1,130 @@
+package io.understudy.mirror.auth;
+
+import com.google.protobuf.ByteString;
+import io.etcd.jetcd.api.Compare;
+import io.etcd.jetcd.api.DeleteRangeRequest;
+import io.etcd.jetcd.api.KeyValue;
+import io.etcd.jetcd.api.PutRequest;
+import io.etcd.jetcd.api.RangeRequest;
+import io.etcd.jetcd.api.RangeResponse;
+import io.etcd.jetcd.api.RequestOp;
+import io.etcd.jetcd.api.ResponseOp;
+import io.etcd.jetcd.api.TxnRequest;
+import io.understudy.etcd.Duty;
+import io.understudy.etcd.EtcdCluster;
+import io.understudy.mirror.call.CallFailedException;
+import io.understudy.mirror.call.ClusterCalls;
+import io.understudy.mirror.scope.ReservedKeys;
+import io.understudy.vocabulary.KeyRange;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * Which roles and users of the target a mirror has brought: one key each, put before they are added, of a user with the
+ * digest of the hash that is the password. Written only while nobody else has taken the mirror over.
+ */
+final class AuthRegister {
+
+    private static final String ROLES = "auth/role/";
+    private static final String USERS = "auth/user/";
+    private static final int PAGE_KEYS = 2_000;
+
+    private final String mirror;
+    private final ClusterCalls calls;
+
+    /** In {@code target}, which stays the caller's to close. */
+    AuthRegister(String mirror, EtcdCluster target) {
+        this.mirror = mirror;
+        this.calls = new ClusterCalls(target, Duty.WRITE, target.settings().requestTimeout());
+    }
+
+    Brought read() throws CallFailedException, InterruptedException {
+        return new Brought(all(ROLES).keySet(), all(USERS));
+    }
+
+    /** Returns false if it was there. */
+    boolean addRole(String role, Compare epoch) throws CallFailedException, InterruptedException, OvertakenException {
+        return put(ROLES + role, "", epoch);
+    }
+
+    void removeRole(String role, Compare epoch) throws CallFailedException, InterruptedException, OvertakenException {
+        remove(ROLES + role, epoch);
+    }
+
+    /** Returns false if there was one. */
+    boolean putUser(String user, String digest, Compare epoch)
+            throws CallFailedException, InterruptedException, OvertakenException {
+        return put(USERS + user, digest, epoch);
+    }
+
+    void removeUser(String user, Compare epoch) throws CallFailedException, InterruptedException, OvertakenException {
+        remove(USERS + user, epoch);
+    }
+
+    /**
+     * Asks whether this process may write. A call on users and roles can't be part of a transaction: what is asked before it
+     * may have changed when it arrives, so another process may find the last change of this one made a moment late.
+     */
+    void require(Compare epoch) throws CallFailedException, InterruptedException, OvertakenException {
+        var unused = write(TxnRequest.newBuilder(), epoch);
+    }
+
+    private Map<String, String> all(String what) throws CallFailedException, InterruptedException {
+        KeyRange range = ReservedKeys.all(mirror, what);
+        int prefix = range.from().size();
+        Map<String, String> found = new HashMap<>();
+        ByteString from = range.etcdKey();
+        while (true) {
+            RangeRequest request = RangeRequest.newBuilder()
+                    .setKey(from)
+                    .setRangeEnd(range.etcdRangeEnd())
+                    .setLimit(PAGE_KEYS)
+                    .build();
+            RangeResponse page = calls.kv(stub -> stub.range(request));
+            for (KeyValue each : page.getKvsList()) {
+                found.put(
+                        each.getKey().substring(prefix).toStringUtf8(),
+                        each.getValue().toStringUtf8());
+            }
+            if (!page.getMore()) {
+                return found;
+            }
+            from = KeyRange.single(page.getKvs(page.getKvsCount() - 1).getKey()).etcdRangeEnd();
+        }
+    }
+
+    private boolean put(String what, String value, Compare epoch)
+            throws CallFailedException, InterruptedException, OvertakenException {
+        List<RequestOp> operations = List.of(RequestOp.newBuilder()
+                .setRequestPut(PutRequest.newBuilder()
+                        .setKey(ReservedKeys.of(mirror, what))
+                        .setValue(ByteString.copyFromUtf8(value))
+                        .setPrevKv(true))
+                .build());
+        return !write(TxnRequest.newBuilder().addAllSuccess(operations), epoch)
+                .get(0)
+                .getResponsePut()
+                .hasPrevKv();
+    }
+
+    private void remove(String what, Compare epoch)
+            throws CallFailedException, InterruptedException, OvertakenException {
+        var unused = write(
+                TxnRequest.newBuilder()
+                        .addSuccess(RequestOp.newBuilder()
+                                .setRequestDeleteRange(
+                                        DeleteRangeRequest.newBuilder().setKey(ReservedKeys.of(mirror, what)))),
+                epoch);
+    }
+
+    private List<ResponseOp> write(TxnRequest.Builder operations, Compare epoch)
+            throws CallFailedException, InterruptedException, OvertakenException {
+        TxnRequest request = operations.addCompare(epoch).build();
+        var answer = calls.kv(stub -> stub.txn(request));
+        if (!answer.getSucceeded()) {
+            throw new OvertakenException("another process has taken the mirror over");
+        }
+        return answer.getResponsesList();
+    }
+}

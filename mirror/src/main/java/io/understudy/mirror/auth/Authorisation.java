@@ -1,0 +1,30 @@
+package io.understudy.mirror.auth;
+
+import io.etcd.jetcd.api.Permission;
+import java.util.Map;
+import java.util.Set;
+
+/**
+ * What a cluster's authorisation holds, passwords left out.
+ *
+ * @param roles by name, with their grants
+ * @param users by name, with the names of their roles
+ */
+record Authorisation(Map<String, Map<GrantedRange, Permission.Type>> roles, Map<String, Set<String>> users) {
+
+    /** The user and the role that etcd itself treats apart. */
+    static final String ROOT = "root";
+
+    Authorisation {
+        roles = Map.copyOf(roles);
+        users = Map.copyOf(users);
+    }
+
+    Map<GrantedRange, Permission.Type> grantsOf(String role) {
+        return roles.getOrDefault(role, Map.of());
+    }
+
+    Set<String> rolesOf(String user) {
+        return users.getOrDefault(user, Set.of());
+    }
+}

@@ -1,0 +1,17 @@
+package io.understudy.mirror.auth;
+
+import java.util.Map;
+import java.util.Set;
+
+/**
+ * What a mirror has brought to its target, or has begun to.
+ *
+ * @param users by name, with the digest of the hash that is their password; empty for none
+ */
+record Brought(Set<String> roles, Map<String, String> users) {
+
+    Brought {
+        roles = Set.copyOf(roles);
+        users = Map.copyOf(users);
+    }
+}

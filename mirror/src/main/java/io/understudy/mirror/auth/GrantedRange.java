@@ -1,0 +1,10 @@
+package io.understudy.mirror.auth;
+
+import com.google.protobuf.ByteString;
+
+/**
+ * What a grant is for; a role has one grant at most for each.
+ *
+ * @param end as etcd writes a range's end: empty for one key, a zero byte for all from {@code key} on
+ */
+record GrantedRange(ByteString key, ByteString end) {}

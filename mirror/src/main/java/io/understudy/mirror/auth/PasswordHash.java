@@ -1,0 +1,61 @@
+package io.understudy.mirror.auth;
+
+import com.google.protobuf.ByteString;
+import java.nio.charset.StandardCharsets;
+import java.security.MessageDigest;
+import java.security.NoSuchAlgorithmException;
+import java.util.Base64;
+import java.util.HexFormat;
+import java.util.regex.Pattern;
+
+/** A bcrypt hash of a password, which is never shown. */
+final class PasswordHash {
+
+    /** What etcd's own library compares with: a cost from 4 to 31, then salt and hash. */
+    private static final Pattern BCRYPT = Pattern.compile("\\$2[aby]\\$(0[4-9]|[12][0-9]|3[01])\\$[./A-Za-z0-9]{53}");
+
+    private final String text;
+
+    private PasswordHash(String text) {
+        this.text = text;
+    }
+
+    /** @throws IllegalArgumentException it is none; the message doesn't tell what it is */
+    static PasswordHash of(String text) {
+        if (!BCRYPT.matcher(text).matches()) {
+            throw new IllegalArgumentException("what follows the last colon is no bcrypt hash: allowed is $2a$, $2b$ or"
+                    + " $2y$, a cost from 04 to 31, $, and 53 characters");
+        }
+        return new PasswordHash(text);
+    }
+
+    /** As etcd takes it. */
+    ByteString base64() {
+        return ByteString.copyFromUtf8(Base64.getEncoder().encodeToString(text.getBytes(StandardCharsets.US_ASCII)));
+    }
+
+    /** Tells one from another, and nothing about the password: the hash has a salt of its own. */
+    String digest() {
+        try {
+            return HexFormat.of()
+                    .formatHex(MessageDigest.getInstance("SHA-256").digest(text.getBytes(StandardCharsets.US_ASCII)));
+        } catch (NoSuchAlgorithmException e) {
+            throw new IllegalStateException("this Java platform lacks SHA-256", e);
+        }
+    }
+
+    @Override
+    public boolean equals(Object other) {
+        return other instanceof PasswordHash hash && hash.text.equals(text);
+    }
+
+    @Override
+    public int hashCode() {
+        return text.hashCode();
+    }
+
+    @Override
+    public String toString() {
+        return "a hash";
+    }
+}
