@@ -99,7 +99,8 @@ final class FrozenRolesIT {
         try (MirrorProcess mirror = Mirrors.start(settings("dr"));
                 MirrorParties parties = parties()) {
             awaitGranted(mirror);
-            assertThat(Handover.switchover(parties.forward(), OPTIONS, HandoverListener.NONE)
+            assertThat(Handover.switchover(
+                                    parties.forward(), OPTIONS, afterTheFreeze(() -> assertHeldWithTheGrants(mirror)))
                             .run()
                             .loss())
                     .isEqualTo("none");
@@ -120,6 +121,17 @@ final class FrozenRolesIT {
             assertThat(source.asRoot("role", "get", "app")).contains("KV Write:\n\t[/in/");
             assertThat(target.asRoot("role", "get", "app")).contains("KV Write:\n\t[/in/");
         }
+    }
+
+    private static HandoverListener afterTheFreeze(Runnable what) {
+        return new HandoverListener() {
+            @Override
+            public void ends(StepPlan step) {
+                if (step.name().equals("freeze")) {
+                    what.run();
+                }
+            }
+        };
     }
 
     private void assertHeldWithTheGrants(MirrorProcess mirror) {
