@@ -18,6 +18,7 @@ import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
 import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -34,8 +35,8 @@ public final class AuthCopy implements AutoCloseable {
 
     private static final Logger LOG = LoggerFactory.getLogger(AuthCopy.class);
 
-    /** When what could not be done is tried again, if not before. */
-    private static final Duration LATER = Duration.ofSeconds(1);
+    /** How often it is seen to whether this process is to copy, and what could not be done is tried again. */
+    private static final Duration TICK = Duration.ofSeconds(1);
 
     private static final String FROZEN = "a hand-over has withdrawn permissions at the source, which the keys below "
             + TextFormat.escapeBytes(ReservedKeys.FREEZES.from())
@@ -44,7 +45,12 @@ public final class AuthCopy implements AutoCloseable {
     private static final long CLOSE_MILLIS = 2_000;
     private static final int READS = 5;
 
-    /** Of a revision that no cluster has. */
+    private static final String OK = "ok";
+    private static final String HELD = "held";
+    private static final String OVERTAKEN = "overtaken";
+    private static final String FAILED = "failed";
+
+    /** A revision that no cluster has. */
     private static final long UNKNOWN = -1;
 
     private final String mirror;
@@ -65,6 +71,14 @@ public final class AuthCopy implements AutoCloseable {
     private long comparedRevision = UNKNOWN;
     private Map<String, PasswordHash> comparedHashes = Map.of();
     private long comparedNanos;
+    /** Of the source, the last one, in this epoch of the mirror. */
+    private long knownRevision = UNKNOWN;
+
+    private @Nullable Compare knownEpoch;
+    private long lookedNanos;
+    /** Whether the last comparison didn't come to its end. */
+    private boolean isToRepeat;
+
     private Set<String> toldLeftAlone = Set.of();
 
     /**
@@ -106,18 +120,18 @@ public final class AuthCopy implements AutoCloseable {
     }
 
     private void run() {
+        long look = options.lookInterval().toNanos();
         try {
             while (true) {
                 Optional<Compare> current = active.getAsBoolean() ? epoch.get() : Optional.empty();
-                if (current.isPresent()) {
-                    step(current.get());
-                } else {
+                if (current.isEmpty()) {
                     // Whoever copies meanwhile may have changed anything.
                     comparedRevision = UNKNOWN;
+                } else if (comparedRevision == UNKNOWN || isToRepeat || System.nanoTime() - lookedNanos >= look) {
+                    lookedNanos = System.nanoTime();
+                    step(current.get());
                 }
-                Duration pause = options.lookInterval();
-                boolean isSoon = comparedRevision == UNKNOWN && pause.compareTo(LATER) > 0;
-                TimeUnit.NANOSECONDS.sleep((isSoon ? LATER : pause).toNanos());
+                TimeUnit.NANOSECONDS.sleep(Math.min(look, TICK.toNanos()));
             }
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
@@ -129,48 +143,69 @@ public final class AuthCopy implements AutoCloseable {
         String outcome;
         try {
             Map<String, PasswordHash> hashes = passwords.look();
-            boolean isDue = comparedRevision == UNKNOWN
+            AuthStatus status = source.status();
+            if (!current.equals(knownEpoch)) {
+                // The mirror has begun anew, with the source as it is.
+                knownEpoch = current;
+                knownRevision = UNKNOWN;
+            }
+            if (wentBack(status)) {
+                return;
+            }
+            boolean isDue = isToRepeat
                     || began - comparedNanos > options.compareInterval().toNanos()
                     || !hashes.equals(comparedHashes)
-                    || source.status().revision() != comparedRevision;
+                    || status.revision() != comparedRevision;
             if (!isDue) {
                 passed();
                 return;
             }
-            outcome = compare(hashes, current, began) ? "ok" : "held";
+            outcome = compare(hashes, current, began) ? OK : HELD;
         } catch (OvertakenException e) {
             LOG.info("mirror={} roles and users are compared again: {}", mirror, e.getMessage());
-            outcome = "overtaken";
-            comparedRevision = UNKNOWN;
+            outcome = OVERTAKEN;
         } catch (CallFailedException e) {
-            boolean isOfToken = e.error() == EtcdError.INVALID_TOKEN || e.error() == EtcdError.OLD_AUTH_REVISION;
-            if (!isOfToken) {
-                failed(String.valueOf(e.getMessage()) + hint(e));
-            }
-            outcome = isOfToken ? "overtaken" : "failed";
-            comparedRevision = UNKNOWN;
+            outcome = failed(e);
         } catch (RuntimeException e) {
             if (Thread.interrupted()) {
                 throw new InterruptedException("while the mirror is stopped");
             }
-            failed(String.valueOf(e.getMessage()));
-            outcome = "failed";
-            comparedRevision = UNKNOWN;
+            failed(String.valueOf(e));
+            outcome = FAILED;
         }
+        isToRepeat = !outcome.equals(OK);
         metrics.compared(outcome, Duration.ofNanos(System.nanoTime() - began));
     }
 
-    /** Returns false if it is not the time for it. */
+    private String failed(CallFailedException failure) {
+        if (failure.error() == EtcdError.INVALID_TOKEN || failure.error() == EtcdError.OLD_AUTH_REVISION) {
+            return OVERTAKEN;
+        }
+        failed(failure.getMessage() + hint(failure));
+        return FAILED;
+    }
+
+    /** Returns false if it is not the time for it, and tells why. */
     private boolean compare(Map<String, PasswordHash> hashes, Compare current, long began)
             throws CallFailedException, InterruptedException, OvertakenException {
         Optional<SourceRead> read = read();
         if (read.isEmpty()) {
             held(FROZEN);
-            comparedRevision = UNKNOWN;
             return false;
         }
         AuthStatus status = read.get().status();
-        AuthPlan plan = AuthPlan.of(read.get().held(), target.read(), register.read(), hashes, writer);
+        if (wentBack(status)) {
+            return false;
+        }
+        knownRevision = status.revision();
+        Brought brought = register.read();
+        if (read.get().held().isEmpty() && !brought.isEmpty()) {
+            failed(
+                    "the source has no roles and users at all any more, but some were brought, which are kept: if that is"
+                            + " meant, delete them in the target, and then the keys below " + register.shownKeys());
+            return false;
+        }
+        AuthPlan plan = AuthPlan.of(read.get().held(), target.read(), brought, hashes, writer);
         AuthTarget changed = new RegisteredTarget(target, register, current);
         for (AuthChange change : plan.changes()) {
             if (!active.getAsBoolean()) {
@@ -186,6 +221,18 @@ public final class AuthCopy implements AutoCloseable {
         report =
                 report.compared(Instant.now(), status.enabled(), target.status().enabled(), register.read(), plan);
         passed();
+        return true;
+    }
+
+    /** A source that was restored from a backup, or wiped: its keys tell, but perhaps later. */
+    private boolean wentBack(AuthStatus status) {
+        if (status.revision() >= knownRevision) {
+            return false;
+        }
+        failed("the revision of the source's users and roles went back from " + knownRevision + " to "
+                + status.revision()
+                + ": it was restored from a backup, or wiped; nothing is changed in the target before the mirror is started"
+                + " again");
         return true;
     }
 

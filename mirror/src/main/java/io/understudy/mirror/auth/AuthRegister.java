@@ -1,6 +1,7 @@
 package io.understudy.mirror.auth;
 
 import com.google.protobuf.ByteString;
+import com.google.protobuf.TextFormat;
 import io.etcd.jetcd.api.Compare;
 import io.etcd.jetcd.api.DeleteRangeRequest;
 import io.etcd.jetcd.api.KeyValue;
@@ -37,6 +38,11 @@ final class AuthRegister {
     AuthRegister(String mirror, EtcdCluster target) {
         this.mirror = mirror;
         this.calls = new ClusterCalls(target, Duty.WRITE, target.settings().requestTimeout());
+    }
+
+    /** Where it is. */
+    String shownKeys() {
+        return "\"" + TextFormat.escapeBytes(ReservedKeys.of(mirror, "auth/")) + "\"";
     }
 
     Brought read() throws CallFailedException, InterruptedException {

@@ -20,6 +20,11 @@ record Authorisation(Map<String, Map<GrantedRange, Permission.Type>> roles, Map<
         users = Map.copyOf(users);
     }
 
+    /** Whether there is nothing but root. */
+    boolean isEmpty() {
+        return Set.of(ROOT).containsAll(roles.keySet()) && Set.of(ROOT).containsAll(users.keySet());
+    }
+
     Map<GrantedRange, Permission.Type> grantsOf(String role) {
         return roles.getOrDefault(role, Map.of());
     }

@@ -14,4 +14,8 @@ record Brought(Set<String> roles, Map<String, String> users) {
         roles = Set.copyOf(roles);
         users = Map.copyOf(users);
     }
+
+    boolean isEmpty() {
+        return roles.isEmpty() && users.isEmpty();
+    }
 }

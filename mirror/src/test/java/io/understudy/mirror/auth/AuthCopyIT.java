@@ -247,6 +247,50 @@ final class AuthCopyIT {
     }
 
     @Test
+    void aSourceThatHasLostAllOfThemTakesNoneAwayFromTheTarget() throws Exception {
+        source.calls().addUser("ann");
+        try (MirrorProcess mirror = start(options(null))) {
+            awaitUser("ann", Set.of());
+            source.calls().deleteUser("ann");
+            source.calls().deleteUser("mirror");
+            source.calls().deleteRole("mirror");
+            // What is left in between is believed: the last to go is what counts.
+            source.calls().addUser("ben");
+            awaitUser("ben", Set.of());
+            source.calls().deleteUser("ben");
+            await().atMost(PATIENCE).untilAsserted(() -> assertThat(
+                            ShownAuth.of(mirror).json().path("problem").asText())
+                    .contains("no roles and users at all any more"));
+            assertThat(target.held().users()).containsKey("ben");
+
+            source.calls().addUser("zoe");
+            awaitUser("zoe", Set.of());
+            await().atMost(PATIENCE)
+                    .untilAsserted(() -> assertThat(target.held().users()).doesNotContainKeys("ann", "ben"));
+            await().atMost(PATIENCE).untilAsserted(() -> assertThat(
+                            ShownAuth.of(mirror).json().path("problem").isNull())
+                    .isTrue());
+        }
+    }
+
+    @Test
+    void aSourceThatWentBackTakesNothingAwayFromTheTarget() throws Exception {
+        source.calls().addUser("ann");
+        Path backup = folder.resolve("backup.db");
+        var unused = sourceCluster.asRoot("snapshot", "save", backup.toString());
+        source.calls().addUser("ben");
+        try (MirrorProcess mirror = start(options(null))) {
+            awaitUser("ben", Set.of());
+            awaitComparedAgain(mirror);
+            sourceCluster.etcd().restore(backup);
+            await().atMost(PATIENCE).untilAsserted(() -> assertThat(
+                            ShownAuth.of(mirror).json().path("problem").asText())
+                    .contains("went back"));
+            assertThat(target.held().users()).containsKey("ben");
+        }
+    }
+
+    @Test
     void killedMidwayAnotherProcessCompletesIt() throws Exception {
         for (int i = 0; i < 40; i++) {
             source.calls().addRole("role-" + i);

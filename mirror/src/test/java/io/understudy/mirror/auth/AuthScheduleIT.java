@@ -62,6 +62,8 @@ final class AuthScheduleIT {
                         MirrorScope.all(),
                         MirrorSettings.Target.Etcd.of(Mirrors.settings(CLUSTERS.target()), EtcdSinkOptions.DEFAULTS)
                                 .with(options)))) {
+            // A source without any isn't believed.
+            source.calls().addRole("kept");
             for (int round = 0; round < ROUNDS; round++) {
                 for (int i = 0; i < OPERATIONS; i++) {
                     operate(source.calls(), random);
