@@ -274,23 +274,6 @@ final class AuthCopyIT {
     }
 
     @Test
-    void aSourceThatWentBackTakesNothingAwayFromTheTarget() throws Exception {
-        source.calls().addUser("ann");
-        Path backup = folder.resolve("backup.db");
-        var unused = sourceCluster.asRoot("snapshot", "save", backup.toString());
-        source.calls().addUser("ben");
-        try (MirrorProcess mirror = start(options(null))) {
-            awaitUser("ben", Set.of());
-            awaitComparedAgain(mirror);
-            sourceCluster.etcd().restore(backup);
-            await().atMost(PATIENCE).untilAsserted(() -> assertThat(
-                            ShownAuth.of(mirror).json().path("problem").asText())
-                    .contains("went back"));
-            assertThat(target.held().users()).containsKey("ben");
-        }
-    }
-
-    @Test
     void killedMidwayAnotherProcessCompletesIt() throws Exception {
         for (int i = 0; i < 40; i++) {
             source.calls().addRole("role-" + i);

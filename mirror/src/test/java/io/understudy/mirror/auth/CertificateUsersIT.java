@@ -1,0 +1,135 @@
+package io.understudy.mirror.auth;
+
+import static io.understudy.mirror.fixture.Mirrors.PATIENCE;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
+
+import com.google.protobuf.ByteString;
+import io.etcd.jetcd.api.PutRequest;
+import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
+import io.understudy.etcd.Credentials;
+import io.understudy.etcd.Duty;
+import io.understudy.etcd.EtcdCluster;
+import io.understudy.etcd.EtcdError;
+import io.understudy.etcd.EtcdSettings;
+import io.understudy.local.certificate.Certificates;
+import io.understudy.local.certificate.ServerTls;
+import io.understudy.local.etcd.LocalEtcd;
+import io.understudy.mirror.MirrorProcess;
+import io.understudy.mirror.MirrorSettings;
+import io.understudy.mirror.call.CallFailedException;
+import io.understudy.mirror.call.ClusterCalls;
+import io.understudy.mirror.etcd.EtcdSinkOptions;
+import io.understudy.mirror.fixture.Mirrors;
+import io.understudy.mirror.fixture.SecuredCluster;
+import io.understudy.mirror.scope.MirrorScope;
+import io.understudy.mirror.scope.ReservedKeys;
+import io.understudy.tls.TlsFiles;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.security.KeyFactory;
+import java.security.KeyStore;
+import java.security.cert.CertificateFactory;
+import java.security.cert.X509Certificate;
+import java.security.spec.PKCS8EncodedKeySpec;
+import java.time.Duration;
+import java.util.Base64;
+import javax.net.ssl.KeyManagerFactory;
+import javax.net.ssl.SSLContext;
+import javax.net.ssl.TrustManagerFactory;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Who has no password is let in at the target by a certificate with his name, and may do what his role may. */
+@Timeout(240)
+final class CertificateUsersIT {
+
+    private static final Credentials ROOT = new Credentials(SecuredCluster.ROOT, SecuredCluster.ROOT);
+
+    @TempDir
+    private Path folder;
+
+    @Test
+    void aCopiedUserIsKnownByTheNameInHisCertificate() throws Exception {
+        Certificates made = new Certificates(Files.createDirectory(folder.resolve("made")));
+        Certificates.Pair server = made.make("server", "EC");
+        Certificates.Pair ann = made.make("ann", "EC");
+        Path trusted = Files.writeString(
+                folder.resolve("trusted.pem"),
+                Files.readString(server.certificate()) + Files.readString(ann.certificate()));
+        ServerTls tls = new ServerTls(trusted, server.certificate(), server.key(), context(server));
+        try (SecuredCluster source = SecuredCluster.start("source", folder.resolve("source"));
+                LocalEtcd target = LocalEtcd.builder()
+                        .name("target")
+                        .fsync(false)
+                        .tls(tls)
+                        .dataDirectory(folder.resolve("target"))
+                        .build()) {
+            target.start();
+            target.enableAuthentication(SecuredCluster.ROOT);
+            source.asRoot("role", "add", "app");
+            source.asRoot("role", "grant-permission", "app", "--prefix", "readwrite", "/app/");
+            source.asRoot("user", "add", "ann:secret");
+            source.asRoot("user", "grant-role", "ann", "app");
+
+            EtcdSettings asRoot = Mirrors.settings(target)
+                    .withTls(new TlsFiles(trusted, server.certificate(), server.key()))
+                    .withLogin(ROOT);
+            EtcdSettings asAnn = Mirrors.settings(target).withTls(new TlsFiles(trusted, ann.certificate(), ann.key()));
+            try (MirrorProcess mirror = Mirrors.start(new MirrorSettings.Mirror(
+                            "dr",
+                            MirrorSettings.Source.Etcd.of(
+                                    Mirrors.settings(source.etcd()).withLogin(ROOT)),
+                            MirrorScope.prefix("/in/"),
+                            MirrorSettings.Target.Etcd.of(asRoot, EtcdSinkOptions.DEFAULTS)
+                                    .with(new AuthOptions(
+                                            AuthMode.COPY, null, Duration.ofMillis(100), Duration.ofSeconds(5)))));
+                    EtcdCluster hers =
+                            EtcdCluster.connect(asAnn.withName("ann"), ReservedKeys.RANGE, new SimpleMeterRegistry())) {
+                ClusterCalls calls = new ClusterCalls(hers, Duty.WRITE, Duration.ofSeconds(5));
+                await().atMost(PATIENCE).ignoreExceptions().untilAsserted(() -> assertThat(put(calls, "/app/a"))
+                        .isPositive());
+                assertThatThrownBy(() -> put(calls, "/in/a"))
+                        .isInstanceOfSatisfying(CallFailedException.class, refused -> assertThat(refused.error())
+                                .isEqualTo(EtcdError.PERMISSION_DENIED));
+                assertThat(mirror.failure()).isNotDone();
+            }
+        }
+    }
+
+    private static long put(ClusterCalls calls, String key) throws Exception {
+        PutRequest request =
+                PutRequest.newBuilder().setKey(ByteString.copyFromUtf8(key)).build();
+        return calls.kv(stub -> stub.put(request)).getHeader().getRevision();
+    }
+
+    /** For a client that shows the pair's certificate, and trusts it. */
+    private static SSLContext context(Certificates.Pair pair) throws Exception {
+        X509Certificate certificate;
+        try (var in = Files.newInputStream(pair.certificate())) {
+            certificate =
+                    (X509Certificate) CertificateFactory.getInstance("X.509").generateCertificate(in);
+        }
+        byte[] key = Base64.getMimeDecoder()
+                .decode(Files.readString(pair.key())
+                        .replaceAll("-----[A-Z ]+-----", "")
+                        .strip());
+        KeyStore store = KeyStore.getInstance("PKCS12");
+        store.load(null, null);
+        store.setKeyEntry(
+                "own",
+                KeyFactory.getInstance("EC").generatePrivate(new PKCS8EncodedKeySpec(key)),
+                new char[0],
+                new X509Certificate[] {certificate});
+        store.setCertificateEntry("trusted", certificate);
+        KeyManagerFactory keys = KeyManagerFactory.getInstance(KeyManagerFactory.getDefaultAlgorithm());
+        keys.init(store, new char[0]);
+        TrustManagerFactory trust = TrustManagerFactory.getInstance(TrustManagerFactory.getDefaultAlgorithm());
+        trust.init(store);
+        SSLContext context = SSLContext.getInstance("TLS");
+        context.init(keys.getKeyManagers(), trust.getTrustManagers(), null);
+        return context;
+    }
+}
