@@ -29,6 +29,9 @@ final class AuthRegister {
 
     private static final String ROLES = "auth/role/";
     private static final String USERS = "auth/user/";
+    /** After a name, which may be anything: so no key looks like one that ends with a word of ours. */
+    private static final String END = "/";
+
     private static final int PAGE_KEYS = 2_000;
 
     private final String mirror;
@@ -51,21 +54,21 @@ final class AuthRegister {
 
     /** Returns false if it was there. */
     boolean addRole(String role, Compare epoch) throws CallFailedException, InterruptedException, OvertakenException {
-        return put(ROLES + role, "", epoch);
+        return put(ROLES + role + END, "", epoch);
     }
 
     void removeRole(String role, Compare epoch) throws CallFailedException, InterruptedException, OvertakenException {
-        remove(ROLES + role, epoch);
+        remove(ROLES + role + END, epoch);
     }
 
     /** Returns false if there was one. */
     boolean putUser(String user, String digest, Compare epoch)
             throws CallFailedException, InterruptedException, OvertakenException {
-        return put(USERS + user, digest, epoch);
+        return put(USERS + user + END, digest, epoch);
     }
 
     void removeUser(String user, Compare epoch) throws CallFailedException, InterruptedException, OvertakenException {
-        remove(USERS + user, epoch);
+        remove(USERS + user + END, epoch);
     }
 
     /**
@@ -89,8 +92,9 @@ final class AuthRegister {
                     .build();
             RangeResponse page = calls.kv(stub -> stub.range(request));
             for (KeyValue each : page.getKvsList()) {
+                String name = each.getKey().substring(prefix).toStringUtf8();
                 found.put(
-                        each.getKey().substring(prefix).toStringUtf8(),
+                        name.substring(0, name.length() - END.length()),
                         each.getValue().toStringUtf8());
             }
             if (!page.getMore()) {

@@ -6,15 +6,19 @@ import static org.awaitility.Awaitility.await;
 
 import com.google.protobuf.ByteString;
 import io.etcd.jetcd.api.Permission;
+import io.etcd.jetcd.api.RangeRequest;
+import io.understudy.etcd.Duty;
 import io.understudy.etcd.EtcdError;
 import io.understudy.mirror.MirrorProcess;
 import io.understudy.mirror.MirrorSettings;
 import io.understudy.mirror.call.CallFailedException;
+import io.understudy.mirror.call.ClusterCalls;
 import io.understudy.mirror.etcd.EtcdSinkOptions;
 import io.understudy.mirror.fixture.Mirrors;
 import io.understudy.mirror.fixture.ShownAuth;
 import io.understudy.mirror.fixture.SourceAndTarget;
 import io.understudy.mirror.scope.MirrorScope;
+import io.understudy.mirror.scope.ReservedKeys;
 import java.time.Duration;
 import java.util.EnumSet;
 import java.util.List;
@@ -63,7 +67,7 @@ final class AuthScheduleIT {
                         MirrorSettings.Target.Etcd.of(Mirrors.settings(CLUSTERS.target()), EtcdSinkOptions.DEFAULTS)
                                 .with(options)))) {
             // A source without any isn't believed.
-            source.calls().addRole("kept");
+            source.calls().addRole("any/checkpoint");
             for (int round = 0; round < ROUNDS; round++) {
                 for (int i = 0; i < OPERATIONS; i++) {
                     operate(source.calls(), random);
@@ -72,10 +76,23 @@ final class AuthScheduleIT {
                         .as("seed " + seed + ", " + ShownAuth.of(mirror))
                         .isEqualTo(source.held()));
             }
+            assertThat(checkpoints(target)).isEqualTo(1);
             assertThat(ShownAuth.of(mirror).json().path("sourceEnabled").asBoolean())
                     .isFalse();
             assertThat(ShownAuth.of(mirror).warnings()).isEmpty();
         }
+    }
+
+    /** Keys that are taken for a checkpoint. */
+    private static long checkpoints(AuthSide target) throws Exception {
+        RangeRequest request = RangeRequest.newBuilder()
+                .setKey(ReservedKeys.CHECKPOINTS.etcdKey())
+                .setRangeEnd(ReservedKeys.CHECKPOINTS.etcdRangeEnd())
+                .build();
+        return new ClusterCalls(target.cluster(), Duty.WRITE, Duration.ofSeconds(5))
+                .kv(stub -> stub.range(request)).getKvsList().stream()
+                        .filter(each -> ReservedKeys.isCheckpoint(each.getKey()))
+                        .count();
     }
 
     private static void operate(AuthCalls source, Random random) throws Exception {
