@@ -12,13 +12,13 @@ final class PatienceTest {
     private final Patience patience = new Patience();
 
     @Test
-    void waitsForThoseWhoWereAnsweredNoLongerThanARoundTakes() {
-        assertThat(patience.begin(10, ROUND)).isEqualTo(ROUND);
+    void waitsForThoseWhoWereAnsweredNoLongerThanTwoRoundsTake() {
+        assertThat(patience.begin(10, ROUND)).isEqualTo(2 * ROUND);
     }
 
     @Test
     void waitsNoLongerWhenRoundsTakeLong() {
-        assertThat(patience.begin(10, TimeUnit.SECONDS.toNanos(1))).isEqualTo(Patience.LONGEST_NANOS);
+        assertThat(patience.begin(10, TimeUnit.SECONDS.toNanos(1))).isEqualTo(2 * Patience.LONGEST_NANOS);
     }
 
     @Test
@@ -28,28 +28,34 @@ final class PatienceTest {
 
     @Test
     void whoStaysAwayIsSoonWaitedForRarely() {
-        int waits = 0;
-        for (int round = 0; round < 1_000; round++) {
-            if (patience.begin(10, ROUND) > 0) {
-                waits++;
-                patience.ended(9);
-            }
-        }
-        assertThat(waits).isBetween(20, 40);
+        assertThat(waits(1_000, 9, 1)).isBetween(20, 40);
+    }
+
+    @Test
+    void whileSomeStayAwayOthersAreRarelyWaitedForLong() {
+        assertThat(waits(1_000, 3, 2 * ROUND)).isBetween(20, 40);
+        assertThat(waits(1_000, 3, ROUND)).isEqualTo(1_000);
     }
 
     @Test
     void whoComesBackIsWaitedForAgain() {
-        for (int round = 0; round < 100; round++) {
-            if (patience.begin(10, ROUND) > 0) {
-                patience.ended(10);
+        waits(100, 10, 1);
+        waits(200, 0, 1);
+        assertThat(waits(100, 0, 2 * ROUND)).isEqualTo(100);
+    }
+
+    /** In how many of so many rounds, from which so many of ten stay away, they are waited for so long. */
+    private int waits(int rounds, int missing, long nanos) {
+        int waits = 0;
+        for (int round = 0; round < rounds; round++) {
+            long wait = patience.begin(10, ROUND);
+            if (wait >= nanos) {
+                waits++;
+            }
+            if (wait > 0) {
+                patience.ended(missing);
             }
         }
-        for (int round = 0; round < 100; round++) {
-            if (patience.begin(10, ROUND) > 0) {
-                patience.ended(0);
-            }
-        }
-        assertThat(patience.begin(10, ROUND)).isEqualTo(ROUND);
+        return waits;
     }
 }
