@@ -75,8 +75,10 @@ final class AuthCalls {
                 auth(stub -> stub.roleGet(
                                 AuthRoleGetRequest.newBuilder().setRole(role).build()))
                         .getPermList()
-                        .forEach(each ->
-                                grants.put(new GrantedRange(each.getKey(), each.getRangeEnd()), each.getPermType()));
+                        .forEach(each -> grants.merge(
+                                new GrantedRange(each.getKey(), each.getRangeEnd()),
+                                each.getPermType(),
+                                (one, other) -> one == other ? one : Permission.Type.READWRITE));
                 roles.put(role, Map.copyOf(grants));
             } catch (CallFailedException e) {
                 passOver(e, EtcdError.ROLE_NOT_FOUND);

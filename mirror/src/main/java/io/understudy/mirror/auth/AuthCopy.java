@@ -38,7 +38,7 @@ public final class AuthCopy implements AutoCloseable {
     /** How often it is seen to whether this process is to copy, and what could not be done is tried again. */
     private static final Duration TICK = Duration.ofSeconds(1);
 
-    private static final String FROZEN = "a hand-over has withdrawn permissions at the source, which the keys below "
+    private static final String FROZEN = "a hand-over has withdrawn permissions at the %s, which the keys below "
             + TextFormat.escapeBytes(ReservedKeys.FREEZES.from())
             + " there say; if it is gone for good, grant them again and delete these keys";
 
@@ -71,13 +71,12 @@ public final class AuthCopy implements AutoCloseable {
     private long comparedRevision = UNKNOWN;
     private Map<String, PasswordHash> comparedHashes = Map.of();
     private long comparedNanos;
-    /** Of the source, the last one, in this epoch of the mirror. */
-    private long knownRevision = UNKNOWN;
-
     private @Nullable Compare knownEpoch;
     private long lookedNanos;
     /** Whether the last comparison didn't come to its end. */
     private boolean isToRepeat;
+    /** Until it is repeated then. */
+    private Duration pause = TICK;
 
     private Set<String> toldLeftAlone = Set.of();
 
@@ -127,7 +126,7 @@ public final class AuthCopy implements AutoCloseable {
                 if (current.isEmpty()) {
                     // Whoever copies meanwhile may have changed anything.
                     comparedRevision = UNKNOWN;
-                } else if (comparedRevision == UNKNOWN || isToRepeat || System.nanoTime() - lookedNanos >= look) {
+                } else if (isDueToLook(look)) {
                     lookedNanos = System.nanoTime();
                     step(current.get());
                 }
@@ -138,21 +137,19 @@ public final class AuthCopy implements AutoCloseable {
         }
     }
 
+    private boolean isDueToLook(long lookNanos) {
+        long since = System.nanoTime() - lookedNanos;
+        return isToRepeat ? since >= pause.toNanos() : comparedRevision == UNKNOWN || since >= lookNanos;
+    }
+
     private void step(Compare current) throws InterruptedException {
         long began = System.nanoTime();
         String outcome;
         try {
             Map<String, PasswordHash> hashes = passwords.look();
             AuthStatus status = source.status();
-            if (!current.equals(knownEpoch)) {
-                // The mirror has begun anew, with the source as it is.
-                knownEpoch = current;
-                knownRevision = UNKNOWN;
-            }
-            if (wentBack(status)) {
-                return;
-            }
             boolean isDue = isToRepeat
+                    || !current.equals(knownEpoch)
                     || began - comparedNanos > options.compareInterval().toNanos()
                     || !hashes.equals(comparedHashes)
                     || status.revision() != comparedRevision;
@@ -160,7 +157,7 @@ public final class AuthCopy implements AutoCloseable {
                 passed();
                 return;
             }
-            outcome = compare(hashes, current, began) ? OK : HELD;
+            outcome = wentBack(status) ? FAILED : compare(hashes, current, began);
         } catch (OvertakenException e) {
             LOG.info("mirror={} roles and users are compared again: {}", mirror, e.getMessage());
             outcome = OVERTAKEN;
@@ -174,6 +171,9 @@ public final class AuthCopy implements AutoCloseable {
             outcome = FAILED;
         }
         isToRepeat = !outcome.equals(OK);
+        Duration next = pause.multipliedBy(2);
+        boolean isAtOnce = outcome.equals(OK) || outcome.equals(HELD);
+        pause = isAtOnce ? TICK : next.compareTo(options.compareInterval()) < 0 ? next : options.compareInterval();
         metrics.compared(outcome, Duration.ofNanos(System.nanoTime() - began));
     }
 
@@ -185,54 +185,79 @@ public final class AuthCopy implements AutoCloseable {
         return FAILED;
     }
 
-    /** Returns false if it is not the time for it, and tells why. */
-    private boolean compare(Map<String, PasswordHash> hashes, Compare current, long began)
+    /** What came of it; tells why, unless all is well. */
+    private String compare(Map<String, PasswordHash> hashes, Compare current, long began)
             throws CallFailedException, InterruptedException, OvertakenException {
         Optional<SourceRead> read = read();
         if (read.isEmpty()) {
-            held(FROZEN);
-            return false;
+            held(FROZEN.formatted("source"));
+            return HELD;
+        }
+        if (target.hasAny(ReservedKeys.FREEZES)) {
+            held(FROZEN.formatted("target"));
+            return HELD;
         }
         AuthStatus status = read.get().status();
         if (wentBack(status)) {
-            return false;
+            return FAILED;
         }
-        knownRevision = status.revision();
         Brought brought = register.read();
         if (read.get().held().isEmpty() && !brought.isEmpty()) {
             failed(
                     "the source has no roles and users at all any more, but some were brought, which are kept: if that is"
                             + " meant, delete them in the target, and then the keys below " + register.shownKeys());
-            return false;
+            return FAILED;
         }
         AuthPlan plan = AuthPlan.of(read.get().held(), target.read(), brought, hashes, writer);
         AuthTarget changed = new RegisteredTarget(target, register, current);
+        CallFailedException refused = null;
         for (AuthChange change : plan.changes()) {
             if (!active.getAsBoolean()) {
                 throw new OvertakenException("the mirror is not active any more");
             }
-            change.applyTo(changed);
-            metrics.changed();
+            try {
+                change.applyTo(changed);
+                metrics.changed();
+            } catch (CallFailedException e) {
+                if (!isOfThisChange(e)) {
+                    throw e;
+                }
+                refused = refused == null ? e : refused;
+            }
         }
         tell(plan);
+        if (refused != null) {
+            throw refused;
+        }
+        register.putSeen(status.revision(), current);
+        knownEpoch = current;
         comparedRevision = status.revision();
         comparedHashes = hashes;
         comparedNanos = began;
         report =
                 report.compared(Instant.now(), status.enabled(), target.status().enabled(), register.read(), plan);
         passed();
-        return true;
+        return OK;
+    }
+
+    /** What is refused for what it is keeps nobody from the others: an old cluster may hold what a new one doesn't take. */
+    private static boolean isOfThisChange(CallFailedException failure) {
+        return failure.isFinal()
+                && switch (failure.error()) {
+                    case PERMISSION_DENIED, USER_EMPTY, INVALID_TOKEN, OLD_AUTH_REVISION -> false;
+                    default -> true;
+                };
     }
 
     /** A source that was restored from a backup, or wiped: its keys tell, but perhaps later. */
-    private boolean wentBack(AuthStatus status) {
-        if (status.revision() >= knownRevision) {
+    private boolean wentBack(AuthStatus status) throws CallFailedException, InterruptedException {
+        long seen = register.seen();
+        if (status.revision() >= seen) {
             return false;
         }
-        failed("the revision of the source's users and roles went back from " + knownRevision + " to "
-                + status.revision()
-                + ": it was restored from a backup, or wiped; nothing is changed in the target before the mirror is started"
-                + " again");
+        failed("the revision of the source's users and roles went back from " + seen + " to " + status.revision()
+                + ": it was restored from a backup, or wiped; nothing is changed in the target before the key "
+                + register.shownSeen() + " is deleted there");
         return true;
     }
 

@@ -8,13 +8,15 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
+import org.jspecify.annotations.Nullable;
 
 /**
  * What makes the part of a target's authorisation that a mirror has brought what the source's is. Nothing is in it about
  * roles and users that the target has of its own, about the user and the role root, and about the user that the mirror
  * writes as; but who is of the role root at the source is so in the target.
  *
- * @param changes to be made in this order: what is given comes before what is taken
+ * @param changes to be made in this order: what is taken comes before what is given, so that nobody ever has more than before
+ *     or afterwards, wherever it ends
  * @param rolesLeftAlone the target's own roles that are named as some of the source's
  * @param usersLeftAlone likewise
  */
@@ -51,7 +53,8 @@ record AuthPlan(List<AuthChange> changes, Set<String> rolesLeftAlone, Set<String
         private final Set<String> apartUsers;
         private final Set<String> rolesLeft = new TreeSet<>();
         private final Set<String> usersLeft = new TreeSet<>();
-        private final List<AuthChange> changes = new ArrayList<>();
+        private final List<AuthChange> taken = new ArrayList<>();
+        private final List<AuthChange> given = new ArrayList<>();
 
         Planning(
                 Authorisation source,
@@ -70,11 +73,13 @@ record AuthPlan(List<AuthChange> changes, Set<String> rolesLeftAlone, Set<String
         AuthPlan plan() {
             Set<String> roles = roles();
             Set<String> users = users();
+            without(without(brought.users().keySet(), users), apartUsers)
+                    .forEach(user -> taken.add(new AuthChange.DeleteUser(user)));
+            without(brought.roles(), roles).forEach(role -> taken.add(new AuthChange.DeleteRole(role)));
             roles.forEach(this::addRole);
             users.forEach(user -> addUser(user, roles));
-            without(without(brought.users().keySet(), users), apartUsers)
-                    .forEach(user -> changes.add(new AuthChange.DeleteUser(user)));
-            without(brought.roles(), roles).forEach(role -> changes.add(new AuthChange.DeleteRole(role)));
+            List<AuthChange> changes = new ArrayList<>(taken);
+            changes.addAll(given);
             return new AuthPlan(changes, rolesLeft, usersLeft);
         }
 
@@ -106,22 +111,34 @@ record AuthPlan(List<AuthChange> changes, Set<String> rolesLeftAlone, Set<String
 
         private void addRole(String role) {
             if (!target.roles().containsKey(role)) {
-                changes.add(new AuthChange.AddRole(role));
+                given.add(new AuthChange.AddRole(role));
             }
             Map<GrantedRange, Permission.Type> wanted = source.grantsOf(role);
             Map<GrantedRange, Permission.Type> held = target.grantsOf(role);
-            wanted.forEach((range, type) -> {
-                if (held.get(range) != type) {
-                    changes.add(new AuthChange.Grant(role, range, type));
+            held.forEach((range, type) -> {
+                if (!allows(wanted.get(range), type)) {
+                    taken.add(new AuthChange.Revoke(role, range));
                 }
             });
-            without(held.keySet(), wanted.keySet()).forEach(range -> changes.add(new AuthChange.Revoke(role, range)));
+            wanted.forEach((range, type) -> {
+                if (held.get(range) != type) {
+                    given.add(new AuthChange.Grant(role, range, type));
+                }
+            });
+        }
+
+        /**
+         * Whether all of it may stay. A grant is not narrowed by another in its place: where a role has several that begin with
+         * one key, etcd may put that beside it.
+         */
+        private static boolean allows(Permission.@Nullable Type wanted, Permission.Type held) {
+            return wanted == held || wanted == Permission.Type.READWRITE;
         }
 
         private void addUser(String user, Set<String> roles) {
             boolean isNew = !target.users().containsKey(user);
             if (isNew) {
-                changes.add(new AuthChange.AddUser(user));
+                given.add(new AuthChange.AddUser(user));
             }
             Set<String> wanted = source.rolesOf(user);
             Set<String> held = target.rolesOf(user);
@@ -130,14 +147,14 @@ record AuthPlan(List<AuthChange> changes, Set<String> rolesLeftAlone, Set<String
             ours.add(Authorisation.ROOT);
             for (String role : ours) {
                 if (wanted.contains(role) && !held.contains(role)) {
-                    changes.add(new AuthChange.GiveRole(user, role));
+                    given.add(new AuthChange.GiveRole(user, role));
                 } else if (!wanted.contains(role) && held.contains(role)) {
-                    changes.add(new AuthChange.TakeRole(user, role));
+                    taken.add(new AuthChange.TakeRole(user, role));
                 }
             }
             PasswordHash hash = hashes.get(user);
             if (hash != null && (isNew || !hash.digest().equals(brought.users().get(user)))) {
-                changes.add(new AuthChange.SetPassword(user, hash));
+                given.add(new AuthChange.SetPassword(user, hash));
             }
         }
 

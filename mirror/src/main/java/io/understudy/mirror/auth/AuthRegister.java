@@ -29,10 +29,20 @@ final class AuthRegister {
 
     private static final String ROLES = "auth/role/";
     private static final String USERS = "auth/user/";
+    private static final String SEEN = "auth/seen";
     /** After a name, which may be anything: so no key looks like one that ends with a word of ours. */
     private static final String END = "/";
 
     private static final int PAGE_KEYS = 2_000;
+
+    /** In the target itself: what is missing there then is not to be given back. No key is of version 0. */
+    private static final Compare NOTHING_WITHDRAWN = Compare.newBuilder()
+            .setKey(ReservedKeys.FREEZES.etcdKey())
+            .setRangeEnd(ReservedKeys.FREEZES.etcdRangeEnd())
+            .setTarget(Compare.CompareTarget.VERSION)
+            .setResult(Compare.CompareResult.EQUAL)
+            .setVersion(0)
+            .build();
 
     private final String mirror;
     private final ClusterCalls calls;
@@ -69,6 +79,30 @@ final class AuthRegister {
 
     void removeUser(String user, Compare epoch) throws CallFailedException, InterruptedException, OvertakenException {
         remove(USERS + user + END, epoch);
+    }
+
+    /** The last revision of the source's users and roles that was copied; 0 for none. */
+    long seen() throws CallFailedException, InterruptedException {
+        RangeRequest request =
+                RangeRequest.newBuilder().setKey(ReservedKeys.of(mirror, SEEN)).build();
+        List<KeyValue> found = calls.kv(stub -> stub.range(request)).getKvsList();
+        return found.isEmpty() ? 0 : revision(found.get(0).getValue().toStringUtf8());
+    }
+
+    private long revision(String value) {
+        try {
+            return Long.parseLong(value);
+        } catch (NumberFormatException e) {
+            throw new IllegalStateException(shownSeen() + " of the target is no revision");
+        }
+    }
+
+    void putSeen(long revision, Compare epoch) throws CallFailedException, InterruptedException, OvertakenException {
+        boolean unused = put(SEEN, Long.toString(revision), epoch);
+    }
+
+    String shownSeen() {
+        return "\"" + TextFormat.escapeBytes(ReservedKeys.of(mirror, SEEN)) + "\"";
     }
 
     /**
@@ -130,10 +164,12 @@ final class AuthRegister {
 
     private List<ResponseOp> write(TxnRequest.Builder operations, Compare epoch)
             throws CallFailedException, InterruptedException, OvertakenException {
-        TxnRequest request = operations.addCompare(epoch).build();
+        TxnRequest request =
+                operations.addCompare(epoch).addCompare(NOTHING_WITHDRAWN).build();
         var answer = calls.kv(stub -> stub.txn(request));
         if (!answer.getSucceeded()) {
-            throw new OvertakenException("another process has taken the mirror over");
+            throw new OvertakenException(
+                    "another process has taken the mirror over, or a hand-over withdraws permissions in the target");
         }
         return answer.getResponsesList();
     }

@@ -85,7 +85,11 @@ record AuthFreeze(PatientCalls source, MirrorScope scope, String mirror) impleme
 
     @Override
     public void lift(Journal journal) {
-        journal.withdrawn().forEach(this::grant);
+        for (Grant grant : journal.withdrawn()) {
+            if (exists(grant.role())) {
+                grant(grant);
+            }
+        }
         mark(RequestOp.newBuilder()
                 .setRequestDeleteRange(DeleteRangeRequest.newBuilder().setKey(ReservedKeys.freeze(mirror)))
                 .build());
@@ -137,6 +141,16 @@ record AuthFreeze(PatientCalls source, MirrorScope scope, String mirror) impleme
     private static boolean meets(Permission permission, List<KeyRange> mirrored) {
         KeyRange range = KeyRange.ofEtcd(permission.getKey(), permission.getRangeEnd());
         return mirrored.stream().anyMatch(range::intersects);
+    }
+
+    /** A role that was deleted meanwhile has nothing to be given back. */
+    private boolean exists(String role) {
+        return source.call(
+                        "its roles",
+                        AuthGrpc::newBlockingStub,
+                        stub -> stub.roleList(AuthRoleListRequest.getDefaultInstance()))
+                .getRolesList()
+                .contains(role);
     }
 
     private void grant(Grant grant) {

@@ -7,10 +7,14 @@ import static org.awaitility.Awaitility.await;
 
 import com.google.protobuf.ByteString;
 import io.etcd.jetcd.api.Compare;
+import io.etcd.jetcd.api.DeleteRangeRequest;
 import io.etcd.jetcd.api.Permission;
+import io.etcd.jetcd.api.PutRequest;
 import io.understudy.etcd.Credentials;
+import io.understudy.etcd.Duty;
 import io.understudy.mirror.MirrorProcess;
 import io.understudy.mirror.MirrorSettings;
+import io.understudy.mirror.call.ClusterCalls;
 import io.understudy.mirror.etcd.EtcdSinkOptions;
 import io.understudy.mirror.fixture.MirrorJvm;
 import io.understudy.mirror.fixture.Mirrors;
@@ -123,6 +127,53 @@ final class AuthCopyIT {
             assertThat(shown.json().path("targetEnabled").asBoolean()).isTrue();
             assertThat(shown.lines())
                     .contains("roles copied: app", "users copied: ann, ben", "users without a password: ann, ben");
+        }
+    }
+
+    @Test
+    void aGrantThatIsNarrowedIsSoInTheTargetThoughAnotherBeginsWithItsKey() throws Exception {
+        GrantedRange keyOfPrefix = range("/in/p/", "");
+        source.calls().addRole("app");
+        source.calls().grant("app", PREFIX, Permission.Type.READWRITE);
+        source.calls().grant("app", keyOfPrefix, Permission.Type.READ);
+        try (MirrorProcess mirror = start(options(null))) {
+            awaitGrantsOfApp();
+            source.calls().revoke("app", PREFIX);
+            source.calls().grant("app", PREFIX, Permission.Type.READ);
+            awaitGrantsOfApp();
+            source.calls().grant("app", keyOfPrefix, Permission.Type.WRITE);
+            awaitGrantsOfApp();
+            assertThat(ShownAuth.of(mirror).names("roles")).containsExactly("app");
+        }
+    }
+
+    private void awaitGrantsOfApp() {
+        await().atMost(PATIENCE).untilAsserted(() -> assertThat(target.held().grantsOf("app"))
+                .isEqualTo(source.held().grantsOf("app")));
+    }
+
+    @Test
+    void whatAHandOverHasWithdrawnInTheTargetIsNotGivenBack() throws Exception {
+        source.calls().addRole("app");
+        source.calls().grant("app", PREFIX, Permission.Type.READWRITE);
+        try (MirrorProcess mirror = start(options(null))) {
+            awaitGrantsOfApp();
+            ClusterCalls keys = new ClusterCalls(target.cluster(), Duty.WRITE, Duration.ofSeconds(10));
+            ByteString mark = ReservedKeys.freeze("onwards");
+            var marked = keys.kv(
+                    stub -> stub.put(PutRequest.newBuilder().setKey(mark).build()));
+            target.calls().revoke("app", PREFIX);
+            source.calls().addRole("later");
+            await().atMost(PATIENCE).untilAsserted(() -> assertThat(
+                            ShownAuth.of(mirror).json().path("held").asText())
+                    .contains("at the target"));
+            assertThat(target.held().grantsOf("app")).isEmpty();
+            assertThat(target.held().roles()).doesNotContainKey("later");
+
+            var lifted = keys.kv(stub -> stub.deleteRange(
+                    DeleteRangeRequest.newBuilder().setKey(mark).build()));
+            awaitGrantsOfApp();
+            assertThat(marked.hasHeader() && lifted.hasHeader()).isTrue();
         }
     }
 

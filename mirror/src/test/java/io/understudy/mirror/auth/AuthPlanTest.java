@@ -94,6 +94,40 @@ final class AuthPlanTest {
     }
 
     @Property(tries = 2_000)
+    void nobodyHasMoreAtAnyMomentThanBeforeOrAfterwards(@ForAll("cases") Case given) throws Exception {
+        ModelTarget target = new ModelTarget(given.target(), given.brought());
+        List<AuthChange> changes = given.plan(target).changes();
+        ModelTarget afterwards = new ModelTarget(given.target(), given.brought());
+        apply(changes, afterwards);
+        for (AuthChange change : changes) {
+            change.applyTo(target);
+            for (String user : target.held().users().keySet()) {
+                Set<String> rights = rights(target.held(), user);
+                assertThat(rights)
+                        .satisfiesAnyOf(
+                                some -> assertThat(rights(given.target(), user)).containsAll(some),
+                                some -> assertThat(rights(afterwards.held(), user))
+                                        .containsAll(some));
+            }
+        }
+    }
+
+    /** What a user may do, by the range and the kind of access. */
+    private static Set<String> rights(Authorisation held, String user) {
+        Set<String> rights = new HashSet<>();
+        for (String role : held.rolesOf(user)) {
+            held.grantsOf(role).forEach((range, type) -> {
+                for (Permission.Type access : List.of(Permission.Type.READ, Permission.Type.WRITE)) {
+                    if (type == access || type == Permission.Type.READWRITE) {
+                        rights.add(access + " " + range);
+                    }
+                }
+            });
+        }
+        return rights;
+    }
+
+    @Property(tries = 2_000)
     void whatTheMirrorDidNotBringIsLeftAlone(@ForAll("cases") Case given) throws Exception {
         ModelTarget target = new ModelTarget(given.target(), given.brought());
         AuthPlan plan = given.plan(target);

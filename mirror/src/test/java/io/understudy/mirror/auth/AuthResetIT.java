@@ -4,13 +4,18 @@ import static io.understudy.mirror.fixture.Mirrors.PATIENCE;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import com.google.protobuf.ByteString;
+import io.etcd.jetcd.api.DeleteRangeRequest;
+import io.understudy.etcd.Duty;
 import io.understudy.mirror.MirrorProcess;
 import io.understudy.mirror.MirrorSettings;
+import io.understudy.mirror.call.ClusterCalls;
 import io.understudy.mirror.etcd.EtcdSinkOptions;
 import io.understudy.mirror.fixture.Mirrors;
 import io.understudy.mirror.fixture.ShownAuth;
 import io.understudy.mirror.fixture.SourceAndTarget;
 import io.understudy.mirror.scope.MirrorScope;
+import io.understudy.mirror.scope.ReservedKeys;
 import java.nio.file.Path;
 import java.time.Duration;
 import org.junit.jupiter.api.Test;
@@ -33,13 +38,7 @@ final class AuthResetIT {
         Path backup = folder.resolve("backup.db");
         try (AuthSide source = AuthSide.of(CLUSTERS.source(), null);
                 AuthSide target = AuthSide.of(CLUSTERS.target(), null);
-                MirrorProcess mirror = Mirrors.start(new MirrorSettings.Mirror(
-                        "dr",
-                        MirrorSettings.Source.Etcd.of(Mirrors.settings(CLUSTERS.source())),
-                        MirrorScope.all(),
-                        MirrorSettings.Target.Etcd.of(Mirrors.settings(CLUSTERS.target()), EtcdSinkOptions.DEFAULTS)
-                                .with(new AuthOptions(
-                                        AuthMode.COPY, null, Duration.ofMillis(100), Duration.ofSeconds(5)))))) {
+                MirrorProcess mirror = start()) {
             source.calls().addUser("ann");
             await().atMost(PATIENCE)
                     .untilAsserted(() -> assertThat(target.held().users()).containsKey("ann"));
@@ -54,5 +53,32 @@ final class AuthResetIT {
                     .contains("went back"));
             assertThat(target.held().users()).containsKey("ben");
         }
+        aMirrorThatIsStartedAgainKnowsItTooUntilItIsToldToGoOn();
+    }
+
+    private void aMirrorThatIsStartedAgainKnowsItTooUntilItIsToldToGoOn() throws Exception {
+        try (AuthSide target = AuthSide.of(CLUSTERS.target(), null);
+                MirrorProcess mirror = start()) {
+            await().atMost(PATIENCE).untilAsserted(() -> assertThat(
+                            ShownAuth.of(mirror).json().path("problem").asText())
+                    .contains("went back", "/auth/seen"));
+            assertThat(target.held().users()).containsKey("ben");
+
+            ByteString seen = ReservedKeys.of("dr", "auth/seen");
+            var unused = new ClusterCalls(target.cluster(), Duty.WRITE, Duration.ofSeconds(10))
+                    .kv(stub -> stub.deleteRange(
+                            DeleteRangeRequest.newBuilder().setKey(seen).build()));
+            await().atMost(PATIENCE)
+                    .untilAsserted(() -> assertThat(target.held().users()).containsOnlyKeys("ann"));
+        }
+    }
+
+    private static MirrorProcess start() {
+        return Mirrors.start(new MirrorSettings.Mirror(
+                "dr",
+                MirrorSettings.Source.Etcd.of(Mirrors.settings(CLUSTERS.source())),
+                MirrorScope.all(),
+                MirrorSettings.Target.Etcd.of(Mirrors.settings(CLUSTERS.target()), EtcdSinkOptions.DEFAULTS)
+                        .with(new AuthOptions(AuthMode.COPY, null, Duration.ofMillis(100), Duration.ofSeconds(5)))));
     }
 }
