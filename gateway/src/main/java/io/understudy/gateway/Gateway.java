@@ -70,14 +70,13 @@ public final class Gateway implements AutoCloseable {
 
     private static final Logger LOG = LoggerFactory.getLogger(Gateway.class);
     private static final Duration START_DEADLINE = Duration.ofSeconds(30);
+    /** Closing has to end before what started the process loses patience, whatever becomes of a collector. */
+    private static final Duration LAST_SPANS = Duration.ofSeconds(1);
 
     private final GatewaySettings settings;
     private final ProcessMetrics process;
     private final MemberId id;
     private final @Nullable TlsServer tls;
-    /** Closing has to end before what started the process loses patience, whatever becomes of a collector. */
-    private static final Duration LAST_SPANS = Duration.ofSeconds(1);
-
     private final Vertx vertx;
     private final GatewaySource source;
     private final Replica replica;
