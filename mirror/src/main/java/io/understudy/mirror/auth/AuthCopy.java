@@ -27,8 +27,8 @@ import org.slf4j.LoggerFactory;
  * they have changed, and then, or now and again, compares all of both sides and makes what differs the same, change by
  * change. It never enables or disables authentication, and what fails here stops nothing else.
  *
- * <p>Nothing is copied that a hand-over has withdrawn at the source for as long as it lasts: that is marked there, before
- * and until after (see {@link ReservedKeys#FREEZES}). What was read counts if there is no mark, and if the revision of users
+ * <p>Nothing is copied while a hand-over has withdrawn permissions at the source, or in the target, where they would be given
+ * back: that is marked there, before and until after (see {@link ReservedKeys#FREEZES}). What was read counts if there is no mark, and if the revision of users
  * and roles is the same before all of this as afterwards: so what was read was not withdrawn when it was read.
  */
 public final class AuthCopy implements AutoCloseable {
@@ -75,6 +75,8 @@ public final class AuthCopy implements AutoCloseable {
     private long lookedNanos;
     /** Whether the last comparison didn't come to its end. */
     private boolean isToRepeat;
+    /** Whether it made anything the same: then it is getting on, though one change may have made all tokens old. */
+    private boolean hasChanged;
     /** Until it is repeated then. */
     private Duration pause = TICK;
 
@@ -126,6 +128,8 @@ public final class AuthCopy implements AutoCloseable {
                 if (current.isEmpty()) {
                     // Whoever copies meanwhile may have changed anything.
                     comparedRevision = UNKNOWN;
+                    isToRepeat = false;
+                    pause = TICK;
                 } else if (isDueToLook(look)) {
                     lookedNanos = System.nanoTime();
                     step(current.get());
@@ -145,6 +149,7 @@ public final class AuthCopy implements AutoCloseable {
     private void step(Compare current) throws InterruptedException {
         long began = System.nanoTime();
         String outcome;
+        hasChanged = false;
         try {
             Map<String, PasswordHash> hashes = passwords.look();
             AuthStatus status = source.status();
@@ -172,7 +177,7 @@ public final class AuthCopy implements AutoCloseable {
         }
         isToRepeat = !outcome.equals(OK);
         Duration next = pause.multipliedBy(2);
-        boolean isAtOnce = outcome.equals(OK) || outcome.equals(HELD);
+        boolean isAtOnce = hasChanged || outcome.equals(OK) || outcome.equals(HELD);
         pause = isAtOnce ? TICK : next.compareTo(options.compareInterval()) < 0 ? next : options.compareInterval();
         metrics.compared(outcome, Duration.ofNanos(System.nanoTime() - began));
     }
@@ -217,6 +222,7 @@ public final class AuthCopy implements AutoCloseable {
             }
             try {
                 change.applyTo(changed);
+                hasChanged = true;
                 metrics.changed();
             } catch (CallFailedException e) {
                 if (!isOfThisChange(e)) {

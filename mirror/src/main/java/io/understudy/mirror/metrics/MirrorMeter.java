@@ -68,7 +68,7 @@ public enum MirrorMeter implements Declared {
                     .by("mirror", "its name")
                     .by(
                             "outcome",
-                            "ok, held (a hand-over has withdrawn permissions at the source), overtaken (to be made again), failed")),
+                            "ok, held (a hand-over has withdrawn permissions on either side), overtaken (to be made again), failed")),
     AUTH_LEFT_ALONE(Metric.gauge(
                     "understudy.mirror.auth.left.alone",
                     "with auth: copy, the target's own roles and users that are named as some of the source's")

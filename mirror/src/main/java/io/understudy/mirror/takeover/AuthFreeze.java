@@ -85,11 +85,11 @@ record AuthFreeze(PatientCalls source, MirrorScope scope, String mirror) impleme
 
     @Override
     public void lift(Journal journal) {
-        for (Grant grant : journal.withdrawn()) {
-            if (exists(grant.role())) {
-                grant(grant);
-            }
-        }
+        List<String> roles = roles();
+        // A role that was deleted meanwhile has nothing to be given back.
+        journal.withdrawn().stream()
+                .filter(grant -> roles.contains(grant.role()))
+                .forEach(this::grant);
         mark(RequestOp.newBuilder()
                 .setRequestDeleteRange(DeleteRangeRequest.newBuilder().setKey(ReservedKeys.freeze(mirror)))
                 .build());
@@ -121,12 +121,7 @@ record AuthFreeze(PatientCalls source, MirrorScope scope, String mirror) impleme
     private List<Grant> writable() {
         List<KeyRange> mirrored = scope.sourceRanges();
         List<Grant> grants = new ArrayList<>();
-        List<String> roles = source.call(
-                        "its roles",
-                        AuthGrpc::newBlockingStub,
-                        stub -> stub.roleList(AuthRoleListRequest.getDefaultInstance()))
-                .getRolesList();
-        for (String role : roles) {
+        for (String role : roles()) {
             AuthRoleGetRequest request =
                     AuthRoleGetRequest.newBuilder().setRole(role).build();
             source.call("role " + role, AuthGrpc::newBlockingStub, stub -> stub.roleGet(request)).getPermList().stream()
@@ -143,14 +138,12 @@ record AuthFreeze(PatientCalls source, MirrorScope scope, String mirror) impleme
         return mirrored.stream().anyMatch(range::intersects);
     }
 
-    /** A role that was deleted meanwhile has nothing to be given back. */
-    private boolean exists(String role) {
+    private List<String> roles() {
         return source.call(
                         "its roles",
                         AuthGrpc::newBlockingStub,
                         stub -> stub.roleList(AuthRoleListRequest.getDefaultInstance()))
-                .getRolesList()
-                .contains(role);
+                .getRolesList();
     }
 
     private void grant(Grant grant) {

@@ -78,6 +78,25 @@ final class FrozenRolesIT {
     }
 
     @Test
+    void aRoleThatWasDeletedMeanwhileDoesNotHoldUpTheUndo() throws Exception {
+        try (MirrorProcess mirror = Mirrors.start(settings("dr"));
+                MirrorParties parties = parties()) {
+            awaitGranted(mirror);
+            assertThatThrownBy(() -> Handover.switchover(parties.forward(), OPTIONS, new Killed("freeze", true))
+                            .run())
+                    .isInstanceOf(Killed.KilledException.class);
+            source.asRoot("role", "delete", "app");
+
+            var unused = Handover.switchover(parties.forward(), OPTIONS, HandoverListener.NONE)
+                    .undo();
+            await().atMost(PATIENCE).untilAsserted(() -> {
+                assertThat(ShownAuth.of(mirror).json().path("held").isNull()).isTrue();
+                assertThat(target.asRoot("role", "list")).doesNotContain("app");
+            });
+        }
+    }
+
+    @Test
     void aFreezeForOneMirrorHoldsWhatAnotherCopiesFromTheSameSource() throws Exception {
         try (SecuredCluster third = SecuredCluster.start("third", folder.resolve("third"));
                 MirrorProcess mirror = Mirrors.start(settings("dr"));
