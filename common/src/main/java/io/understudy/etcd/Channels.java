@@ -24,6 +24,12 @@ final class Channels implements AutoCloseable {
     /** The largest answer accepted. etcd sets no limit on its answers; a snapshot page is far smaller. */
     static final int MAX_INBOUND_BYTES = 64 << 20;
 
+    /**
+     * What a member may send before it was read: enough for 100 MB/s over 80 ms. Fixed, since gRPC would find out how much
+     * is enough by a ping after each message: two more of them for each answer or commit, at both ends.
+     */
+    private static final int WINDOW_BYTES = 8 << 20;
+
     private static final Duration CLOSE_TIMEOUT = Duration.ofSeconds(5);
 
     private final ConcurrentHashMap<Endpoint, ManagedChannel> channels = new ConcurrentHashMap<>();
@@ -86,6 +92,7 @@ final class Channels implements AutoCloseable {
         return builder.eventLoopGroup(network.group())
                 .channelType(network.socket())
                 .maxInboundMessageSize(MAX_INBOUND_BYTES)
+                .flowControlWindow(WINDOW_BYTES)
                 .keepAliveTime(KEEPALIVE.toMillis(), TimeUnit.MILLISECONDS)
                 .keepAliveTimeout(KEEPALIVE_TIMEOUT.toMillis(), TimeUnit.MILLISECONDS)
                 .withOption(ChannelOption.CONNECT_TIMEOUT_MILLIS, Math.toIntExact(connectTimeout.toMillis()))
