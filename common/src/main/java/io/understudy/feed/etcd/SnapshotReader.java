@@ -71,6 +71,9 @@ public final class SnapshotReader implements AutoCloseable {
     private final Backoff backoff;
 
     private PageSize size = PageSize.FIRST;
+    private PageBound bound = PageBound.NONE;
+    /** The range of the page that was last asked for. */
+    private KeyRange asked;
     /** Where the next page begins; null after the last. */
     private @Nullable ByteString cursor;
 
@@ -108,6 +111,7 @@ public final class SnapshotReader implements AutoCloseable {
         this.options = options;
         this.backoff = backoff;
         this.cursor = range.from();
+        this.asked = range;
     }
 
     /** The entry of the highest mod revision read so far, null if nothing was. */
@@ -181,12 +185,12 @@ public final class SnapshotReader implements AutoCloseable {
             member = endpoint;
             memberSinceNanos = System.nanoTime();
         }
-        KeyRange rest = new KeyRange(from, range.to());
+        asked = bounded(new KeyRange(from, range.to()));
         ListenableFuture<RangeResponse> request = KVGrpc.newFutureStub(cluster.channel(endpoint))
                 .withDeadlineAfter(options.requestTimeout().toNanos(), TimeUnit.NANOSECONDS)
                 .range(RangeRequest.newBuilder()
-                        .setKey(rest.etcdKey())
-                        .setRangeEnd(rest.etcdRangeEnd())
+                        .setKey(asked.etcdKey())
+                        .setRangeEnd(asked.etcdRangeEnd())
                         .setRevision(revision.value())
                         .setLimit(size.keys())
                         .setSerializable(true)
@@ -196,6 +200,11 @@ public final class SnapshotReader implements AutoCloseable {
             request.cancel(true);
         }
         return request;
+    }
+
+    private KeyRange bounded(KeyRange rest) {
+        ByteString end = bound.of(rest.from(), size.keys());
+        return end != null && rest.contains(end) && !end.equals(rest.from()) ? new KeyRange(rest.from(), end) : rest;
     }
 
     private @Nullable Page page(ByteString from, RangeResponse response) throws AnotherCluster {
@@ -219,44 +228,51 @@ public final class SnapshotReader implements AutoCloseable {
         size = size.after(entries.size(), bytes, options.pageBytes());
         refusalsOfOneKey = 0;
         givenBy = member;
-        if (!response.getMore()) {
+        ByteString next = asked.to();
+        if (response.getMore()) {
+            ByteString last = entries.get(entries.size() - 1).key();
+            bound = bound.full(entries.get(0).key(), last, entries.size());
+            next = last.concat(ZERO_BYTE);
+        } else {
+            bound = bound.tooNear();
+        }
+        if (next == null || next.equals(range.to())) {
             cursor = null;
             return new Page(new KeyRange(from, range.to()), entries);
         }
-        ByteString next = entries.get(entries.size() - 1).key().concat(ZERO_BYTE);
         cursor = next;
         underWay = ask(next);
         return new Page(new KeyRange(from, next), entries);
     }
 
     /** Decides how to go on; the page is asked for again by the next call. */
-    private void failed(Endpoint asked, Status status) throws CompactedException, Unexplained, InterruptedException {
+    private void failed(Endpoint endpoint, Status status) throws CompactedException, Unexplained, InterruptedException {
         EtcdFailure failure = EtcdErrors.classify(Duty.SNAPSHOT, status);
         if (failure.error() == EtcdError.COMPACTED) {
             throw new CompactedException();
         }
         boolean behind = failure.error() == EtcdError.FUTURE_REVISION;
         if (failure.remedy() == Remedy.FATAL || (failure.remedy() == Remedy.CALLERS_FAULT && !behind)) {
-            throw new Unexplained(asked + " refuses the snapshot: " + failure, status.asException());
+            throw new Unexplained(endpoint + " refuses the snapshot: " + failure, status.asException());
         }
         boolean tooLarge = failure.code() == Status.Code.RESOURCE_EXHAUSTED;
         if (tooLarge && size.keys() > 1) {
             size = size.halved();
         } else if (tooLarge && ++refusalsOfOneKey >= MAX_REFUSALS_OF_ONE_KEY) {
-            throw new Unexplained("the first key from " + cursor + " cannot be read from " + asked + ": " + failure);
+            throw new Unexplained("the first key from " + cursor + " cannot be read from " + endpoint + ": " + failure);
         } else if (!behind
                 || System.nanoTime() - memberSinceNanos
                         > options.requestTimeout().toNanos()) {
-            giveUp(asked, failure.toString());
+            giveUp(endpoint, failure.toString());
             return;
         }
         TimeUnit.MILLISECONDS.sleep(RETRY_MILLIS);
     }
 
-    private void giveUp(Endpoint asked, String why) {
+    private void giveUp(Endpoint endpoint, String why) {
         LOG.atLevel(backoff.isFirst() ? Level.INFO : Level.DEBUG)
-                .log("snapshot goes on elsewhere, member={} revision={} cause=\"{}\"", asked, revision, why);
-        cluster.reportFailure(asked, Duty.SNAPSHOT, why);
+                .log("snapshot goes on elsewhere, member={} revision={} cause=\"{}\"", endpoint, revision, why);
+        cluster.reportFailure(endpoint, Duty.SNAPSHOT, why);
         member = null;
         backoff.failed();
     }
