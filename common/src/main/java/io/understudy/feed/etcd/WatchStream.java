@@ -54,7 +54,10 @@ final class WatchStream implements AutoCloseable {
     }
 
     static WatchStream open(Channel channel, WatchRequest create) {
-        ClientCall<WatchRequest, WatchResponse> call = channel.newCall(WatchGrpc.getWatchMethod(), CallOptions.DEFAULT);
+        // What arrives is only put down for the reader: another thread to do it would cost more, and the time to wake
+        // it.
+        ClientCall<WatchRequest, WatchResponse> call =
+                channel.newCall(WatchGrpc.getWatchMethod(), CallOptions.DEFAULT.withExecutor(Runnable::run));
         WatchStream stream = new WatchStream(call);
         Metadata headers = new Metadata();
         headers.put(HAS_LEADER, "true");

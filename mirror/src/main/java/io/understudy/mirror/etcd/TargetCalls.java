@@ -1,11 +1,13 @@
 package io.understudy.mirror.etcd;
 
+import com.google.common.util.concurrent.ListenableFuture;
 import io.etcd.jetcd.api.KVGrpc;
-import io.etcd.jetcd.api.KVGrpc.KVBlockingStub;
+import io.etcd.jetcd.api.KVGrpc.KVFutureStub;
 import io.etcd.jetcd.api.RangeRequest;
 import io.etcd.jetcd.api.RangeResponse;
 import io.etcd.jetcd.api.TxnRequest;
 import io.etcd.jetcd.api.TxnResponse;
+import io.grpc.Status;
 import io.grpc.StatusRuntimeException;
 import io.understudy.etcd.ClusterView;
 import io.understudy.etcd.Duty;
@@ -18,6 +20,7 @@ import io.understudy.mirror.sink.SinkException;
 import io.understudy.mirror.sink.SinkListener;
 import java.util.List;
 import java.util.Optional;
+import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
@@ -82,7 +85,7 @@ final class TargetCalls {
         return full;
     }
 
-    private <T> Optional<T> attempt(Supplier<String> what, Function<KVBlockingStub, T> call) {
+    private <T> Optional<T> attempt(Supplier<String> what, Function<KVFutureStub, ListenableFuture<T>> call) {
         full = false;
         Endpoint endpoint = endpoint();
         if (endpoint == null) {
@@ -90,8 +93,10 @@ final class TargetCalls {
             return Optional.empty();
         }
         try {
-            T answer = call.apply(KVGrpc.newBlockingStub(cluster.channel(endpoint))
-                    .withDeadlineAfter(cluster.settings().requestTimeout().toNanos(), TimeUnit.NANOSECONDS));
+            T answer = answer(call.apply(KVGrpc.newFutureStub(cluster.channel(endpoint))
+                    // Only completes a future: a blocking stub would wake this thread for each part of the answer.
+                    .withExecutor(Runnable::run)
+                    .withDeadlineAfter(cluster.settings().requestTimeout().toNanos(), TimeUnit.NANOSECONDS)));
             succeeded(endpoint);
             return Optional.of(answer);
         } catch (StatusRuntimeException e) {
@@ -113,6 +118,21 @@ final class TargetCalls {
             full = failure.error() == EtcdError.NO_SPACE;
             failed(endpoint + " failed at " + what.get() + ": " + failure);
             return Optional.empty();
+        }
+    }
+
+    /** Waits for it; the call has a deadline. */
+    private static <T> T answer(ListenableFuture<T> call) {
+        try {
+            return call.get();
+        } catch (InterruptedException e) {
+            call.cancel(true);
+            Thread.currentThread().interrupt();
+            throw Status.CANCELLED.withCause(e).asRuntimeException();
+        } catch (ExecutionException e) {
+            throw e.getCause() instanceof StatusRuntimeException failure
+                    ? failure
+                    : Status.fromThrowable(e).asRuntimeException();
         }
     }
 
