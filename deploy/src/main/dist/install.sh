@@ -78,6 +78,9 @@ if [ "$home" != "$(readlink -f "$destdir$prefix")/$name" ]; then
 fi
 link "$name" "$destdir$target"
 
+# Elsewhere it would be for another place, and perhaps another Java.
+[ -n "$destdir" ] || "$target/bin/archive-classes" || echo "install.sh: without an archive of classes, starts take longer" >&2
+
 link "$target/bin/understudy" "$destdir/usr/local/bin/understudy"
 [ ! -e "$home/completion/understudy.bash" ] ||
   link "$target/completion/understudy.bash" "$destdir/usr/local/share/bash-completion/completions/understudy"
