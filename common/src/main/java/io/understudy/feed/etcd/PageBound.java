@@ -11,25 +11,30 @@ import org.jspecify.annotations.Nullable;
  * of a large key space would stall the member for as long as all of them.
  *
  * <p>Only ever a guess: one that is too near gives a short page or none, and the next looks much further; after some such
- * the range stays open.
+ * the range stays open until a page is full. Where most guesses are too near, as with groups of keys that are little larger
+ * than a page, it stays open for good.
  *
  * @param first the first key of the last full page; null while there was none of two keys
  * @param last the last key of that page
  * @param keys how many it had
  * @param misses how many bounds since then were too near
+ * @param credit how many more may be too near than pages are full
  */
-record PageBound(@Nullable ByteString first, ByteString last, int keys, int misses) {
+record PageBound(@Nullable ByteString first, ByteString last, int keys, int misses, int credit) {
+
+    private static final int FIRST_CREDIT = 4;
+    private static final int MAX_CREDIT = 8;
 
     /** Nothing is known. */
-    static final PageBound NONE = new PageBound(null, ByteString.EMPTY, 0, 0);
+    static final PageBound NONE = new PageBound(null, ByteString.EMPTY, 0, 0, FIRST_CREDIT);
 
     /** Further than the page should reach, so that it is full all the same where keys are less dense. */
     private static final int SLACK = 4;
 
-    /** How much further a bound is after one that was too near: a place of hexadecimal digits, or more. */
-    private static final int WIDENING_BITS = 4;
+    /** How much further a bound is after one that was too near: a place of hexadecimal digits, and more of others. */
+    private static final int WIDENING_BITS = 6;
 
-    private static final int MAX_MISSES = 4;
+    private static final int MAX_MISSES = 3;
 
     /** Bytes that distances are measured by. */
     private static final int MEASURED_BYTES = 12;
@@ -39,7 +44,7 @@ record PageBound(@Nullable ByteString first, ByteString last, int keys, int miss
 
     /** The first key after the range to ask for, null for an open one. */
     @Nullable ByteString of(ByteString from, int wanted) {
-        if (first == null || misses > MAX_MISSES) {
+        if (first == null || misses > MAX_MISSES || credit == 0) {
             return null;
         }
         int common = Math.max(0, commonPrefix(first, last) - CARRIED_BYTES);
@@ -61,12 +66,14 @@ record PageBound(@Nullable ByteString first, ByteString last, int keys, int miss
 
     /** After a page that ended by its limit. */
     PageBound full(ByteString firstKey, ByteString lastKey, int pageKeys) {
-        return firstKey.equals(lastKey) ? NONE : new PageBound(firstKey, lastKey, pageKeys, 0);
+        int more = credit == 0 ? 0 : Math.min(MAX_CREDIT, credit + 1);
+        // Of one key no distance can be told.
+        return new PageBound(firstKey.equals(lastKey) ? null : firstKey, lastKey, pageKeys, 0, more);
     }
 
     /** After a page that ended by the bound. */
     PageBound tooNear() {
-        return new PageBound(first, last, keys, misses + 1);
+        return new PageBound(first, last, keys, misses + 1, Math.max(0, credit - 1));
     }
 
     private static int commonPrefix(ByteString one, ByteString other) {

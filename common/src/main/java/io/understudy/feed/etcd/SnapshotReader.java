@@ -225,11 +225,11 @@ public final class SnapshotReader implements AutoCloseable {
                 newest = entry;
             }
         }
-        size = size.after(entries.size(), bytes, options.pageBytes());
         refusalsOfOneKey = 0;
         givenBy = member;
         ByteString next = asked.to();
         if (response.getMore()) {
+            size = size.after(entries.size(), bytes, options.pageBytes());
             ByteString last = entries.get(entries.size() - 1).key();
             bound = bound.full(entries.get(0).key(), last, entries.size());
             next = last.concat(ZERO_BYTE);

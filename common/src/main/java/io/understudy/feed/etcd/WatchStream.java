@@ -54,8 +54,7 @@ final class WatchStream implements AutoCloseable {
     }
 
     static WatchStream open(Channel channel, WatchRequest create) {
-        // What arrives is only put down for the reader: another thread to do it would cost more, and the time to wake
-        // it.
+        // What arrives is decoded, and put down for the reader: to wake another thread for it would cost more.
         ClientCall<WatchRequest, WatchResponse> call =
                 channel.newCall(WatchGrpc.getWatchMethod(), CallOptions.DEFAULT.withExecutor(Runnable::run));
         WatchStream stream = new WatchStream(call);
