@@ -1,6 +1,5 @@
 package io.understudy.mirror.etcd;
 
-import com.google.common.util.concurrent.ListenableFuture;
 import io.etcd.jetcd.api.KVGrpc;
 import io.etcd.jetcd.api.KVGrpc.KVFutureStub;
 import io.etcd.jetcd.api.RangeRequest;
@@ -21,6 +20,7 @@ import io.understudy.mirror.sink.SinkListener;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.ExecutionException;
+import java.util.concurrent.Future;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
@@ -85,7 +85,7 @@ final class TargetCalls {
         return full;
     }
 
-    private <T> Optional<T> attempt(Supplier<String> what, Function<KVFutureStub, ListenableFuture<T>> call) {
+    private <T> Optional<T> attempt(Supplier<String> what, Function<KVFutureStub, Future<T>> call) {
         full = false;
         Endpoint endpoint = endpoint();
         if (endpoint == null) {
@@ -122,7 +122,7 @@ final class TargetCalls {
     }
 
     /** Waits for it; the call has a deadline. */
-    private static <T> T answer(ListenableFuture<T> call) {
+    private static <T> T answer(Future<T> call) {
         try {
             return call.get();
         } catch (InterruptedException e) {
