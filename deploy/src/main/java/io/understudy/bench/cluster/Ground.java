@@ -5,10 +5,10 @@ import static java.util.stream.Collectors.joining;
 import com.google.protobuf.ByteString;
 import io.etcd.jetcd.api.KVGrpc;
 import io.etcd.jetcd.api.PutRequest;
-import io.etcd.jetcd.api.RequestOp;
-import io.etcd.jetcd.api.TxnRequest;
+import io.etcd.jetcd.api.PutResponse;
 import io.grpc.ManagedChannel;
 import io.grpc.ManagedChannelBuilder;
+import io.grpc.stub.StreamObserver;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import io.understudy.bench.BenchException;
@@ -48,7 +48,9 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Random;
+import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Predicate;
 import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
@@ -64,8 +66,9 @@ final class Ground implements AutoCloseable {
     /** For so long a standby must have been in sync before it takes a place. */
     private static final Duration STABLE = Duration.ofSeconds(2);
 
-    private static final int LARGE_VALUE_BYTES = 32 << 10;
-    private static final int VALUES_PER_TRANSACTION = 32;
+    private static final int VALUE_BYTES = 4 << 10;
+    private static final int VALUES_PER_MEGABYTE = 256;
+    private static final int WRITERS = 128;
 
     private final FreePorts ports = FreePorts.take(2 * PLACES);
     private final MeterRegistry unread = new SimpleMeterRegistry();
@@ -210,31 +213,54 @@ final class Ground implements AutoCloseable {
                 () -> new BenchException(otherwise + " within " + PATIENCE.toSeconds() + " s"));
     }
 
-    /** Puts that much that nobody looks at again. */
-    void fill(int megabytes) {
+    /**
+     * Puts that much that nobody looks at again, in so many entries that the log doesn't reach back to the first: who joins
+     * is sent a snapshot, as by any cluster that has been in use.
+     */
+    void fill(int megabytes) throws InterruptedException {
         URI member = places().get(0).clientUrls().get(0);
         ManagedChannel channel = ManagedChannelBuilder.forAddress(member.getHost(), member.getPort())
                 .usePlaintext()
                 .build();
         Random random = new Random(20_260_101);
-        byte[] value = new byte[LARGE_VALUE_BYTES];
+        byte[] value = new byte[VALUE_BYTES];
+        Semaphore free = new Semaphore(WRITERS);
+        AtomicReference<@Nullable Throwable> failure = new AtomicReference<>();
         try {
-            for (int written = 0; written < megabytes; written++) {
-                TxnRequest.Builder transaction = TxnRequest.newBuilder();
-                for (int i = 0; i < VALUES_PER_TRANSACTION; i++) {
-                    random.nextBytes(value);
-                    transaction.addSuccess(RequestOp.newBuilder()
-                            .setRequestPut(PutRequest.newBuilder()
-                                    .setKey(ByteString.copyFromUtf8(
-                                            String.format(Locale.ROOT, "bench/data/%06d/%02d", written, i)))
-                                    .setValue(ByteString.copyFrom(value))));
-                }
-                var unused = KVGrpc.newBlockingStub(channel)
+            for (int written = 0; written < megabytes * VALUES_PER_MEGABYTE && failure.get() == null; written++) {
+                random.nextBytes(value);
+                free.acquire();
+                KVGrpc.newStub(channel)
                         .withDeadlineAfter(PATIENCE.toMillis(), TimeUnit.MILLISECONDS)
-                        .txn(transaction.build());
+                        .put(
+                                PutRequest.newBuilder()
+                                        .setKey(ByteString.copyFromUtf8(
+                                                String.format(Locale.ROOT, "bench/data/%09d", written)))
+                                        .setValue(ByteString.copyFrom(value))
+                                        .build(),
+                                new StreamObserver<>() {
+                                    @Override
+                                    public void onNext(PutResponse answer) {
+                                        free.release();
+                                    }
+
+                                    @Override
+                                    public void onError(Throwable why) {
+                                        failure.compareAndSet(null, why);
+                                        free.release();
+                                    }
+
+                                    @Override
+                                    public void onCompleted() {}
+                                });
             }
+            free.acquire(WRITERS);
         } finally {
             channel.shutdownNow();
+        }
+        Throwable why = failure.get();
+        if (why != null) {
+            throw new BenchException("the data could not be written", why);
         }
     }
 
