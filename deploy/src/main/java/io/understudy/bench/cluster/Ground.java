@@ -214,8 +214,8 @@ final class Ground implements AutoCloseable {
     }
 
     /**
-     * Puts that much that nobody looks at again, in so many entries that the log doesn't reach back to the first: who joins
-     * is sent a snapshot, as by any cluster that has been in use.
+     * Puts that much that nobody looks at again: from 400 MB on in so many entries (etcd keeps up to {@code snapshot-count},
+     * 100,000, and some) that who joins is sent a snapshot, as by any cluster that has been in use.
      */
     void fill(int megabytes) throws InterruptedException {
         URI member = places().get(0).clientUrls().get(0);

@@ -28,8 +28,9 @@ import org.slf4j.LoggerFactory;
  * change. It never enables or disables authentication, and what fails here stops nothing else.
  *
  * <p>Nothing is copied while a hand-over has withdrawn permissions at the source, or in the target, where they would be given
- * back: that is marked there, before and until after (see {@link ReservedKeys#FREEZES}). What was read counts if there is no mark, and if the revision of users
- * and roles is the same before all of this as afterwards: so what was read was not withdrawn when it was read.
+ * back: that is marked there, before and until after (see {@link ReservedKeys#FREEZES}). What was read counts if there is
+ * no mark, and if the revision of users and roles is the same before all of this as afterwards: so what was read was not
+ * withdrawn when it was read.
  */
 public final class AuthCopy implements AutoCloseable {
 
