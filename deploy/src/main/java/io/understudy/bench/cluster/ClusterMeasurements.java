@@ -33,6 +33,7 @@ final class ClusterMeasurements {
     Map<ClusterFigure, Double> run(ClusterWork work, Path folder) throws InterruptedException {
         try (Ground ground = new Ground(etcd, folder)) {
             if (work == ClusterWork.JOIN) {
+                ground.rehearseJoin(ground.places().get(FEW));
                 ground.fill(settings.megabytes());
             }
             try (SteadyWriter writer = new SteadyWriter(ground.clientUrls(), settings.putsPerSecond())) {

@@ -12,6 +12,8 @@ import io.grpc.stub.StreamObserver;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import io.understudy.bench.BenchException;
+import io.understudy.cluster.goal.AddMember;
+import io.understudy.cluster.goal.RemoveMember;
 import io.understudy.cluster.machine.LocalControl;
 import io.understudy.cluster.machine.MachineSettings;
 import io.understudy.cluster.machine.Machines;
@@ -46,6 +48,7 @@ import java.time.InstantSource;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.Random;
 import java.util.concurrent.Semaphore;
@@ -134,6 +137,16 @@ final class Ground implements AutoCloseable {
             throw new BenchException("the cluster could not be changed: " + outcome);
         }
         return (System.nanoTime() - began) / 1e9;
+    }
+
+    /** A learner joins while there is next to no data, and leaves: all code that is measured later has run once. */
+    void rehearseJoin(MemberSpec newcomer) throws InterruptedException {
+        var unusedJoin = reach(new AddMember(newcomer, false));
+        await("the learner was not seen", facts -> facts.named(newcomer.name()).isPresent());
+        ClusterFacts facts = Objects.requireNonNull(look());
+        var unusedLeave = reach(
+                new RemoveMember(facts.named(newcomer.name()).orElseThrow().id()));
+        machines.retire(newcomer);
     }
 
     /** Has a supervisor hold the cluster to so many voters and a standby. */
