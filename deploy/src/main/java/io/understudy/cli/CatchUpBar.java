@@ -20,16 +20,16 @@ final class CatchUpBar implements AutoCloseable {
         if (open == null) {
             open = new ProgressBarBuilder()
                     .setTaskName(rate.label())
-                    .setUnit(" entries", 1)
+                    .setUnit(" " + rate.unit(), 1)
                     .setStyle(ProgressBarStyle.ASCII)
                     .setInitialMax(rate.target())
-                    .startsFrom(rate.applied(), Duration.ZERO)
+                    .startsFrom(rate.done(), Duration.ZERO)
                     .showSpeed()
                     .build();
             bar = open;
         }
         open.maxHint(rate.target());
-        open.stepTo(rate.applied());
+        open.stepTo(rate.done());
     }
 
     @Override

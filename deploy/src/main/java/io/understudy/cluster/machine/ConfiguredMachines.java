@@ -6,6 +6,7 @@ import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.OptionalLong;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
 
@@ -53,6 +54,16 @@ public final class ConfiguredMachines implements Machines {
     @Override
     public void join(MemberSpec member, String initialCluster) {
         of(member).join(member, initialCluster);
+    }
+
+    @Override
+    public void goOnJoining(MemberSpec member) {
+        of(member).goOnJoining(member);
+    }
+
+    @Override
+    public OptionalLong received(MemberSpec member) {
+        return of(member).received(member);
     }
 
     @Override

@@ -9,6 +9,7 @@ import java.nio.file.Path;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.OptionalLong;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
@@ -54,6 +55,11 @@ public final class LocalControl implements ProcessControl {
     @Override
     public boolean isRunning(MachineSettings machine) {
         return process(machine).isAlive();
+    }
+
+    @Override
+    public OptionalLong pid(MachineSettings machine) {
+        return process(machine).pid();
     }
 
     @Override

@@ -22,6 +22,7 @@ import java.util.regex.Pattern;
  * @param log where a local process' output goes
  * @param unit its systemd unit
  * @param environmentFile what the unit reads etcd's settings from, all of it written by us
+ * @param joinBytesPerSecond of the cluster's data that it takes at most while it joins, unless who starts it is someone else
  * @param arguments more of etcd's flags, each as {@code --flag=value}; none of them secret
  */
 public record MachineSettings(
@@ -34,6 +35,7 @@ public record MachineSettings(
         Path log,
         String unit,
         Path environmentFile,
+        long joinBytesPerSecond,
         List<String> arguments) {
 
     private static final Pattern ARGUMENT = Pattern.compile("--[a-z0-9-]+=\\S.*");
@@ -41,6 +43,9 @@ public record MachineSettings(
     /** Who a member is and where its data is: everything here goes by what is configured of that. */
     private static final Set<String> OURS =
             Set.of("name", "data-dir", "wal-dir", "advertise-client-urls", "force-new-cluster", "config-file");
+
+    /** A leader that sends this to who shares its machine, of two cores, has most of it left for writes. */
+    private static final long DEFAULT_JOIN_BYTES_PER_SECOND = 8L << 20;
 
     private static final Setting<List<URI>> PEER_URLS = Setting.uris(
                     "peerUrls", "Where the other members find this one.")
@@ -86,6 +91,12 @@ public record MachineSettings(
                     "environmentFile",
                     "systemd: the EnvironmentFile of the unit, all of which is written anew at every start.")
             .defaultsTo(Path.of("/etc/default/etcd"));
+    private static final Setting<Long> JOIN_BYTES_PER_SECOND = Setting.bytes(
+                    "joinBytesPerSecond",
+                    "local, systemd: when it joins, it takes so much of the cluster's data in a second, by resting in"
+                            + " between, so that writes don't wait for it; twice as much every two minutes.")
+            .defaultsTo(DEFAULT_JOIN_BYTES_PER_SECOND)
+            .between(1L << 20, 16L << 30);
     private static final Setting<List<String>> ARGUMENTS = Setting.texts(
                     "arguments",
                     "More of etcd's flags, each as --flag=value. They are visible to everyone on the machine: no secrets.")
@@ -105,6 +116,7 @@ public record MachineSettings(
             LOG,
             UNIT,
             ENVIRONMENT_FILE,
+            JOIN_BYTES_PER_SECOND,
             ARGUMENTS);
 
     public MachineSettings {
@@ -131,6 +143,7 @@ public record MachineSettings(
                 group.find(LOG).orElseGet(() -> logBeside(data)),
                 group.get(UNIT),
                 group.get(ENVIRONMENT_FILE),
+                group.get(JOIN_BYTES_PER_SECOND),
                 group.find(ARGUMENTS).orElse(List.of()));
     }
 
@@ -146,6 +159,7 @@ public record MachineSettings(
                 logBeside(dataDirectory),
                 "etcd.service",
                 Path.of("/etc/default/etcd"),
+                DEFAULT_JOIN_BYTES_PER_SECOND,
                 List.of());
     }
 
@@ -160,6 +174,22 @@ public record MachineSettings(
                 newLog,
                 unit,
                 environmentFile,
+                joinBytesPerSecond,
+                arguments);
+    }
+
+    public MachineSettings withJoinBytesPerSecond(long newRate) {
+        return new MachineSettings(
+                member,
+                process,
+                listenPeerUrls,
+                listenClientUrls,
+                dataDirectory,
+                program,
+                log,
+                unit,
+                environmentFile,
+                newRate,
                 arguments);
     }
 
@@ -174,6 +204,7 @@ public record MachineSettings(
                 log,
                 unit,
                 environmentFile,
+                joinBytesPerSecond,
                 newArguments);
     }
 

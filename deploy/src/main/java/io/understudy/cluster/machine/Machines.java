@@ -2,6 +2,7 @@ package io.understudy.cluster.machine;
 
 import java.util.List;
 import java.util.Optional;
+import java.util.OptionalLong;
 
 /**
  * Where members run. One implementation for processes of this machine, one for systemd units, one that prints what an
@@ -38,6 +39,14 @@ public interface Machines {
      * @param initialCluster all members and itself, as {@code name=peerUrl,…}, in the form of etcd's command line
      */
     void join(MemberSpec member, String initialCluster);
+
+    /** For one that a run before this one had {@link #join}: it goes on, as gently as when it was started. */
+    default void goOnJoining(MemberSpec member) {}
+
+    /** Bytes of the cluster's data that a member has got by now of what it is being sent; empty if nothing, or unknown. */
+    default OptionalLong received(MemberSpec member) {
+        return OptionalLong.empty();
+    }
 
     /** Starts the member with the data it has. */
     void start(MemberSpec member);

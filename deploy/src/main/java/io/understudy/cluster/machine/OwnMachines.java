@@ -5,6 +5,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.OptionalLong;
 import java.util.function.Consumer;
 
 /** Members that run on this machine, their data in its file system. Thread-safe. */
@@ -15,6 +16,7 @@ public final class OwnMachines implements Machines {
     private final Map<String, MachineSettings> machines = new LinkedHashMap<>();
     private final ProcessControl control;
     private final InstantSource clock;
+    private final JoinThrottle throttle = new JoinThrottle();
 
     private OwnMachines(List<MachineSettings> machines, ProcessControl control, InstantSource clock) {
         machines.forEach(machine -> this.machines.put(machine.name(), machine));
@@ -52,7 +54,22 @@ public final class OwnMachines implements Machines {
             requireStopped(machine);
             var unused = data(machine).setAside(clock.instant());
             control.run(machine, EtcdFlags.joining(machine, initialCluster));
+            throttle.begin(machine, () -> control.pid(machine));
         });
+    }
+
+    @Override
+    public synchronized void goOnJoining(MemberSpec member) {
+        locked(member, machine -> {
+            if (control.isRunning(machine)) {
+                throttle.begin(machine, () -> control.pid(machine));
+            }
+        });
+    }
+
+    @Override
+    public OptionalLong received(MemberSpec member) {
+        return IncomingSnapshot.sizeIn(machine(member).dataDirectory());
     }
 
     @Override
@@ -81,13 +98,13 @@ public final class OwnMachines implements Machines {
 
     @Override
     public synchronized void stop(MemberSpec member) {
-        locked(member, control::stop);
+        locked(member, this::stop);
     }
 
     @Override
     public synchronized void retire(MemberSpec member) {
         locked(member, machine -> {
-            control.stop(machine);
+            stop(machine);
             requireStopped(machine);
             var unused = data(machine).setAside(clock.instant());
         });
@@ -133,6 +150,12 @@ public final class OwnMachines implements Machines {
     private void locked(MemberSpec member, Consumer<MachineSettings> work) {
         MachineSettings machine = machine(member);
         DirectoryLock.holding(machine.dataDirectory(), () -> work.accept(machine));
+    }
+
+    /** One that rests would not end when it is asked to. */
+    private void stop(MachineSettings machine) {
+        throttle.end(machine);
+        control.stop(machine);
     }
 
     private void requireStopped(MachineSettings machine) {

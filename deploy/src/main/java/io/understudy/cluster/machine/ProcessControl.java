@@ -1,6 +1,7 @@
 package io.understudy.cluster.machine;
 
 import java.util.List;
+import java.util.OptionalLong;
 
 /** How servers of this machine are started and stopped. */
 interface ProcessControl {
@@ -15,6 +16,9 @@ interface ProcessControl {
     void stop(MachineSettings machine);
 
     boolean isRunning(MachineSettings machine);
+
+    /** Its process on this machine; empty if it doesn't run, or not as one that this machine's kernel knows. */
+    OptionalLong pid(MachineSettings machine);
 
     /** What it printed last. */
     List<String> endOfLog(MachineSettings machine, int lines);

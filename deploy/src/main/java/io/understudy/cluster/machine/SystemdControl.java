@@ -7,6 +7,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.OptionalLong;
 import java.util.Set;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -59,7 +60,7 @@ final class SystemdControl implements ProcessControl {
     private void awaitProcess(MachineSettings machine) {
         var unused = Waiting.until(
                 SPAWN,
-                () -> Optional.of(show(machine, "MainPID")).filter(pid -> !pid.equals("0")),
+                () -> Optional.of(mainPid(machine)).filter(pid -> !pid.equals("0")),
                 () -> new IllegalStateException("unit " + machine.unit() + " has no process " + SPAWN.toSeconds()
                         + " s after the order to start it; see its log"));
     }
@@ -94,6 +95,17 @@ final class SystemdControl implements ProcessControl {
         } catch (CommandFailedException e) {
             return List.of(String.valueOf(e.getMessage()));
         }
+    }
+
+    @Override
+    public OptionalLong pid(MachineSettings machine) {
+        return OptionalLong.of(Long.parseLong(mainPid(machine))).stream()
+                .filter(pid -> pid > 0)
+                .findFirst();
+    }
+
+    private String mainPid(MachineSettings machine) {
+        return show(machine, "MainPID");
     }
 
     @Override

@@ -12,6 +12,10 @@ public enum ClusterMeter implements Declared {
             "understudy.cluster.learners.lag",
             "revisions",
             "revisions that the last learner is behind the first voter, of those that answer")),
+    LEARNERS_RECEIVED(Metric.gauge(
+            "understudy.cluster.learners.received",
+            "bytes",
+            "of the snapshot that a member is being sent which runs beside this supervisor; 0 if none is")),
     TOLERANCE(Metric.gauge("understudy.cluster.tolerance", "failures survived; negative without a quorum")),
     SETTLED(Metric.gauge("understudy.cluster.settled", "1 if the cluster is as declared")),
     SUPERVISOR_ACTIVE(Metric.gauge("understudy.cluster.supervisor.active", "1 if this supervisor acts")),

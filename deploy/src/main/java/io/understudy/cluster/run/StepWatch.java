@@ -9,6 +9,8 @@ import io.understudy.cluster.observe.UnobservableException;
 import io.understudy.cluster.plan.Step;
 import java.time.Duration;
 import java.util.Optional;
+import java.util.OptionalLong;
+import java.util.function.Function;
 
 /** Waits until a step's effect shows in what the members answer, or it is clear that it won't. */
 final class StepWatch {
@@ -31,8 +33,9 @@ final class StepWatch {
     void await(Step step, ClusterFacts before) throws StepFailedException, InterruptedException {
         Duration allowed = allowed(step);
         Deadline deadline = Deadline.in(allowed);
+        long beganNanos = System.nanoTime();
         Deadline gone = Deadline.in(GONE_FOR);
-        CatchUpWatch progress = new CatchUpWatch();
+        Progress progress = progress(step);
         String seen = "nothing";
         while (!deadline.isOver()) {
             try {
@@ -41,7 +44,7 @@ final class StepWatch {
                     return;
                 }
                 seen = now.quorum() + lost(now, step);
-                if (step instanceof Step.CatchUp catchUp && progress.moved(now, catchUp, listener)) {
+                if (progress.moved(now)) {
                     deadline = Deadline.in(allowed);
                 }
             } catch (UnobservableException e) {
@@ -54,7 +57,7 @@ final class StepWatch {
                 throw new StepFailedException(
                         starting.get().name() + " ended instead of serving" + work.endOfLog(starting.get()));
             }
-            deadline.pause(patience.between());
+            deadline.pause(patience.between(System.nanoTime() - beganNanos));
         }
         throw new StepFailedException("waited " + allowed.toSeconds() + " s to " + step.told() + ", in vain; "
                 + progress.told().orElse(seen)
@@ -90,30 +93,67 @@ final class StepWatch {
         return step instanceof Step.Migrate migrate ? Optional.of(migrate.to()) : Optional.empty();
     }
 
+    private Progress progress(Step step) {
+        if (step instanceof Step.CatchUp catchUp) {
+            return new Progress(CatchUpRate.Unit.ENTRIES, catchUp.label(), now -> applied(now, catchUp));
+        }
+        return step instanceof Step.Join join
+                ? new Progress(CatchUpRate.Unit.BYTES, join.member().name(), now -> received(now, join.member()))
+                : new Progress(CatchUpRate.Unit.ENTRIES, "", now -> Optional.empty());
+    }
+
+    private static Optional<Mark> applied(ClusterFacts now, Step.CatchUp step) {
+        return leading(now).flatMap(leading -> now.member(step.learner())
+                .flatMap(MemberFacts::answer)
+                .map(own -> new Mark(own.appliedIndex(), leading.raftIndex())));
+    }
+
+    private Optional<Mark> received(ClusterFacts now, MemberSpec newcomer) {
+        OptionalLong received = work.received(newcomer);
+        return received.isEmpty()
+                ? Optional.empty()
+                : leading(now).map(leading -> new Mark(received.getAsLong(), leading.databaseBytes()));
+    }
+
+    private static Optional<MemberAnswer> leading(ClusterFacts now) {
+        return now.leader().flatMap(MemberFacts::answer);
+    }
+
+    /** What a learner has of what its leader has. */
+    private record Mark(long done, long target) {}
+
     /** How far a learner is, and whether it comes nearer. */
-    private static final class CatchUpWatch {
+    private final class Progress {
+        private final CatchUpRate.Unit unit;
+        private final String label;
+        private final Function<ClusterFacts, Optional<Mark>> look;
         private final long beganNanos = System.nanoTime();
         private long first = -1;
-        private long leastLag = Long.MAX_VALUE;
+        private long least = Long.MAX_VALUE;
         private Optional<CatchUpRate> last = Optional.empty();
 
-        boolean moved(ClusterFacts now, Step.CatchUp step, RunListener listener) {
-            Optional<MemberAnswer> own = now.member(step.learner()).flatMap(MemberFacts::answer);
-            Optional<MemberAnswer> leading = now.leader().flatMap(MemberFacts::answer);
-            if (own.isEmpty() || leading.isEmpty()) {
+        Progress(CatchUpRate.Unit unit, String label, Function<ClusterFacts, Optional<Mark>> look) {
+            this.unit = unit;
+            this.label = label;
+            this.look = look;
+        }
+
+        boolean moved(ClusterFacts now) {
+            Optional<Mark> mark = look.apply(now);
+            if (mark.isEmpty()) {
                 return false;
             }
-            long applied = own.get().appliedIndex();
-            long target = leading.get().raftIndex();
+            long done = mark.get().done();
+            long target = mark.get().target();
             if (first < 0) {
-                first = applied;
+                first = done;
             }
             double seconds = Math.max(0.001, (System.nanoTime() - beganNanos) / 1e9);
-            CatchUpRate rate = new CatchUpRate(step.label(), applied, target, (applied - first) / seconds);
+            CatchUpRate rate = new CatchUpRate(label, unit, done, target, (done - first) / seconds);
             last = Optional.of(rate);
             listener.catchingUp(rate);
-            boolean isNearer = target - applied < leastLag;
-            leastLag = Math.min(leastLag, target - applied);
+            boolean isNearer = target - done < least;
+            least = Math.min(least, target - done);
             return isNearer;
         }
 

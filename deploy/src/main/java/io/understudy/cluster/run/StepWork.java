@@ -14,6 +14,7 @@ import io.understudy.vocabulary.MemberId;
 import java.net.URI;
 import java.time.Duration;
 import java.util.List;
+import java.util.OptionalLong;
 import java.util.stream.Stream;
 
 /** Does what a step says, once: asks the cluster, or has processes started and stopped. */
@@ -56,8 +57,12 @@ public final class StepWork {
     }
 
     private void order(Step step, ClusterFacts facts) throws InterruptedException {
-        if (step instanceof Step.Join join && !isRunning(join.member())) {
-            machines.join(join.member(), initialCluster(facts, join.member(), join.id()));
+        if (step instanceof Step.Join join) {
+            if (isRunning(join.member())) {
+                machines.goOnJoining(join.member());
+            } else {
+                machines.join(join.member(), initialCluster(facts, join.member(), join.id()));
+            }
         } else if (step instanceof Step.Start start && !isRunning(start.member())) {
             machines.start(start.member());
         } else if (step instanceof Step.Restart restart) {
@@ -114,6 +119,10 @@ public final class StepWork {
 
     boolean isRunning(MemberSpec member) {
         return machines.isRunning(member).orElse(false);
+    }
+
+    OptionalLong received(MemberSpec member) {
+        return machines.received(member);
     }
 
     /** Whether it is known that the process ended. */

@@ -1,11 +1,13 @@
 package io.understudy.cluster.supervise;
 
 import io.micrometer.core.instrument.MeterRegistry;
+import io.understudy.cluster.machine.Machines;
 import io.understudy.cluster.metrics.ClusterMeter;
 import io.understudy.cluster.observe.ClusterFacts;
 import io.understudy.cluster.observe.MemberFacts;
 import io.understudy.cluster.supervise.elect.Standing;
 import io.understudy.cluster.supervise.rule.Decision;
+import java.util.OptionalLong;
 import java.util.function.ToDoubleFunction;
 import java.util.stream.LongStream;
 import java.util.stream.Stream;
@@ -15,13 +17,16 @@ final class SupervisorMeters {
 
     private SupervisorMeters() {}
 
-    static void register(Supervisor supervisor, MeterRegistry meters) {
+    static void register(Supervisor supervisor, Machines machines, MeterRegistry meters) {
         look(meters, supervisor, ClusterMeter.VOTERS, facts -> facts.quorum().voters());
         look(meters, supervisor, ClusterMeter.VOTERS_HEALTHY, facts -> facts.quorum()
                 .healthy());
         look(meters, supervisor, ClusterMeter.LEARNERS, facts -> facts.learners()
                 .size());
         look(meters, supervisor, ClusterMeter.LEARNERS_LAG, SupervisorMeters::learnersLag);
+        ClusterMeter.LEARNERS_RECEIVED
+                .gauge(machines, SupervisorMeters::received)
+                .register(meters);
         look(meters, supervisor, ClusterMeter.TOLERANCE, facts -> facts.quorum().tolerance());
         gauge(
                 meters,
@@ -48,6 +53,13 @@ final class SupervisorMeters {
                 .orElse(0);
         long last = revisions(facts.learners().stream()).min().orElse(first);
         return Math.max(0, first - last);
+    }
+
+    private static double received(Machines machines) {
+        return machines.places().stream()
+                .map(machines::received)
+                .flatMapToLong(OptionalLong::stream)
+                .sum();
     }
 
     private static LongStream revisions(Stream<MemberFacts> members) {

@@ -77,7 +77,7 @@ public final class SupervisorProcess implements AutoCloseable {
                             settings,
                             new Journal(metrics.registry()),
                             snapshots(open, configured.snapshots(), observer, connections, tool, metrics.registry())));
-            SupervisorMeters.register(supervisor, metrics.registry());
+            SupervisorMeters.register(supervisor, machines, metrics.registry());
             Duration stale = settings.pace().multipliedBy(LATE);
             StateServer server = opened(
                     open,

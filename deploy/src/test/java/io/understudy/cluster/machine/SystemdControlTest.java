@@ -54,6 +54,7 @@ final class SystemdControlTest {
                 folder.resolve("log"),
                 "etcd@one.service",
                 folder.resolve("etc/one.env"),
+                1 << 20,
                 List.of("--quota-backend-bytes=1073741824"));
     }
 

@@ -1,0 +1,207 @@
+package io.understudy.cluster.machine;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import com.google.protobuf.ByteString;
+import io.etcd.jetcd.api.HashKVRequest;
+import io.etcd.jetcd.api.KVGrpc;
+import io.etcd.jetcd.api.MaintenanceGrpc;
+import io.etcd.jetcd.api.PutRequest;
+import io.grpc.Channel;
+import io.grpc.ManagedChannel;
+import io.grpc.ManagedChannelBuilder;
+import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
+import io.understudy.cluster.goal.AddMember;
+import io.understudy.cluster.membership.EtcdMembership;
+import io.understudy.cluster.observe.EtcdObserver;
+import io.understudy.cluster.plan.Plan.Planned;
+import io.understudy.cluster.run.CatchUpRate;
+import io.understudy.cluster.run.Outcome;
+import io.understudy.cluster.run.Patience;
+import io.understudy.cluster.run.RunListener;
+import io.understudy.cluster.run.Runner;
+import io.understudy.cluster.run.StepWork;
+import io.understudy.etcd.EtcdConnections;
+import io.understudy.etcd.EtcdSettings;
+import io.understudy.local.binary.EtcdBinaries;
+import io.understudy.local.process.FreePorts;
+import io.understudy.local.process.LocalProcesses;
+import java.net.URI;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.time.InstantSource;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Random;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** A real leader that sends a snapshot to a newcomer which is let take it slowly. */
+final class GentleJoinIT {
+
+    private static final int MEGABYTES = 48;
+
+    /** One for the empty cluster, one for each key. */
+    private static final long LAST_REVISION = MEGABYTES + 1L;
+
+    private static final long BYTES_PER_SECOND = 8L << 20;
+
+    /** From a log of so few entries, nobody can be brought up by entries alone. */
+    private static final List<String> SHORT_LOG =
+            List.of("--snapshot-count=10", "--experimental-snapshot-catchup-entries=5");
+
+    @TempDir
+    private Path folder;
+
+    private final FreePorts ports = FreePorts.take(4);
+    private final List<CatchUpRate> told = new CopyOnWriteArrayList<>();
+    private final List<ManagedChannel> channels = new ArrayList<>();
+    private LocalControl control;
+    private List<MachineSettings> settings;
+    private Machines machines;
+    private EtcdConnections connections;
+    private EtcdObserver observer;
+    private MemberSpec first;
+    private MemberSpec newcomer;
+
+    @BeforeEach
+    void begin() throws Exception {
+        settings = IntStream.range(0, 2)
+                .mapToObj(i -> MachineSettings.of(
+                                new MemberSpec("m" + i, List.of(url(2 * i)), List.of(url(2 * i + 1))),
+                                ProcessKind.LOCAL,
+                                folder.resolve("m" + i))
+                        .withArguments(SHORT_LOG)
+                        .withJoinBytesPerSecond(BYTES_PER_SECOND))
+                .toList();
+        control = new LocalControl(new LocalProcesses(), EtcdBinaries.find()::etcd);
+        machines = OwnMachines.local(settings, control, InstantSource.system());
+        first = settings.get(0).member();
+        newcomer = settings.get(1).member();
+        machines.foundAll(List.of(first), "gentle");
+        EtcdSettings etcd = EtcdSettings.of(first.clientUrls().get(0));
+        connections = EtcdConnections.open(etcd);
+        observer = new EtcdObserver(etcd, connections, new SimpleMeterRegistry());
+        await().ignoreExceptions()
+                .until(() ->
+                        observer.observe(Duration.ofSeconds(2)).healthyVoters().size() == 1);
+        fill();
+    }
+
+    private URI url(int port) {
+        return URI.create("http://127.0.0.1:" + ports.get(port));
+    }
+
+    private void fill() {
+        Random random = new Random(7);
+        Channel channel = channel(first);
+        byte[] value = new byte[1 << 20];
+        for (int i = 0; i < MEGABYTES; i++) {
+            random.nextBytes(value);
+            var unused = KVGrpc.newBlockingStub(channel)
+                    .withDeadlineAfter(10, TimeUnit.SECONDS)
+                    .put(PutRequest.newBuilder()
+                            .setKey(ByteString.copyFromUtf8("key-" + i))
+                            .setValue(ByteString.copyFrom(value))
+                            .build());
+        }
+    }
+
+    private Channel channel(MemberSpec member) {
+        URI url = member.clientUrls().get(0);
+        ManagedChannel channel = ManagedChannelBuilder.forAddress(url.getHost(), url.getPort())
+                .usePlaintext()
+                .build();
+        channels.add(channel);
+        return channel;
+    }
+
+    @AfterEach
+    void end() {
+        channels.forEach(ManagedChannel::shutdownNow);
+        connections.close();
+        settings.forEach(machine -> control.process(machine).close());
+        ports.close();
+    }
+
+    @Test
+    void takesItsDataAtTheConfiguredRateAndThenRunsFreely() throws Exception {
+        long began = System.nanoTime();
+
+        Outcome outcome = add();
+
+        Duration took = Duration.ofNanos(System.nanoTime() - began);
+        assertThat(outcome).isInstanceOf(Outcome.Reached.class);
+        assertThat(took)
+                .isGreaterThan(Duration.ofNanos(new JoinPace(BYTES_PER_SECOND).nanosFor(MEGABYTES * (1L << 20))));
+        assertThat(told).anySatisfy(rate -> assertThat(rate.toString())
+                .contains("has received")
+                .contains("bytes")
+                .contains("s to go"));
+        assertThat(hash(newcomer)).isEqualTo(hash(first));
+        await().untilAsserted(() -> assertThat(threads()).isEmpty());
+        assertThat(control.process(settings.get(1)).isAlive()).isTrue();
+    }
+
+    @Test
+    void isStoppedAtOnceWhileItIsHeldBack() throws Exception {
+        Thread adding = new Thread(() -> {
+            try {
+                var unused = add();
+            } catch (InterruptedException e) {
+                Thread.currentThread().interrupt();
+            }
+        });
+        adding.start();
+        await().until(() -> machines.received(newcomer).orElse(0) > BYTES_PER_SECOND);
+        adding.interrupt();
+        adding.join();
+
+        long began = System.nanoTime();
+        machines.stop(newcomer);
+
+        // etcd itself takes some of it; held on, it would have been killed after ten.
+        assertThat(Duration.ofNanos(System.nanoTime() - began)).isLessThan(Duration.ofSeconds(8));
+        assertThat(threads()).isEmpty();
+    }
+
+    private Outcome add() throws InterruptedException {
+        StepWork work = new StepWork(new EtcdMembership(observer, connections, new SimpleMeterRegistry()), machines);
+        return new Runner(observer, work, Patience.DEFAULT, new RunListener() {
+                    @Override
+                    public void begins(Planned step) {}
+
+                    @Override
+                    public void ended(Planned step, Duration took) {}
+
+                    @Override
+                    public void catchingUp(CatchUpRate rate) {
+                        told.add(rate);
+                    }
+
+                    @Override
+                    public void notes(String what) {}
+                })
+                .run(new AddMember(newcomer, true));
+    }
+
+    private int hash(MemberSpec member) {
+        return MaintenanceGrpc.newBlockingStub(channel(member))
+                .withDeadlineAfter(10, TimeUnit.SECONDS)
+                .hashKV(HashKVRequest.newBuilder().setRevision(LAST_REVISION).build())
+                .getHash();
+    }
+
+    private static List<String> threads() {
+        return Thread.getAllStackTraces().keySet().stream()
+                .map(Thread::getName)
+                .filter(name -> name.startsWith("join-"))
+                .toList();
+    }
+}
