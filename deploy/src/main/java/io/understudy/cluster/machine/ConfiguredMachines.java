@@ -62,6 +62,11 @@ public final class ConfiguredMachines implements Machines {
     }
 
     @Override
+    public void letGo(MemberSpec member) {
+        of(member).letGo(member);
+    }
+
+    @Override
     public OptionalLong received(MemberSpec member) {
         return of(member).received(member);
     }

@@ -2,7 +2,7 @@ package io.understudy.cluster.machine;
 
 /**
  * How fast a snapshot is taken: slowly at first, and twice as fast every two minutes, so that however large it is, a
- * newcomer has all of it in minutes. Meanwhile its leader keeps every entry of its log, and frees no page of its database.
+ * newcomer has all of it in minutes. Meanwhile its leader keeps every entry of its log, and its database reuses no page that was freed.
  *
  * @param bytesPerSecond at first
  */

@@ -24,10 +24,13 @@ final class JoinThrottle {
 
     private static final Logger log = LoggerFactory.getLogger(JoinThrottle.class);
 
-    /** Leaders send at once: without a snapshot by then, the newcomer is brought up by entries. */
+    /** Without a snapshot by then, it is taken for one that is brought up by entries. */
     private static final Duration SNAPSHOT_COMES = Duration.ofSeconds(60);
 
-    private static final Duration BETWEEN_LOOKS = Duration.ofMillis(2);
+    private static final Duration BETWEEN_LOOKS = Duration.ofMillis(5);
+
+    /** systemd is asked by a program of its own. */
+    private static final Duration BETWEEN_QUESTIONS = Duration.ofMillis(100);
 
     /** Whoever sends nothing for so long has given it up, or can't reach the newcomer. */
     private static final Duration STALLED = Duration.ofSeconds(10);
@@ -35,13 +38,16 @@ final class JoinThrottle {
     /** How long a newcomer receives at a time: about the shortest that a thread can sleep. */
     private static final Duration RECEIVING = Duration.ofMillis(1);
 
+    /** etcd gives up connections from which it could read nothing for five seconds ({@code embed/etcd.go}). */
+    private static final Duration LONGEST_REST = Duration.ofSeconds(1);
+
     /** A newcomer that has its data reads all of it to build its index. */
     private static final Duration READING = Duration.ofMillis(1);
 
     private static final Duration RESTING = Duration.ofMillis(20);
 
-    /** A leader keeps the entries that follow a snapshot for so long after it was sent ({@code etcdserver/server.go}). */
-    private static final Duration LONGEST_READING = Duration.ofSeconds(30);
+    /** A leader keeps the entries that follow a snapshot for 30 s after it was sent ({@code etcdserver/server.go}). */
+    private static final Duration LONGEST_READING = Duration.ofSeconds(10);
 
     /** So many times it is let read before it is seen whether it still does; processor time is counted by 10 ms. */
     private static final int READINGS = 50;
@@ -65,7 +71,7 @@ final class JoinThrottle {
         });
     }
 
-    /** Lets the member go on, and returns when it does; does nothing to one that is not held back. */
+    /** Holds the member back no longer, and returns when it doesn't; does nothing to one that is not held back. */
     void end(MachineSettings machine) {
         @Nullable Thread thread = threads.remove(machine.name());
         if (thread != null) {
@@ -78,11 +84,13 @@ final class JoinThrottle {
         }
     }
 
-    private void run(MachineSettings machine, Supplier<OptionalLong> pid) {
+    private static void run(MachineSettings machine, Supplier<OptionalLong> pid) {
         try {
-            Optional<IncomingSnapshot> snapshot = awaitSnapshot(machine);
-            if (snapshot.isPresent()) {
-                hold(machine, snapshot.get(), pid.get());
+            Optional<ProcessHandle> process = awaitProcess(pid);
+            if (process.isPresent()) {
+                try (Reins reins = Reins.of(process.get())) {
+                    hold(machine, process.get(), reins);
+                }
             }
         } catch (InterruptedException e) {
             log.debug("held back no longer member={}", machine.name());
@@ -94,32 +102,50 @@ final class JoinThrottle {
         }
     }
 
-    private static Optional<IncomingSnapshot> awaitSnapshot(MachineSettings machine) throws InterruptedException {
+    private static Optional<ProcessHandle> awaitProcess(Supplier<OptionalLong> pid) throws InterruptedException {
         long end = System.nanoTime() + SNAPSHOT_COMES.toNanos();
         while (System.nanoTime() < end) {
-            Optional<IncomingSnapshot> coming = IncomingSnapshot.of(machine.dataDirectory());
-            if (coming.isPresent()) {
-                return coming;
+            OptionalLong known = pid.get();
+            if (known.isPresent()) {
+                return ProcessHandle.of(known.getAsLong());
             }
-            pause(BETWEEN_LOOKS.toNanos());
+            pause(BETWEEN_QUESTIONS);
         }
         return Optional.empty();
     }
 
-    private static void hold(MachineSettings machine, IncomingSnapshot snapshot, OptionalLong pid)
-            throws InterruptedException {
-        try (snapshot) {
-            Optional<ProcessHandle> process = pid.isEmpty() ? Optional.empty() : ProcessHandle.of(pid.getAsLong());
-            if (process.isPresent()) {
-                try (Reins reins = Reins.of(process.get())) {
-                    receive(machine, snapshot, reins);
-                    read(machine, process.get(), reins);
-                }
+    /** A snapshot that breaks off is sent anew. */
+    private static void hold(MachineSettings machine, ProcessHandle process, Reins reins) throws InterruptedException {
+        boolean isTaken = false;
+        while (!isTaken && reins.holds()) {
+            Optional<IncomingSnapshot> coming = awaitSnapshot(machine, reins);
+            if (coming.isEmpty()) {
+                return;
             }
+            try (IncomingSnapshot snapshot = coming.get()) {
+                isTaken = receive(machine, snapshot, reins);
+            }
+        }
+        if (isTaken) {
+            read(machine, process, reins);
         }
     }
 
-    private static void receive(MachineSettings machine, IncomingSnapshot coming, Reins reins)
+    private static Optional<IncomingSnapshot> awaitSnapshot(MachineSettings machine, Reins reins)
+            throws InterruptedException {
+        long end = System.nanoTime() + SNAPSHOT_COMES.toNanos();
+        while (System.nanoTime() < end && reins.holds()) {
+            Optional<IncomingSnapshot> coming = IncomingSnapshot.of(machine.dataDirectory());
+            if (coming.isPresent()) {
+                return coming;
+            }
+            pause(BETWEEN_LOOKS);
+        }
+        return Optional.empty();
+    }
+
+    /** Whether all of it came. */
+    private static boolean receive(MachineSettings machine, IncomingSnapshot coming, Reins reins)
             throws InterruptedException {
         log.info("snapshot comes member={} bytesPerSecond={}", machine.name(), machine.joinBytesPerSecond());
         JoinPace pace = new JoinPace(machine.joinBytesPerSecond());
@@ -129,19 +155,23 @@ final class JoinThrottle {
         while (coming.isComing() && reins.holds() && System.nanoTime() - grownAt < STALLED.toNanos()) {
             reins.hold();
             coming.flush();
-            if (coming.size() > size) {
-                size = coming.size();
-                grownAt = System.nanoTime();
-            }
-            pause(began + pace.nanosFor(size) - System.nanoTime());
+            boolean hasGrown = coming.size() > size;
+            size = coming.size();
+            long due = began + pace.nanosFor(size) - System.nanoTime();
+            pause(Duration.ofNanos(Math.max(0, Math.min(due, LONGEST_REST.toNanos()))));
             reins.letGo();
-            pause(RECEIVING.toNanos());
+            // It could not grow while it rested.
+            grownAt = hasGrown ? System.nanoTime() : grownAt;
+            pause(RECEIVING);
         }
+        boolean isTaken = coming.isTaken();
         log.info(
-                "snapshot received member={} bytes={} ms={}",
+                "snapshot {} member={} bytes={} ms={}",
+                isTaken ? "received" : "broke off",
                 machine.name(),
                 coming.size(),
                 TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - began));
+        return isTaken;
     }
 
     private static void read(MachineSettings machine, ProcessHandle process, Reins reins) throws InterruptedException {
@@ -151,9 +181,9 @@ final class JoinThrottle {
         while (isReading && reins.holds() && System.nanoTime() - began < LONGEST_READING.toNanos()) {
             for (int i = 0; i < READINGS; i++) {
                 reins.hold();
-                pause(RESTING.toNanos());
+                pause(RESTING);
                 reins.letGo();
-                pause(READING.toNanos());
+                pause(READING);
             }
             Duration now = processorTime(process);
             isReading = now.minus(used).compareTo(READING.multipliedBy(READINGS / 2)) > 0;
@@ -169,7 +199,7 @@ final class JoinThrottle {
         return process.info().totalCpuDuration().orElse(Duration.ZERO);
     }
 
-    private static void pause(long nanos) throws InterruptedException {
-        TimeUnit.NANOSECONDS.sleep(nanos);
+    private static void pause(Duration time) throws InterruptedException {
+        TimeUnit.NANOSECONDS.sleep(time.toNanos());
     }
 }

@@ -43,6 +43,9 @@ public interface Machines {
     /** For one that a run before this one had {@link #join}: it goes on, as gently as when it was started. */
     default void goOnJoining(MemberSpec member) {}
 
+    /** For one that joined, and is to serve like any other from now on: nothing holds it back any more. */
+    default void letGo(MemberSpec member) {}
+
     /** Bytes of the cluster's data that a member has got by now of what it is being sent; empty if nothing, or unknown. */
     default OptionalLong received(MemberSpec member) {
         return OptionalLong.empty();

@@ -52,6 +52,7 @@ public final class OwnMachines implements Machines {
     public synchronized void join(MemberSpec member, String initialCluster) {
         locked(member, machine -> {
             requireStopped(machine);
+            throttle.end(machine);
             var unused = data(machine).setAside(clock.instant());
             control.run(machine, EtcdFlags.joining(machine, initialCluster));
             throttle.begin(machine, () -> control.pid(machine));
@@ -65,6 +66,11 @@ public final class OwnMachines implements Machines {
                 throttle.begin(machine, () -> control.pid(machine));
             }
         });
+    }
+
+    @Override
+    public synchronized void letGo(MemberSpec member) {
+        throttle.end(machine(member));
     }
 
     @Override

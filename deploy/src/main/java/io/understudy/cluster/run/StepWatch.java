@@ -97,9 +97,10 @@ final class StepWatch {
         if (step instanceof Step.CatchUp catchUp) {
             return new Progress(CatchUpRate.Unit.ENTRIES, catchUp.label(), now -> applied(now, catchUp));
         }
-        return step instanceof Step.Join join
-                ? new Progress(CatchUpRate.Unit.BYTES, join.member().name(), now -> received(now, join.member()))
-                : new Progress(CatchUpRate.Unit.ENTRIES, "", now -> Optional.empty());
+        // One that joined in part, in a run before this, is to be started, and may be receiving all the while.
+        return starting(step)
+                .map(newcomer -> new Progress(CatchUpRate.Unit.BYTES, newcomer.name(), now -> received(now, newcomer)))
+                .orElseGet(() -> new Progress(CatchUpRate.Unit.ENTRIES, "", now -> Optional.empty()));
     }
 
     private static Optional<Mark> applied(ClusterFacts now, Step.CatchUp step) {

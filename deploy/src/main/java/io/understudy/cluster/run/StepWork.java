@@ -44,6 +44,9 @@ public final class StepWork {
         if (step instanceof Step.AddLearner add) {
             membership.addLearner(add.member().peerUrls());
         } else if (step instanceof Step.Promote promote) {
+            facts.member(promote.learner())
+                    .flatMap(each -> machines.place(each.name()))
+                    .ifPresent(machines::letGo);
             membership.promote(promote.learner());
         } else if (step instanceof Step.MoveLeader move) {
             membership.moveLeader(move.to());
@@ -63,8 +66,12 @@ public final class StepWork {
             } else {
                 machines.join(join.member(), initialCluster(facts, join.member(), join.id()));
             }
-        } else if (step instanceof Step.Start start && !isRunning(start.member())) {
-            machines.start(start.member());
+        } else if (step instanceof Step.Start start) {
+            if (isRunning(start.member())) {
+                machines.goOnJoining(start.member());
+            } else {
+                machines.start(start.member());
+            }
         } else if (step instanceof Step.Restart restart) {
             stop(restart.member());
             machines.start(restart.member());

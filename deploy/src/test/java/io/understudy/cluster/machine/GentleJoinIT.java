@@ -45,7 +45,7 @@ import org.junit.jupiter.api.io.TempDir;
 /** A real leader that sends a snapshot to a newcomer which is let take it slowly. */
 final class GentleJoinIT {
 
-    private static final int MEGABYTES = 48;
+    private static final int MEGABYTES = 96;
 
     /** One for the empty cluster, one for each key. */
     private static final long LAST_REVISION = MEGABYTES + 1L;
@@ -138,8 +138,9 @@ final class GentleJoinIT {
 
         Duration took = Duration.ofNanos(System.nanoTime() - began);
         assertThat(outcome).isInstanceOf(Outcome.Reached.class);
+        // What a busy machine lets come before the first rest is not made up for: no rest may be that long.
         assertThat(took)
-                .isGreaterThan(Duration.ofNanos(new JoinPace(BYTES_PER_SECOND).nanosFor(MEGABYTES * (1L << 20))));
+                .isGreaterThan(Duration.ofNanos(new JoinPace(BYTES_PER_SECOND).nanosFor(MEGABYTES * (1L << 20)) / 2));
         assertThat(told).anySatisfy(rate -> assertThat(rate.toString())
                 .contains("has received")
                 .contains("bytes")
@@ -151,6 +152,27 @@ final class GentleJoinIT {
 
     @Test
     void isStoppedAtOnceWhileItIsHeldBack() throws Exception {
+        interruptOneThatAdds();
+
+        long began = System.nanoTime();
+        machines.stop(newcomer);
+
+        // etcd itself takes some of it; held on, it would have been killed after ten.
+        assertThat(Duration.ofNanos(System.nanoTime() - began)).isLessThan(Duration.ofSeconds(8));
+        assertThat(threads()).isEmpty();
+    }
+
+    @Test
+    void anotherRunGoesOnWithWhatAnInterruptedOneBegan() throws Exception {
+        interruptOneThatAdds();
+
+        machines.letGo(newcomer);
+
+        assertThat(add()).isInstanceOf(Outcome.Reached.class);
+        assertThat(hash(newcomer)).isEqualTo(hash(first));
+    }
+
+    private void interruptOneThatAdds() throws InterruptedException {
         Thread adding = new Thread(() -> {
             try {
                 var unused = add();
@@ -162,13 +184,6 @@ final class GentleJoinIT {
         await().until(() -> machines.received(newcomer).orElse(0) > BYTES_PER_SECOND);
         adding.interrupt();
         adding.join();
-
-        long began = System.nanoTime();
-        machines.stop(newcomer);
-
-        // etcd itself takes some of it; held on, it would have been killed after ten.
-        assertThat(Duration.ofNanos(System.nanoTime() - began)).isLessThan(Duration.ofSeconds(8));
-        assertThat(threads()).isEmpty();
     }
 
     private Outcome add() throws InterruptedException {

@@ -6,22 +6,30 @@ import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Has a process of this machine rest and go on, hundreds of times a second if need be, which is more than a program
  * started for each signal would manage. However this JVM ends, SIGKILL included, the process goes on: the shell that
- * sends the signals reads them from a pipe whose other end only this JVM holds, and lets go when it ends.
+ * sends the signals reads them from a pipe whose other end only this JVM holds, and lets go when it ends. Another shell
+ * has the process go on every two seconds, for a JVM that is stopped itself, and for the first shell's own end.
  *
  * <p>For one thread.
  */
 public final class Reins implements AutoCloseable {
 
+    private static final Logger log = LoggerFactory.getLogger(Reins.class);
+
     private static final String SCRIPT = """
             trap '' INT HUP TERM QUIT
+            (while sleep 2 && kill -s CONT "$1" && kill -0 $$; do :; done) &
+            other=$!
             while read -r signal; do
-              kill -s "$signal" "$1" || exit
+              kill -s "$signal" "$1" || break
             done
             kill -s CONT "$1"
+            kill -9 "$other"
             """;
 
     private static final byte[] STOP = "STOP\n".getBytes(StandardCharsets.US_ASCII);
@@ -84,14 +92,26 @@ public final class Reins implements AutoCloseable {
         }
     }
 
-    /** Lets the process go on, for good. */
+    /** Lets the process go on, for good, and returns when it does. */
     @Override
     public void close() {
         try {
             signals.close();
         } catch (IOException e) {
-            // The shell is gone already, and it never goes without a signal that lets the process go on.
-            shell.destroyForcibly();
+            log.debug("the shell that holds a process is gone pid={}", process.pid());
+        }
+        // Whatever became of the shell, and whoever interrupts us.
+        boolean interrupted = Thread.interrupted();
+        try {
+            if (process.isAlive()) {
+                Signals.send(process.pid(), "CONT");
+            }
+        } catch (CommandFailedException e) {
+            log.debug("a process can't be signalled, and so was not held pid={} why={}", process.pid(), e.getMessage());
+        } finally {
+            if (interrupted) {
+                Thread.currentThread().interrupt();
+            }
         }
     }
 }

@@ -1,13 +1,17 @@
 package io.understudy.local.process;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.Arrays;
 import java.util.List;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -51,6 +55,37 @@ class ReinsTest {
             await().atMost(PATIENCE).until(this::isStopped);
         }
         await().atMost(PATIENCE).until(() -> !isStopped());
+    }
+
+    @Test
+    void itGoesOnThoughTheShellThatHoldsItIsKilled() {
+        try (Reins reins = Reins.of(held.toHandle())) {
+            reins.hold();
+            await().atMost(PATIENCE).until(this::isStopped);
+            shells().forEach(ProcessHandle::destroyForcibly);
+            await().atMost(PATIENCE).until(() -> !isStopped());
+            assertThat(reins.holds()).isFalse();
+        }
+    }
+
+    @Test
+    void aProcessGoesOnThoughEverythingThatHoldsItIsKilledButThisOne() {
+        try (Reins reins = Reins.of(held.toHandle())) {
+            reins.hold();
+            await().atMost(PATIENCE).until(this::isStopped);
+            Stream<ProcessHandle> all = shells().flatMap(shell -> Stream.concat(shell.descendants(), Stream.of(shell)));
+            all.toList().forEach(ProcessHandle::destroyForcibly);
+            await().atMost(PATIENCE).until(() -> !reins.holds());
+            assertThatThrownBy(reins::letGo).isInstanceOf(UncheckedIOException.class);
+        }
+        await().atMost(PATIENCE).until(() -> !isStopped());
+    }
+
+    /** Those that were started by this JVM to hold the process. */
+    private Stream<ProcessHandle> shells() {
+        return ProcessHandle.current().children().filter(child -> Arrays.asList(
+                        child.info().arguments().orElseGet(() -> new String[0]))
+                .contains(Long.toString(held.pid())));
     }
 
     @Test
