@@ -74,9 +74,9 @@ final class GentleJoinIT {
     void begin() throws Exception {
         settings = IntStream.range(0, 2)
                 .mapToObj(i -> MachineSettings.of(
-                                new MemberSpec("m" + i, List.of(url(2 * i)), List.of(url(2 * i + 1))),
+                                new MemberSpec("gentle-" + i, List.of(url(2 * i)), List.of(url(2 * i + 1))),
                                 ProcessKind.LOCAL,
-                                folder.resolve("m" + i))
+                                folder.resolve("gentle-" + i))
                         .withArguments(SHORT_LOG)
                         .withJoinBytesPerSecond(BYTES_PER_SECOND))
                 .toList();
@@ -216,7 +216,7 @@ final class GentleJoinIT {
     private static List<String> threads() {
         return Thread.getAllStackTraces().keySet().stream()
                 .map(Thread::getName)
-                .filter(name -> name.startsWith("join-"))
+                .filter(name -> name.startsWith("join-gentle-"))
                 .toList();
     }
 }
