@@ -39,7 +39,7 @@ final class JoinThrottle {
     private static final Duration RECEIVING = Duration.ofMillis(1);
 
     /** etcd gives up connections from which it could read nothing for five seconds ({@code embed/etcd.go}). */
-    private static final Duration LONGEST_REST = Duration.ofSeconds(1);
+    private static final Duration LONGEST_REST = Duration.ofSeconds(3);
 
     /** A newcomer that has its data reads all of it to build its index. */
     private static final Duration READING = Duration.ofMillis(1);
