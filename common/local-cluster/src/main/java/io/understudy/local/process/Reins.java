@@ -13,7 +13,7 @@ import org.slf4j.LoggerFactory;
  * Has a process of this machine rest and go on, hundreds of times a second if need be, which is more than a program
  * started for each signal would manage. However this JVM ends, SIGKILL included, the process goes on: the shell that
  * sends the signals reads them from a pipe whose other end only this JVM holds, and lets go when it ends. Another shell
- * has the process go on every two seconds, for a JVM that is stopped itself, and for the first shell's own end.
+ * looks every second whether that one is gone, or this JVM stopped, and then has the process go on.
  *
  * <p>For one thread.
  */
@@ -23,7 +23,13 @@ public final class Reins implements AutoCloseable {
 
     private static final String SCRIPT = """
             trap '' INT HUP TERM QUIT
-            (while sleep 2 && kill -s CONT "$1" && kill -0 $$; do :; done) &
+            (
+              while sleep 1 && kill -0 $$ && kill -0 "$1"; do
+                read -r holder < "/proc/$PPID/stat"
+                case "$holder" in *") T "*) kill -s CONT "$1" ;; esac
+              done
+              kill -s CONT "$1"
+            ) &
             other=$!
             while read -r signal; do
               kill -s "$signal" "$1" || break

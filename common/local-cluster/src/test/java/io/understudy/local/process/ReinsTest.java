@@ -99,7 +99,7 @@ class ReinsTest {
 
     /** The JVM gets no chance to clean up, nor does anything of its process group. */
     @Test
-    void aKilledJvmLeavesNothingStopped() throws IOException {
+    void aStoppedJvmAndAKilledOneLeaveNothingStopped() throws IOException {
         Process jvm = new ProcessBuilder(
                         "setsid",
                         Path.of(System.getProperty("java.home"), "bin", "java").toString(),
@@ -113,6 +113,9 @@ class ReinsTest {
                 .start();
         try {
             await().atMost(PATIENCE).until(this::isStopped);
+            Signals.send(jvm.pid(), "STOP");
+            await().atMost(PATIENCE).until(() -> !isStopped());
+            Signals.send(held.pid(), "STOP");
             Command.of(List.of("sh", "-c", "kill -9 -$1", "kill", Long.toString(jvm.pid())))
                     .run(PATIENCE);
             await().atMost(PATIENCE).until(() -> !isStopped());
