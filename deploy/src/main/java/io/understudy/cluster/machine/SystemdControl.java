@@ -99,9 +99,8 @@ final class SystemdControl implements ProcessControl {
 
     @Override
     public OptionalLong pid(MachineSettings machine) {
-        return OptionalLong.of(Long.parseLong(mainPid(machine))).stream()
-                .filter(pid -> pid > 0)
-                .findFirst();
+        long pid = Long.parseLong(mainPid(machine));
+        return pid > 0 ? OptionalLong.of(pid) : OptionalLong.empty();
     }
 
     private String mainPid(MachineSettings machine) {
