@@ -29,9 +29,15 @@ public final class Runner {
 
     private static final Logger log = LoggerFactory.getLogger(Runner.class);
 
-    /** Refusals of ours that an election or a restart explains. */
-    private static final Set<String> PASSING =
-            Set.of("quorum-held", "quorum-survives", "etcd-adds", "leader-known", "leader-healthy-voter", "observable");
+    /** Refusals of ours that an election, a restart or a busy machine explains. */
+    private static final Set<String> PASSING = Set.of(
+            "quorum-held",
+            "quorum-survives",
+            "etcd-adds",
+            "leader-known",
+            "leader-healthy-voter",
+            "peer-url-served",
+            "observable");
 
     /** What etcd says when it has done nothing, and would in a moment: members connected for less than five seconds, or a
      * learner that fell behind again. */
