@@ -11,12 +11,19 @@ import java.time.Duration;
 import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
 
 /** Waits until a step's effect shows in what the members answer, or it is clear that it won't. */
 final class StepWatch {
 
     /** A process that was told to start may not be there at once. */
     private static final Duration GONE_FOR = Duration.ofSeconds(1);
+
+    /**
+     * A look costs each member milliseconds, and waits for whoever does not answer, as a newcomer doesn't until all of its
+     * data is there.
+     */
+    private static final Duration WHILE_DATA_COMES = Duration.ofSeconds(10);
 
     private final ClusterObserver observer;
     private final StepWork work;
@@ -37,9 +44,14 @@ final class StepWatch {
         Deadline gone = Deadline.in(GONE_FOR);
         Progress progress = progress(step);
         String seen = "nothing";
+        @Nullable ClusterFacts now = null;
+        Deadline good = Deadline.in(Duration.ZERO);
         while (!deadline.isOver()) {
             try {
-                ClusterFacts now = observer.observe(patience.look());
+                if (now == null || good.isOver() || !isReceiving(step)) {
+                    now = observer.observe(patience.look());
+                    good = Deadline.in(WHILE_DATA_COMES);
+                }
                 if (Effects.isSeen(step, before, now)) {
                     return;
                 }
@@ -48,6 +60,7 @@ final class StepWatch {
                     deadline = Deadline.in(allowed);
                 }
             } catch (UnobservableException e) {
+                now = null;
                 seen = String.valueOf(e.getMessage());
             }
             Optional<MemberSpec> starting = starting(step);
@@ -78,6 +91,12 @@ final class StepWatch {
             return patience.catchUp();
         }
         return starting(step).isPresent() ? patience.start() : patience.request();
+    }
+
+    private boolean isReceiving(Step step) {
+        return starting(step)
+                .filter(newcomer -> work.received(newcomer).isPresent())
+                .isPresent();
     }
 
     private static Optional<MemberSpec> starting(Step step) {
