@@ -143,7 +143,7 @@ final class ImportRulesTest {
             .bench.kafka        .bench .bench.relay .lab.part .lab.progress .local .vocabulary .kafka .feed.kafka
             .bench.kafka        com.google.protobuf org.apache.kafka.clients org.apache.kafka.common
             .cluster            .health .vocabulary .etcd .config .metrics .tls .local .report com.fasterxml.jackson
-            .cluster            javax.net.ssl com.google.protobuf com.sun.net.httpserver io.etcd.jetcd.api io.grpc io.micrometer org.slf4j
+            .cluster            javax.net.ssl com.google.protobuf com.sun.net.httpserver com.sun.nio.file io.etcd.jetcd.api io.grpc io.micrometer org.slf4j
             .pki                .tls javax.security org.bouncycastle
             .seed               .mirror.takeover .mirror.scope .vocabulary .etcd .local com.google.protobuf
             .seed               io.etcd.jetcd.api io.micrometer

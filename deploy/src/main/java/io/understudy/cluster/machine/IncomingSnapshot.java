@@ -23,11 +23,13 @@ final class IncomingSnapshot implements AutoCloseable {
 
     private final Path file;
     private final FileChannel data;
+    private final WriteBack back;
     private final @Nullable Object identity;
 
-    private IncomingSnapshot(Path file, FileChannel data, @Nullable Object identity) {
+    private IncomingSnapshot(Path file, FileChannel data, WriteBack back, @Nullable Object identity) {
         this.file = file;
         this.data = data;
+        this.back = back;
         this.identity = identity;
     }
 
@@ -40,7 +42,7 @@ final class IncomingSnapshot implements AutoCloseable {
             }
             Path file = newest.get();
             FileChannel data = FileChannel.open(file, StandardOpenOption.READ);
-            return Optional.of(new IncomingSnapshot(file, data, identity(file)));
+            return Optional.of(new IncomingSnapshot(file, data, WriteBack.of(file), identity(file)));
         } catch (NoSuchFileException e) {
             return Optional.empty();
         } catch (IOException e) {
@@ -119,18 +121,19 @@ final class IncomingSnapshot implements AutoCloseable {
         }
     }
 
-    /** Returns when what is there is on the disk. */
-    void flush() {
+    /** Returns when about all that is there is written to the disk. */
+    void writeBack() {
         try {
-            data.force(false);
+            back.catchUp();
         } catch (IOException e) {
-            throw new UncheckedIOException("cannot flush " + file, e);
+            throw new UncheckedIOException("cannot have " + file + " written", e);
         }
     }
 
     @Override
     public void close() {
         try {
+            back.close();
             data.close();
         } catch (IOException e) {
             throw new UncheckedIOException("cannot close " + file, e);

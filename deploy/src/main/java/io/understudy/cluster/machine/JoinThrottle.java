@@ -1,6 +1,6 @@
 package io.understudy.cluster.machine;
 
-import io.understudy.local.process.Reins;
+import io.understudy.local.process.ProcessorLimit;
 import java.time.Duration;
 import java.util.Map;
 import java.util.Optional;
@@ -16,7 +16,7 @@ import org.slf4j.LoggerFactory;
  * Has members that join take the cluster's data slowly. A leader of etcd sends a snapshot as fast as it is taken, and
  * the newcomer flushes it to its disk in one piece when all of it is there: processors, disk and network that others
  * share with it have no room for anything else meanwhile. What a newcomer doesn't read, TCP keeps its leader from
- * sending; what is flushed bit by bit keeps no other flush waiting for long.
+ * sending; what is written bit by bit keeps no flush of another waiting for long.
  *
  * <p>Thread-safe. Each member has a thread of its own while it is held back.
  */
@@ -35,22 +35,23 @@ final class JoinThrottle {
     /** Whoever sends nothing for so long has given it up, or can't reach the newcomer. */
     private static final Duration STALLED = Duration.ofSeconds(10);
 
-    /** How long a newcomer receives at a time: about the shortest that a thread can sleep. */
-    private static final Duration RECEIVING = Duration.ofMillis(1);
+    /** How long a newcomer receives at a time, if that is enough: a kernel needs about as long to begin and end it. */
+    private static final Duration RECEIVING = Duration.ofNanos(100_000);
 
-    /** etcd gives up connections from which it could read nothing for five seconds ({@code embed/etcd.go}). */
-    private static final Duration LONGEST_REST = Duration.ofSeconds(3);
+    private static final Duration SHORTEST_PERIOD = Duration.ofMillis(4);
+
+    private static final Duration BETWEEN_WRITES = Duration.ofMillis(50);
 
     /** A newcomer that has its data reads all of it to build its index. */
-    private static final Duration READING = Duration.ofMillis(1);
+    private static final Duration READING = Duration.ofNanos(500_000);
 
-    private static final Duration RESTING = Duration.ofMillis(20);
+    private static final Duration READING_PERIOD = Duration.ofMillis(5);
 
     /** A leader keeps the entries that follow a snapshot for 30 s after it was sent ({@code etcdserver/server.go}). */
-    private static final Duration LONGEST_READING = Duration.ofSeconds(10);
+    private static final Duration LONGEST_READING = Duration.ofSeconds(20);
 
-    /** So many times it is let read before it is seen whether it still does; processor time is counted by 10 ms. */
-    private static final int READINGS = 50;
+    /** How often it is seen whether it still reads; processor time is counted by 10 ms. */
+    private static final Duration BETWEEN_READINGS = Duration.ofSeconds(1);
 
     private final Map<String, Thread> threads = new ConcurrentHashMap<>();
 
@@ -88,14 +89,14 @@ final class JoinThrottle {
         try {
             Optional<ProcessHandle> process = awaitProcess(pid);
             if (process.isPresent()) {
-                try (Reins reins = Reins.of(process.get())) {
-                    hold(machine, process.get(), reins);
+                try (ProcessorLimit limit = ProcessorLimit.of(process.get())) {
+                    hold(machine, process.get(), limit);
                 }
             }
         } catch (InterruptedException e) {
             log.debug("held back no longer member={}", machine.name());
         } catch (RuntimeException e) {
-            // An interrupt closes the file that is flushed.
+            // An interrupt closes the file that is written back.
             if (!Thread.currentThread().isInterrupted()) {
                 log.warn("member joins as fast as it can member={} why=\"{}\"", machine.name(), e.getMessage());
             }
@@ -115,26 +116,27 @@ final class JoinThrottle {
     }
 
     /** A snapshot that breaks off is sent anew. */
-    private static void hold(MachineSettings machine, ProcessHandle process, Reins reins) throws InterruptedException {
+    private static void hold(MachineSettings machine, ProcessHandle process, ProcessorLimit limit)
+            throws InterruptedException {
         boolean isTaken = false;
-        while (!isTaken && reins.holds()) {
-            Optional<IncomingSnapshot> coming = awaitSnapshot(machine, reins);
+        while (!isTaken && limit.holds()) {
+            Optional<IncomingSnapshot> coming = awaitSnapshot(machine, limit);
             if (coming.isEmpty()) {
                 return;
             }
             try (IncomingSnapshot snapshot = coming.get()) {
-                isTaken = receive(machine, snapshot, reins);
+                isTaken = receive(machine, snapshot, limit);
             }
         }
         if (isTaken) {
-            read(machine, process, reins);
+            read(machine, process, limit);
         }
     }
 
-    private static Optional<IncomingSnapshot> awaitSnapshot(MachineSettings machine, Reins reins)
+    private static Optional<IncomingSnapshot> awaitSnapshot(MachineSettings machine, ProcessorLimit limit)
             throws InterruptedException {
         long end = System.nanoTime() + SNAPSHOT_COMES.toNanos();
-        while (System.nanoTime() < end && reins.holds()) {
+        while (System.nanoTime() < end && limit.holds()) {
             Optional<IncomingSnapshot> coming = IncomingSnapshot.of(machine.dataDirectory());
             if (coming.isPresent()) {
                 return coming;
@@ -145,24 +147,20 @@ final class JoinThrottle {
     }
 
     /** Whether all of it came. */
-    private static boolean receive(MachineSettings machine, IncomingSnapshot coming, Reins reins)
+    private static boolean receive(MachineSettings machine, IncomingSnapshot coming, ProcessorLimit limit)
             throws InterruptedException {
         log.info("snapshot comes member={} bytesPerSecond={}", machine.name(), machine.joinBytesPerSecond());
         JoinPace pace = new JoinPace(machine.joinBytesPerSecond());
         long began = System.nanoTime();
         long size = 0;
         long grownAt = began;
-        while (coming.isComing() && reins.holds() && System.nanoTime() - grownAt < STALLED.toNanos()) {
-            reins.hold();
-            coming.flush();
-            boolean hasGrown = coming.size() > size;
+        while (coming.isComing() && limit.holds() && System.nanoTime() - grownAt < STALLED.toNanos()) {
+            double share = pace.share(size, System.nanoTime() - began);
+            limit.set(longer(RECEIVING, SHORTEST_PERIOD, share), longer(SHORTEST_PERIOD, RECEIVING, 1 / share));
+            pause(BETWEEN_WRITES);
+            coming.writeBack();
+            grownAt = coming.size() > size ? System.nanoTime() : grownAt;
             size = coming.size();
-            long due = began + pace.nanosFor(size) - System.nanoTime();
-            pause(Duration.ofNanos(Math.max(0, Math.min(due, LONGEST_REST.toNanos()))));
-            reins.letGo();
-            // It could not grow while it rested.
-            grownAt = hasGrown ? System.nanoTime() : grownAt;
-            pause(RECEIVING);
         }
         boolean isTaken = coming.isTaken();
         log.info(
@@ -174,25 +172,28 @@ final class JoinThrottle {
         return isTaken;
     }
 
-    private static void read(MachineSettings machine, ProcessHandle process, Reins reins) throws InterruptedException {
+    private static void read(MachineSettings machine, ProcessHandle process, ProcessorLimit limit)
+            throws InterruptedException {
         long began = System.nanoTime();
         Duration used = processorTime(process);
+        Duration given = READING.multipliedBy(BETWEEN_READINGS.dividedBy(READING_PERIOD));
         boolean isReading = true;
-        while (isReading && reins.holds() && System.nanoTime() - began < LONGEST_READING.toNanos()) {
-            for (int i = 0; i < READINGS; i++) {
-                reins.hold();
-                pause(RESTING);
-                reins.letGo();
-                pause(READING);
-            }
+        limit.set(READING, READING_PERIOD);
+        while (isReading && limit.holds() && System.nanoTime() - began < LONGEST_READING.toNanos()) {
+            pause(BETWEEN_READINGS);
             Duration now = processorTime(process);
-            isReading = now.minus(used).compareTo(READING.multipliedBy(READINGS / 2)) > 0;
+            isReading = now.minus(used).compareTo(given.dividedBy(2)) > 0;
             used = now;
         }
         log.info(
                 "snapshot read member={} ms={}",
                 machine.name(),
                 TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - began));
+    }
+
+    /** That time, or so much of the other if that is longer. */
+    private static Duration longer(Duration least, Duration other, double part) {
+        return Duration.ofNanos(Math.max(least.toNanos(), (long) (other.toNanos() * part)));
     }
 
     private static Duration processorTime(ProcessHandle process) {

@@ -43,4 +43,21 @@ final class JoinPaceTest {
         assertThat(Duration.ofNanos(new JoinPace(8 * MEBIBYTE).nanosFor(8L << 30)))
                 .isLessThan(Duration.ofMinutes(6));
     }
+
+    @Property
+    void whoIsBehindReceivesForMoreOfTheTimeAndNeverForAllOrNoneOfIt(
+            @ForAll @LongRange(min = MEBIBYTE, max = 16L << 30) long rate,
+            @ForAll @LongRange(min = 0, max = 64L << 30) long bytes,
+            @ForAll @LongRange(min = 0, max = 1L << 40) long nanos) {
+        JoinPace pace = new JoinPace(rate);
+
+        assertThat(pace.share(bytes, nanos)).isGreaterThan(0).isBetween(pace.share(bytes + MEBIBYTE, nanos), 0.9);
+    }
+
+    @Test
+    void whoIsTwoSecondsBehindReceivesForTwiceAsLong() {
+        JoinPace pace = new JoinPace(8 * MEBIBYTE);
+
+        assertThat(pace.share(0, 2_000_000_000L) / pace.share(0, 0)).isCloseTo(2, within(0.001));
+    }
 }

@@ -16,9 +16,12 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-class ReinsTest {
+class ProcessorLimitTest {
 
     private static final Duration PATIENCE = Duration.ofSeconds(30);
+
+    private static final Duration NONE = Duration.ofMillis(1);
+    private static final Duration ALL = Duration.ofHours(1);
 
     private Process held;
 
@@ -33,25 +36,57 @@ class ReinsTest {
     }
 
     @Test
-    void aProcessRestsAndGoesOnAsOftenAsItIsTold() {
-        try (Reins reins = Reins.of(held.toHandle())) {
-            for (int i = 0; i < 100; i++) {
-                reins.hold();
-                reins.letGo();
-            }
-            await().atMost(PATIENCE).until(() -> !isStopped());
-            reins.hold();
-            await().atMost(PATIENCE).until(this::isStopped);
-            assertThat(reins.holds()).isTrue();
-            reins.letGo();
-            await().atMost(PATIENCE).until(() -> !isStopped());
+    void aProcessHasItsShareOfAProcessor() throws Exception {
+        Process busy = new ProcessBuilder("sh", "-c", "while :; do :; done").start();
+        try (ProcessorLimit limit = ProcessorLimit.of(busy.toHandle())) {
+            limit.set(Duration.ofMillis(5), Duration.ofMillis(100));
+            Duration tenth = Duration.ofMillis(100);
+
+            Duration before = processorTime(busy);
+            long began = System.nanoTime();
+            await().atMost(PATIENCE)
+                    .until(() -> processorTime(busy).minus(before).compareTo(tenth) > 0);
+
+            // As much as it would have had in a tenth of a second; other processes only make it longer.
+            assertThat(Duration.ofNanos(System.nanoTime() - began)).isGreaterThan(Duration.ofMillis(500));
+            assertThat(limit.holds()).isTrue();
+        } finally {
+            busy.destroyForcibly();
         }
     }
 
+    private static Duration processorTime(Process process) {
+        return process.info().totalCpuDuration().orElse(Duration.ZERO);
+    }
+
+    /** The shell reads what it is told in pieces, whenever it has nothing else to do. */
     @Test
-    void whoeverClosesThemHasItGoOn() {
-        try (Reins reins = Reins.of(held.toHandle())) {
-            reins.hold();
+    void aShareMayBeChangedAsOftenAsItIsWanted() {
+        try (ProcessorLimit limit = ProcessorLimit.of(held.toHandle())) {
+            for (int i = 0; i < 2_000; i++) {
+                limit.set(Duration.ofNanos(100_000 + i), Duration.ofMillis(1).plusNanos(i));
+            }
+            limit.set(NONE, ALL);
+            await().atMost(PATIENCE).until(this::restsForGood);
+            limit.set(Duration.ofMillis(1), Duration.ofMillis(2));
+            await().atMost(PATIENCE).until(() -> !isStopped());
+            assertThat(limit.holds()).isTrue();
+        }
+    }
+
+    private boolean restsForGood() throws IOException {
+        for (int i = 0; i < 100; i++) {
+            if (!isStopped()) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    @Test
+    void whoeverClosesItHasTheProcessGoOn() {
+        try (ProcessorLimit limit = ProcessorLimit.of(held.toHandle())) {
+            limit.set(NONE, ALL);
             await().atMost(PATIENCE).until(this::isStopped);
         }
         await().atMost(PATIENCE).until(() -> !isStopped());
@@ -59,24 +94,24 @@ class ReinsTest {
 
     @Test
     void itGoesOnThoughTheShellThatHoldsItIsKilled() {
-        try (Reins reins = Reins.of(held.toHandle())) {
-            reins.hold();
+        try (ProcessorLimit limit = ProcessorLimit.of(held.toHandle())) {
+            limit.set(NONE, ALL);
             await().atMost(PATIENCE).until(this::isStopped);
             shells().forEach(ProcessHandle::destroyForcibly);
             await().atMost(PATIENCE).until(() -> !isStopped());
-            assertThat(reins.holds()).isFalse();
+            assertThat(limit.holds()).isFalse();
         }
     }
 
     @Test
     void aProcessGoesOnThoughEverythingThatHoldsItIsKilledButThisOne() {
-        try (Reins reins = Reins.of(held.toHandle())) {
-            reins.hold();
+        try (ProcessorLimit limit = ProcessorLimit.of(held.toHandle())) {
+            limit.set(NONE, ALL);
             await().atMost(PATIENCE).until(this::isStopped);
             Stream<ProcessHandle> all = shells().flatMap(shell -> Stream.concat(shell.descendants(), Stream.of(shell)));
             all.toList().forEach(ProcessHandle::destroyForcibly);
-            await().atMost(PATIENCE).until(() -> !reins.holds());
-            assertThatThrownBy(reins::letGo).isInstanceOf(UncheckedIOException.class);
+            await().atMost(PATIENCE).until(() -> !limit.holds());
+            assertThatThrownBy(() -> limit.set(NONE, ALL)).isInstanceOf(UncheckedIOException.class);
         }
         await().atMost(PATIENCE).until(() -> !isStopped());
     }
@@ -89,11 +124,11 @@ class ReinsTest {
     }
 
     @Test
-    void oneThatHasEndedIsHeldNoLonger() throws InterruptedException {
-        try (Reins reins = Reins.of(held.toHandle())) {
+    void oneThatHasEndedIsLimitedNoLonger() throws InterruptedException {
+        try (ProcessorLimit limit = ProcessorLimit.of(held.toHandle())) {
+            limit.set(Duration.ofMillis(1), Duration.ofMillis(2));
             held.destroyForcibly().waitFor();
-            reins.hold();
-            assertThat(reins.holds()).isFalse();
+            assertThat(limit.holds()).isFalse();
         }
     }
 
@@ -106,7 +141,7 @@ class ReinsTest {
                         "-XX:TieredStopAtLevel=1",
                         "-cp",
                         System.getProperty("java.class.path"),
-                        HoldingJvm.class.getName(),
+                        LimitingJvm.class.getName(),
                         Long.toString(held.pid()))
                 .redirectOutput(ProcessBuilder.Redirect.DISCARD)
                 .redirectError(ProcessBuilder.Redirect.DISCARD)

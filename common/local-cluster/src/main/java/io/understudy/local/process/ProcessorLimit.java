@@ -1,0 +1,155 @@
+package io.understudy.local.process;
+
+import java.io.IOException;
+import java.io.OutputStream;
+import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * How much of a processor a process of this machine may have: a shell has it rest (SIGSTOP) for what a slice leaves of
+ * each period. A quota of the kernel's is kept only to a tick of its clock, ten times the slices that are of use here.
+ *
+ * <p>The shell takes precedence over all ordinary processes where this user may have that (SCHED_FIFO); without, slices
+ * last longer on a busy machine.
+ *
+ * <p>However this JVM ends, SIGKILL included, the process is limited no longer: the shell is told what to do through a
+ * pipe whose other end only this JVM holds. Another shell looks every second whether that one is gone, or this JVM
+ * stopped, and then has the process go on.
+ *
+ * <p>For one thread.
+ */
+public final class ProcessorLimit implements AutoCloseable {
+
+    private static final Logger log = LoggerFactory.getLogger(ProcessorLimit.class);
+
+    /** The process is known by when it was started: a signal must not reach a later one that was given the same id. */
+    private static final String SCRIPT = """
+            trap '' INT HUP TERM QUIT
+            chrt --fifo --pid 1 $$
+            isThere() {
+              local line
+              read -r line < "/proc/$pid/stat" || return
+              set -- ${line##*) }
+              born=${born:-${20}}
+              [ "${20}" = "$born" ]
+            }
+            letGo() {
+              isThere && kill -s CONT "$pid"
+            }
+            lasting() {
+              local more
+              read -r -t "$1" more
+              local ended=$?
+              told+=$more
+              if [ "$ended" -eq 0 ]; then
+                slice=${told% *} rest=${told#* } told=
+              else
+                [ "$ended" -gt 128 ]
+              fi
+            }
+            told=
+            pid=$1
+            isThere || exit
+            (
+              while sleep 1 && kill -0 $$ && isThere; do
+                read -r holder < "/proc/$PPID/stat"
+                case "$holder" in *") T "*) letGo ;; esac
+              done
+              letGo
+            ) &
+            other=$!
+            read -r slice rest &&
+              while isThere; do
+                kill -s STOP "$pid" && lasting "$rest" && kill -s CONT "$pid" && lasting "$slice" || break
+              done
+            letGo
+            kill -9 "$other"
+            """;
+
+    private final ProcessHandle process;
+    private final Process shell;
+    private final OutputStream shares;
+
+    private ProcessorLimit(ProcessHandle process, Process shell) {
+        this.process = process;
+        this.shell = shell;
+        this.shares = shell.getOutputStream();
+    }
+
+    /**
+     * The process goes on unlimited until {@link #set}.
+     *
+     * @throws UncheckedIOException there is no bash
+     */
+    public static ProcessorLimit of(ProcessHandle process) {
+        List<String> line = new ArrayList<>(Detached.prefix());
+        line.addAll(List.of("bash", "-c", SCRIPT, "limit", Long.toString(process.pid())));
+        try {
+            return new ProcessorLimit(
+                    process,
+                    new ProcessBuilder(line)
+                            .redirectOutput(ProcessBuilder.Redirect.DISCARD)
+                            .redirectError(ProcessBuilder.Redirect.DISCARD)
+                            .start());
+        } catch (IOException e) {
+            throw new UncheckedIOException("cannot start a shell to limit process " + process.pid(), e);
+        }
+    }
+
+    /**
+     * From now on, its threads run for a slice of each period.
+     *
+     * @throws UncheckedIOException it can't be limited any more, see {@link #holds}
+     */
+    public void set(Duration slice, Duration period) {
+        try {
+            shares.write(
+                    (seconds(slice) + " " + seconds(period.minus(slice)) + "\n").getBytes(StandardCharsets.US_ASCII));
+            shares.flush();
+        } catch (IOException e) {
+            throw new UncheckedIOException("process " + process.pid() + " can't be limited", e);
+        }
+    }
+
+    private static String seconds(Duration time) {
+        return String.format(Locale.ROOT, "%.6f", time.toNanos() / 1e9);
+    }
+
+    /** False once the process has ended, or if it may not be signalled. */
+    public boolean holds() {
+        return process.isAlive() && shell.isAlive();
+    }
+
+    /** The process goes on, for good, when this returns: whatever became of the shell, and whoever interrupts us. */
+    @Override
+    public void close() {
+        try {
+            shares.close();
+        } catch (IOException e) {
+            log.debug("the shell that limits a process is gone pid={}", process.pid());
+        }
+        // Signals in flight would have the last word.
+        shell.destroyForcibly();
+        boolean interrupted = Thread.interrupted();
+        try {
+            if (process.isAlive()) {
+                Signals.send(process.pid(), "CONT");
+            }
+        } catch (CommandFailedException e) {
+            log.debug(
+                    "a process can't be signalled, and so was not limited pid={} why={}",
+                    process.pid(),
+                    e.getMessage());
+        } finally {
+            if (interrupted) {
+                Thread.currentThread().interrupt();
+            }
+        }
+    }
+}
