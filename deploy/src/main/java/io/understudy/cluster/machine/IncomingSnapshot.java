@@ -41,8 +41,9 @@ final class IncomingSnapshot implements AutoCloseable {
                 return Optional.empty();
             }
             Path file = newest.get();
+            @Nullable Object identity = identity(file);
             FileChannel data = FileChannel.open(file, StandardOpenOption.READ);
-            return Optional.of(new IncomingSnapshot(file, data, WriteBack.of(file), identity(file)));
+            return Optional.of(new IncomingSnapshot(file, data, WriteBack.of(file, data), identity));
         } catch (NoSuchFileException e) {
             return Optional.empty();
         } catch (IOException e) {
@@ -133,8 +134,11 @@ final class IncomingSnapshot implements AutoCloseable {
     @Override
     public void close() {
         try {
-            back.close();
-            data.close();
+            try {
+                back.close();
+            } finally {
+                data.close();
+            }
         } catch (IOException e) {
             throw new UncheckedIOException("cannot close " + file, e);
         }

@@ -40,6 +40,9 @@ final class JoinThrottle {
 
     private static final Duration SHORTEST_PERIOD = Duration.ofMillis(4);
 
+    /** By what part a share differs from one that will do as well. */
+    private static final double NOTICEABLE = 0.2;
+
     private static final Duration BETWEEN_WRITES = Duration.ofMillis(50);
 
     /** A newcomer that has its data reads all of it to build its index. */
@@ -127,9 +130,15 @@ final class JoinThrottle {
             try (IncomingSnapshot snapshot = coming.get()) {
                 isTaken = receive(machine, snapshot, limit);
             }
+            if (!isTaken && limit.holds()) {
+                limit.lift();
+            }
         }
         if (isTaken) {
             read(machine, process, limit);
+        }
+        if (process.isAlive() && !limit.holds()) {
+            throw new IllegalStateException("process " + process.pid() + " can't be limited; that takes bash");
         }
     }
 
@@ -153,10 +162,15 @@ final class JoinThrottle {
         JoinPace pace = new JoinPace(machine.joinBytesPerSecond());
         long began = System.nanoTime();
         long size = 0;
+        double share = Double.MIN_VALUE;
         long grownAt = began;
         while (coming.isComing() && limit.holds() && System.nanoTime() - grownAt < STALLED.toNanos()) {
-            double share = pace.share(size, System.nanoTime() - began);
-            limit.set(longer(RECEIVING, SHORTEST_PERIOD, share), longer(SHORTEST_PERIOD, RECEIVING, 1 / share));
+            double due = pace.share(size, System.nanoTime() - began);
+            // A new share begins at once, and so ends a rest before its time.
+            if (Math.abs(due / share - 1) > NOTICEABLE) {
+                share = due;
+                limit.set(longer(RECEIVING, SHORTEST_PERIOD, share), longer(SHORTEST_PERIOD, RECEIVING, 1 / share));
+            }
             pause(BETWEEN_WRITES);
             coming.writeBack();
             grownAt = coming.size() > size ? System.nanoTime() : grownAt;
@@ -165,7 +179,7 @@ final class JoinThrottle {
         boolean isTaken = coming.isTaken();
         log.info(
                 "snapshot {} member={} bytes={} ms={}",
-                isTaken ? "received" : "broke off",
+                isTaken ? "received" : "not received",
                 machine.name(),
                 coming.size(),
                 TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - began));

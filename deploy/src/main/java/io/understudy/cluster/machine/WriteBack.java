@@ -3,9 +3,11 @@ package io.understudy.cluster.machine;
 import com.sun.nio.file.ExtendedOpenOption;
 import java.io.IOException;
 import java.nio.ByteBuffer;
+import java.nio.channels.ClosedChannelException;
 import java.nio.channels.FileChannel;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -13,7 +15,7 @@ import org.slf4j.LoggerFactory;
  * Has the kernel write what another process appends to a file, so that not all of it is left for that one's own flush. Who
  * reads past the kernel's cache is given what is on the disk, and so it is written before ({@code filemap_write_and_wait_range}
  * in {@code mm/filemap.c} of Linux); unlike a flush, that has no file system commit its journal, for which all others
- * that flush anything would have to wait.
+ * that flush anything would have to wait. The price is that all of it is read from the disk once.
  */
 final class WriteBack implements AutoCloseable {
 
@@ -25,41 +27,62 @@ final class WriteBack implements AutoCloseable {
     private static final int AT_ONCE = 1 << 20;
 
     private final FileChannel data;
-    private final ByteBuffer read = ByteBuffer.allocateDirect(AT_ONCE + BLOCK).alignedSlice(BLOCK);
+    private @Nullable FileChannel direct;
+    private final ByteBuffer read;
     private long written;
 
-    private final boolean isDirect;
-
-    private WriteBack(FileChannel data, boolean isDirect) {
+    private WriteBack(FileChannel data, @Nullable FileChannel direct) {
         this.data = data;
-        this.isDirect = isDirect;
+        this.direct = direct;
+        this.read = ByteBuffer.allocateDirect(direct == null ? BLOCK : AT_ONCE + BLOCK)
+                .alignedSlice(BLOCK);
     }
 
-    static WriteBack of(Path file) throws IOException {
+    /** @param data the same file, opened as usual; stays the caller's to close */
+    static WriteBack of(Path file, FileChannel data) {
         try {
-            return new WriteBack(FileChannel.open(file, StandardOpenOption.READ, ExtendedOpenOption.DIRECT), true);
+            return new WriteBack(data, FileChannel.open(file, StandardOpenOption.READ, ExtendedOpenOption.DIRECT));
         } catch (IOException | UnsupportedOperationException e) {
-            log.debug("no way past the cache, flushing instead file={} why=\"{}\"", file, e.getMessage());
-            return new WriteBack(FileChannel.open(file, StandardOpenOption.READ), false);
+            log.debug("no way past the cache file={} why=\"{}\"", file, e.getMessage());
+            return new WriteBack(data, null);
         }
     }
 
-    /** Returns when what is there is written, but for the end of it. */
+    /** Returns when what was there is written; where there is no way past the cache, when it is flushed. */
     void catchUp() throws IOException {
-        if (!isDirect) {
+        FileChannel past = direct;
+        if (past == null) {
             data.force(false);
             return;
         }
+        try {
+            readFrom(past);
+        } catch (ClosedChannelException e) {
+            throw e;
+        } catch (IOException e) {
+            // Some file systems say so only now.
+            log.debug("no way past the cache why=\"{}\"", e.getMessage());
+            close();
+            data.force(false);
+        }
+    }
+
+    private void readFrom(FileChannel past) throws IOException {
+        long end = data.size();
         int count;
         do {
             read.clear().limit(AT_ONCE);
-            count = Math.max(0, data.read(read, written));
+            count = Math.max(0, past.read(read, written));
             written += count - count % BLOCK;
-        } while (count == AT_ONCE);
+        } while (count == AT_ONCE && written < end);
     }
 
     @Override
     public void close() throws IOException {
-        data.close();
+        FileChannel past = direct;
+        direct = null;
+        if (past != null) {
+            past.close();
+        }
     }
 }

@@ -46,9 +46,10 @@ final class StepWatch {
         String seen = "nothing";
         @Nullable ClusterFacts now = null;
         Deadline good = Deadline.in(Duration.ZERO);
+        boolean isComing = false;
         while (!deadline.isOver()) {
             try {
-                if (now == null || good.isOver() || !isReceiving(step)) {
+                if (now == null || good.isOver() || !isComing) {
                     now = observer.observe(patience.look());
                     good = Deadline.in(WHILE_DATA_COMES);
                 }
@@ -56,9 +57,11 @@ final class StepWatch {
                     return;
                 }
                 seen = now.quorum() + lost(now, step);
-                if (progress.moved(now)) {
+                boolean isNearer = progress.moved(now);
+                if (isNearer) {
                     deadline = Deadline.in(allowed);
                 }
+                isComing = isNearer && starting(step).isPresent();
             } catch (UnobservableException e) {
                 now = null;
                 seen = String.valueOf(e.getMessage());
@@ -91,12 +94,6 @@ final class StepWatch {
             return patience.catchUp();
         }
         return starting(step).isPresent() ? patience.start() : patience.request();
-    }
-
-    private boolean isReceiving(Step step) {
-        return starting(step)
-                .filter(newcomer -> work.received(newcomer).isPresent())
-                .isPresent();
     }
 
     private static Optional<MemberSpec> starting(Step step) {

@@ -19,8 +19,8 @@ import org.slf4j.LoggerFactory;
  * last longer on a busy machine.
  *
  * <p>However this JVM ends, SIGKILL included, the process is limited no longer: the shell is told what to do through a
- * pipe whose other end only this JVM holds. Another shell looks every second whether that one is gone, or this JVM
- * stopped, and then has the process go on.
+ * pipe whose other end only this JVM holds. Another shell looks every second whether that one is gone, or one of them
+ * stopped, and then has the process go on. Only who kills all three at once leaves it as it is.
  *
  * <p>For one thread.
  */
@@ -28,10 +28,12 @@ public final class ProcessorLimit implements AutoCloseable {
 
     private static final Logger log = LoggerFactory.getLogger(ProcessorLimit.class);
 
-    /** The process is known by when it was started: a signal must not reach a later one that was given the same id. */
+    /**
+     * The process is known by when it was started: a signal must not reach a later one that was given the same id. A line
+     * is written at once and so read at once, once it has begun: a time-out in its midst would lose a part of it.
+     */
     private static final String SCRIPT = """
             trap '' INT HUP TERM QUIT
-            chrt --fifo --pid 1 $$
             isThere() {
               local line
               read -r line < "/proc/$pid/stat" || return
@@ -43,27 +45,27 @@ public final class ProcessorLimit implements AutoCloseable {
               isThere && kill -s CONT "$pid"
             }
             lasting() {
-              local more
-              read -r -t "$1" more
+              local first
+              read -r -t "$1" -n 1 first
               local ended=$?
-              told+=$more
-              if [ "$ended" -eq 0 ]; then
-                slice=${told% *} rest=${told#* } told=
+              if [ -n "$first" ]; then
+                read -r slice rest && slice=$first$slice
               else
                 [ "$ended" -gt 128 ]
               fi
             }
-            told=
             pid=$1
             isThere || exit
             (
               while sleep 1 && kill -0 $$ && isThere; do
                 read -r holder < "/proc/$PPID/stat"
-                case "$holder" in *") T "*) letGo ;; esac
+                read -r shell < "/proc/$$/stat"
+                case "$holder$shell" in *") T "*) kill -9 $$; break ;; esac
               done
               letGo
             ) &
             other=$!
+            chrt --fifo --pid 1 $$
             read -r slice rest &&
               while isThere; do
                 kill -s STOP "$pid" && lasting "$rest" && kill -s CONT "$pid" && lasting "$slice" || break
@@ -71,6 +73,10 @@ public final class ProcessorLimit implements AutoCloseable {
             letGo
             kill -9 "$other"
             """;
+
+    private static final Duration LEAST = Duration.ofNanos(1_000);
+
+    private static final Duration NO_END = Duration.ofDays(1);
 
     private final ProcessHandle process;
     private final Process shell;
@@ -85,7 +91,7 @@ public final class ProcessorLimit implements AutoCloseable {
     /**
      * The process goes on unlimited until {@link #set}.
      *
-     * @throws UncheckedIOException there is no bash
+     * @throws UncheckedIOException no program can be started; without a bash, it soon {@link #holds} no more
      */
     public static ProcessorLimit of(ProcessHandle process) {
         List<String> line = new ArrayList<>(Detached.prefix());
@@ -105,9 +111,14 @@ public final class ProcessorLimit implements AutoCloseable {
     /**
      * From now on, its threads run for a slice of each period.
      *
+     * @param slice at least a microsecond
+     * @param period longer than the slice, by a microsecond at least
      * @throws UncheckedIOException it can't be limited any more, see {@link #holds}
      */
     public void set(Duration slice, Duration period) {
+        if (slice.compareTo(LEAST) < 0 || period.minus(slice).compareTo(LEAST) < 0) {
+            throw new IllegalArgumentException("no slice of " + slice + " in each " + period);
+        }
         try {
             shares.write(
                     (seconds(slice) + " " + seconds(period.minus(slice)) + "\n").getBytes(StandardCharsets.US_ASCII));
@@ -115,6 +126,15 @@ public final class ProcessorLimit implements AutoCloseable {
         } catch (IOException e) {
             throw new UncheckedIOException("process " + process.pid() + " can't be limited", e);
         }
+    }
+
+    /**
+     * The process goes on until {@link #set}.
+     *
+     * @throws UncheckedIOException as of {@link #set}
+     */
+    public void lift() {
+        set(NO_END, NO_END.plusMillis(1));
     }
 
     private static String seconds(Duration time) {
@@ -134,18 +154,15 @@ public final class ProcessorLimit implements AutoCloseable {
         } catch (IOException e) {
             log.debug("the shell that limits a process is gone pid={}", process.pid());
         }
-        // Signals in flight would have the last word.
-        shell.destroyForcibly();
+        // A signal that it is about to send would have the last word.
+        var unused = shell.destroyForcibly().onExit().join();
         boolean interrupted = Thread.interrupted();
         try {
             if (process.isAlive()) {
                 Signals.send(process.pid(), "CONT");
             }
         } catch (CommandFailedException e) {
-            log.debug(
-                    "a process can't be signalled, and so was not limited pid={} why={}",
-                    process.pid(),
-                    e.getMessage());
+            log.debug("a process could not be told to go on pid={} why={}", process.pid(), e.getMessage());
         } finally {
             if (interrupted) {
                 Thread.currentThread().interrupt();

@@ -10,7 +10,7 @@ final class LimitingJvm {
     public static void main(String[] arguments) throws InterruptedException {
         try (ProcessorLimit limit =
                 ProcessorLimit.of(ProcessHandle.of(Long.parseLong(arguments[0])).orElseThrow())) {
-            limit.set(Duration.ofMillis(1), Duration.ofHours(1));
+            limit.set(Duration.ofMillis(1), Duration.ofMillis(50));
             Thread.currentThread().join();
         }
     }

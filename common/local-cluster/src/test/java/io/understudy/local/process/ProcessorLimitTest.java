@@ -1,6 +1,7 @@
 package io.understudy.local.process;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
@@ -15,6 +16,8 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 class ProcessorLimitTest {
 
@@ -67,16 +70,18 @@ class ProcessorLimitTest {
                 limit.set(Duration.ofNanos(100_000 + i), Duration.ofMillis(1).plusNanos(i));
             }
             limit.set(NONE, ALL);
-            await().atMost(PATIENCE).until(this::restsForGood);
+            await().atMost(PATIENCE).until(() -> isAlways(true));
             limit.set(Duration.ofMillis(1), Duration.ofMillis(2));
             await().atMost(PATIENCE).until(() -> !isStopped());
             assertThat(limit.holds()).isTrue();
         }
     }
 
-    private boolean restsForGood() throws IOException {
-        for (int i = 0; i < 100; i++) {
-            if (!isStopped()) {
+    /** For longer than the periods and slices of these tests. */
+    private boolean isAlways(boolean stopped) throws IOException {
+        long end = System.nanoTime() + Duration.ofMillis(150).toNanos();
+        while (System.nanoTime() < end) {
+            if (isStopped() != stopped) {
                 return false;
             }
         }
@@ -133,8 +138,9 @@ class ProcessorLimitTest {
     }
 
     /** The JVM gets no chance to clean up, nor does anything of its process group. */
-    @Test
-    void aStoppedJvmAndAKilledOneLeaveNothingStopped() throws IOException {
+    @ParameterizedTest
+    @ValueSource(strings = {"STOP", "KILL"})
+    void aJvmThatIsStoppedOrKilledLeavesNothingStopped(String signal) throws IOException {
         Process jvm = new ProcessBuilder(
                         "setsid",
                         Path.of(System.getProperty("java.home"), "bin", "java").toString(),
@@ -148,14 +154,42 @@ class ProcessorLimitTest {
                 .start();
         try {
             await().atMost(PATIENCE).until(this::isStopped);
-            Signals.send(jvm.pid(), "STOP");
-            await().atMost(PATIENCE).until(() -> !isStopped());
-            Signals.send(held.pid(), "STOP");
-            Command.of(List.of("sh", "-c", "kill -9 -$1", "kill", Long.toString(jvm.pid())))
+            Command.of(List.of("sh", "-c", "kill -$1 -$2", "kill", signal, Long.toString(jvm.pid())))
                     .run(PATIENCE);
-            await().atMost(PATIENCE).until(() -> !isStopped());
+            await().atMost(PATIENCE).until(() -> isAlways(false));
         } finally {
             jvm.destroyForcibly();
+        }
+    }
+
+    @Test
+    void itGoesOnThoughTheShellThatHoldsItIsStopped() {
+        try (ProcessorLimit limit = ProcessorLimit.of(held.toHandle())) {
+            limit.set(NONE, ALL);
+            await().atMost(PATIENCE).until(this::isStopped);
+            shells().forEach(shell -> Signals.send(shell.pid(), "STOP"));
+            await().atMost(PATIENCE).until(() -> !isStopped());
+            await().atMost(PATIENCE).until(() -> !limit.holds());
+        }
+    }
+
+    @Test
+    void itGoesOnWhenTheLimitIsLiftedAndRestsWhenItIsSetAgain() {
+        try (ProcessorLimit limit = ProcessorLimit.of(held.toHandle())) {
+            limit.set(NONE, ALL);
+            await().atMost(PATIENCE).until(this::isStopped);
+            limit.lift();
+            await().atMost(PATIENCE).until(() -> isAlways(false));
+            limit.set(NONE, ALL);
+            await().atMost(PATIENCE).until(() -> isAlways(true));
+        }
+    }
+
+    @Test
+    void aShareThatIsNoneIsRefused() {
+        try (ProcessorLimit limit = ProcessorLimit.of(held.toHandle())) {
+            assertThatIllegalArgumentException().isThrownBy(() -> limit.set(Duration.ZERO, ALL));
+            assertThatIllegalArgumentException().isThrownBy(() -> limit.set(ALL, ALL));
         }
     }
 
