@@ -35,7 +35,7 @@ final class JoinThrottle {
     /** Whoever sends nothing for so long has given it up, or can't reach the newcomer. */
     private static final Duration STALLED = Duration.ofSeconds(10);
 
-    /** How long a newcomer receives at a time, if that is enough: a kernel needs about as long to begin and end it. */
+    /** How long a newcomer receives at a time, if that is enough: the shorter, the less others wait for it. */
     private static final Duration RECEIVING = Duration.ofNanos(100_000);
 
     private static final Duration SHORTEST_PERIOD = Duration.ofMillis(4);
@@ -162,7 +162,7 @@ final class JoinThrottle {
         JoinPace pace = new JoinPace(machine.joinBytesPerSecond());
         long began = System.nanoTime();
         long size = 0;
-        double share = Double.MIN_VALUE;
+        double share = 0;
         long grownAt = began;
         while (coming.isComing() && limit.holds() && System.nanoTime() - grownAt < STALLED.toNanos()) {
             double due = pace.share(size, System.nanoTime() - began);

@@ -13,7 +13,8 @@ import org.slf4j.LoggerFactory;
 
 /**
  * How much of a processor a process of this machine may have: a shell has it rest (SIGSTOP) for what a slice leaves of
- * each period. A quota of the kernel's is kept only to a tick of its clock, ten times the slices that are of use here.
+ * each period. A quota of the kernel's is kept only to a tick of its clock, which is far longer than the slices that are
+ * of use here.
  *
  * <p>The shell takes precedence over all ordinary processes where this user may have that (SCHED_FIFO); without, slices
  * last longer on a busy machine.
@@ -141,7 +142,7 @@ public final class ProcessorLimit implements AutoCloseable {
         return String.format(Locale.ROOT, "%.6f", time.toNanos() / 1e9);
     }
 
-    /** False once the process has ended, or if it may not be signalled. */
+    /** False once the process or the shell has ended, as that does if it may not signal, and if there is no bash. */
     public boolean holds() {
         return process.isAlive() && shell.isAlive();
     }
