@@ -39,6 +39,16 @@ public record DataDirectory(Path path) {
         return Files.isDirectory(path.resolve("member"));
     }
 
+    /** Where a member keeps its database, and what it is sent of another's. */
+    Path snapshots() {
+        return path.resolve("member/snap");
+    }
+
+    /** A member's database; there is none before it ran. */
+    Path database() {
+        return snapshots().resolve("db");
+    }
+
     /**
      * Renames it, so that a member can start anew.
      *

@@ -34,7 +34,7 @@ final class IncomingSnapshot implements AutoCloseable {
     }
 
     /** Empty if none is being sent now. */
-    static Optional<IncomingSnapshot> of(Path dataDirectory) {
+    static Optional<IncomingSnapshot> of(DataDirectory dataDirectory) {
         try {
             Optional<Path> newest = newestIn(dataDirectory);
             if (newest.isEmpty()) {
@@ -47,12 +47,12 @@ final class IncomingSnapshot implements AutoCloseable {
         } catch (NoSuchFileException e) {
             return Optional.empty();
         } catch (IOException e) {
-            throw new UncheckedIOException("cannot look for a snapshot in " + dataDirectory, e);
+            throw new UncheckedIOException("cannot look for a snapshot in " + dataDirectory.path(), e);
         }
     }
 
     /** Bytes of the one that is being sent; empty if none is, or it can't be seen from here. */
-    static OptionalLong sizeIn(Path dataDirectory) {
+    static OptionalLong sizeIn(DataDirectory dataDirectory) {
         try {
             Optional<Path> newest = newestIn(dataDirectory);
             return newest.isEmpty() ? OptionalLong.empty() : OptionalLong.of(Files.size(newest.get()));
@@ -62,8 +62,8 @@ final class IncomingSnapshot implements AutoCloseable {
     }
 
     /** After another leader was elected, one that broke off may still be there. */
-    private static Optional<Path> newestIn(Path dataDirectory) throws IOException {
-        Path folder = folder(dataDirectory);
+    private static Optional<Path> newestIn(DataDirectory dataDirectory) throws IOException {
+        Path folder = dataDirectory.snapshots();
         if (!Files.isDirectory(folder)) {
             return Optional.empty();
         }
@@ -73,10 +73,6 @@ final class IncomingSnapshot implements AutoCloseable {
         } catch (UncheckedIOException e) {
             throw new IOException("cannot list " + folder, e);
         }
-    }
-
-    private static Path folder(Path dataDirectory) {
-        return dataDirectory.resolve("member/snap");
     }
 
     private static FileTime changedAt(Path file) {
@@ -129,6 +125,11 @@ final class IncomingSnapshot implements AutoCloseable {
         } catch (IOException e) {
             throw new UncheckedIOException("cannot have " + file + " written", e);
         }
+    }
+
+    /** Has what comes next read ahead, if it is to be found on this machine. */
+    void readAhead(Prefetch prefetch) {
+        prefetch.follow(data, size());
     }
 
     @Override

@@ -1,7 +1,9 @@
 package io.understudy.cluster.machine;
 
 import io.understudy.local.process.ProcessorLimit;
+import java.nio.file.Path;
 import java.time.Duration;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalLong;
@@ -56,7 +58,13 @@ final class JoinThrottle {
     /** How often it is seen whether it still reads; processor time is counted by 10 ms. */
     private static final Duration BETWEEN_READINGS = Duration.ofSeconds(1);
 
+    private final List<Path> databases;
     private final Map<String, Thread> threads = new ConcurrentHashMap<>();
+
+    /** @param databases of all members of this machine, whether they are there by now or not */
+    JoinThrottle(List<Path> databases) {
+        this.databases = List.copyOf(databases);
+    }
 
     /**
      * Holds back the member, which was started just now or earlier, unless it is already.
@@ -88,7 +96,7 @@ final class JoinThrottle {
         }
     }
 
-    private static void run(MachineSettings machine, Supplier<OptionalLong> pid) {
+    private void run(MachineSettings machine, Supplier<OptionalLong> pid) {
         try {
             Optional<ProcessHandle> process = awaitProcess(pid);
             if (process.isPresent()) {
@@ -119,7 +127,7 @@ final class JoinThrottle {
     }
 
     /** A snapshot that breaks off is sent anew. */
-    private static void hold(MachineSettings machine, ProcessHandle process, ProcessorLimit limit)
+    private void hold(MachineSettings machine, ProcessHandle process, ProcessorLimit limit)
             throws InterruptedException {
         boolean isTaken = false;
         while (!isTaken && limit.holds()) {
@@ -127,8 +135,9 @@ final class JoinThrottle {
             if (coming.isEmpty()) {
                 return;
             }
-            try (IncomingSnapshot snapshot = coming.get()) {
-                isTaken = receive(machine, snapshot, limit);
+            try (IncomingSnapshot snapshot = coming.get();
+                    Prefetch prefetch = Prefetch.of(databasesOfOthers(machine))) {
+                isTaken = receive(machine, snapshot, prefetch, limit);
             }
             if (!isTaken && limit.holds()) {
                 limit.lift();
@@ -142,11 +151,16 @@ final class JoinThrottle {
         }
     }
 
+    private List<Path> databasesOfOthers(MachineSettings machine) {
+        Path own = new DataDirectory(machine.dataDirectory()).database();
+        return databases.stream().filter(database -> !database.equals(own)).toList();
+    }
+
     private static Optional<IncomingSnapshot> awaitSnapshot(MachineSettings machine, ProcessorLimit limit)
             throws InterruptedException {
         long end = System.nanoTime() + SNAPSHOT_COMES.toNanos();
         while (System.nanoTime() < end && limit.holds()) {
-            Optional<IncomingSnapshot> coming = IncomingSnapshot.of(machine.dataDirectory());
+            Optional<IncomingSnapshot> coming = IncomingSnapshot.of(new DataDirectory(machine.dataDirectory()));
             if (coming.isPresent()) {
                 return coming;
             }
@@ -156,7 +170,8 @@ final class JoinThrottle {
     }
 
     /** Whether all of it came. */
-    private static boolean receive(MachineSettings machine, IncomingSnapshot coming, ProcessorLimit limit)
+    private static boolean receive(
+            MachineSettings machine, IncomingSnapshot coming, Prefetch prefetch, ProcessorLimit limit)
             throws InterruptedException {
         log.info("snapshot comes member={} bytesPerSecond={}", machine.name(), machine.joinBytesPerSecond());
         JoinPace pace = new JoinPace(machine.joinBytesPerSecond());
@@ -173,6 +188,7 @@ final class JoinThrottle {
             }
             pause(BETWEEN_WRITES);
             coming.writeBack();
+            coming.readAhead(prefetch);
             grownAt = coming.size() > size ? System.nanoTime() : grownAt;
             size = coming.size();
         }

@@ -16,11 +16,13 @@ public final class OwnMachines implements Machines {
     private final Map<String, MachineSettings> machines = new LinkedHashMap<>();
     private final ProcessControl control;
     private final InstantSource clock;
-    private final JoinThrottle throttle = new JoinThrottle();
+    private final JoinThrottle throttle;
 
     private OwnMachines(List<MachineSettings> machines, ProcessControl control, InstantSource clock) {
         machines.forEach(machine -> this.machines.put(machine.name(), machine));
         this.control = control;
+        this.throttle = new JoinThrottle(
+                machines.stream().map(machine -> data(machine).database()).toList());
         this.clock = clock;
     }
 
@@ -75,7 +77,7 @@ public final class OwnMachines implements Machines {
 
     @Override
     public OptionalLong received(MemberSpec member) {
-        return IncomingSnapshot.sizeIn(machine(member).dataDirectory());
+        return IncomingSnapshot.sizeIn(data(machine(member)));
     }
 
     @Override

@@ -1,0 +1,190 @@
+package io.understudy.cluster.machine;
+
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.MappedByteBuffer;
+import java.nio.channels.FileChannel;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Optional;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Has the kernel read, a little at a time, what a leader of this machine is about to send. Whatever of its database is
+ * not in memory the leader reads itself otherwise, and the kernel then reads ahead for it, by as much as it is set to
+ * ({@code read_ahead_kb}): the log's writes, on which every put waits, come after those megabytes.
+ *
+ * <p>A snapshot has the pages of its leader's database, at the same offsets, except for the first two ({@code Tx.WriteTo}
+ * of bbolt). So it shows in what came which of the members of this machine sends it, if any of them does.
+ *
+ * <p>For one thread.
+ */
+final class Prefetch implements AutoCloseable {
+
+    private static final Logger log = LoggerFactory.getLogger(Prefetch.class);
+
+    /** Of what came last, so much tells who sent it. */
+    private static final int PAGE = 4096;
+
+    private static final long OWN_PAGES = 2 * PAGE;
+
+    /** Members that apply the same entries have many pages in common. */
+    private static final int ENOUGH_COMPARED = 20;
+
+    /** How far a leader is ahead of who receives, because of what the kernel keeps between them, and a second's worth. */
+    private static final long AHEAD = 16 << 20;
+
+    /** Read in one go: a log's write waits for no more. */
+    private static final int AT_ONCE = 64 << 10;
+
+    private static final long LEAST_STEP = 4 * AT_ONCE;
+
+    private static final int WINDOW = 32 << 20;
+
+    private final List<Source> sources = new ArrayList<>();
+    private int compared;
+    private long sizeBefore;
+    private long done;
+
+    private Prefetch() {}
+
+    /** @param databases of members that may be sending; those that are not there are passed over */
+    static Prefetch of(List<Path> databases) {
+        Prefetch prefetch = new Prefetch();
+        for (Path database : databases) {
+            try {
+                prefetch.sources.add(new Source(database));
+            } catch (NoSuchFileException e) {
+                log.debug("no database file={}", database);
+            } catch (IOException e) {
+                log.debug("database can't be read file={} why=\"{}\"", database, e.getMessage());
+            }
+        }
+        return prefetch;
+    }
+
+    /**
+     * Reads some of what follows. To be called again and again while data comes; reads twice as much as came meanwhile
+     * until it is far enough ahead. What can't be read, its leader can do without.
+     *
+     * @param received what came
+     * @param size how much that is by now
+     */
+    void follow(FileChannel received, long size) {
+        try {
+            readAhead(received, size);
+        } catch (IOException e) {
+            log.debug("nothing is read ahead any more why=\"{}\"", e.getMessage());
+            close();
+        }
+    }
+
+    private void readAhead(FileChannel received, long size) throws IOException {
+        compare(received, size);
+        Optional<Source> sender = sender();
+        if (sender.isPresent()) {
+            done = Math.max(done, size);
+            long end = Math.min(size + AHEAD, done + Math.max(LEAST_STEP, 2 * (size - sizeBefore)));
+            done = sender.get().load(done, end);
+        }
+        sizeBefore = size;
+    }
+
+    private void compare(FileChannel received, long size) throws IOException {
+        long last = size / PAGE * PAGE - PAGE;
+        if (compared == ENOUGH_COMPARED || last < OWN_PAGES) {
+            return;
+        }
+        ByteBuffer page = ByteBuffer.allocate(PAGE);
+        if (received.read(page, last) == PAGE) {
+            page.flip();
+            for (Source source : sources) {
+                source.compare(page, last);
+            }
+            compared++;
+        }
+    }
+
+    /** Whose pages came; empty as long as none did. */
+    private Optional<Source> sender() {
+        return sources.stream().filter(source -> source.same > 0).max(Comparator.comparingInt(source -> source.same));
+    }
+
+    /** The database that is read ahead. */
+    Optional<Path> file() {
+        return sender().map(source -> source.file);
+    }
+
+    /** All before this has been read ahead, or came earlier. */
+    long done() {
+        return done;
+    }
+
+    /** Idempotent. */
+    @Override
+    public void close() {
+        for (Source source : sources) {
+            try {
+                source.data.close();
+            } catch (IOException e) {
+                log.debug("cannot close a database file={} why=\"{}\"", source.file, e.getMessage());
+            }
+        }
+        sources.clear();
+    }
+
+    /** One member's database; it grows, and never shrinks. */
+    private static final class Source {
+        private final Path file;
+        private final FileChannel data;
+        private MappedByteBuffer window;
+        private long windowAt;
+        private int same;
+
+        Source(Path file) throws IOException {
+            this.file = file;
+            this.data = FileChannel.open(file, StandardOpenOption.READ);
+            this.window = map(0);
+        }
+
+        private MappedByteBuffer map(long at) throws IOException {
+            return data.map(FileChannel.MapMode.READ_ONLY, at, Math.min(WINDOW, data.size() - at));
+        }
+
+        void compare(ByteBuffer page, long at) throws IOException {
+            if (at + PAGE <= data.size() && slice(at, PAGE).load().equals(page)) {
+                same++;
+            }
+        }
+
+        /** Returns how far it came. */
+        long load(long from, long to) throws IOException {
+            long at = from;
+            long end = Math.min(to, data.size());
+            while (at < end) {
+                MappedByteBuffer piece = slice(at, (int) Math.min(AT_ONCE, end - at));
+                var unused = piece.load();
+                at += piece.capacity();
+            }
+            return at;
+        }
+
+        /**
+         * That part of the file, or what of it is in the same window. What is mapped, the kernel can be told to read, and
+         * then reads no more than that.
+         */
+        private MappedByteBuffer slice(long at, int length) throws IOException {
+            if (at < windowAt || at >= windowAt + window.capacity()) {
+                windowAt = at / WINDOW * WINDOW;
+                window = map(windowAt);
+            }
+            int from = (int) (at - windowAt);
+            return window.slice(from, Math.min(length, window.capacity() - from));
+        }
+    }
+}
