@@ -23,7 +23,7 @@ final class StepWatch {
      * A look costs each member milliseconds, and waits for whoever does not answer, as a newcomer doesn't until all of its
      * data is there.
      */
-    private static final Duration WHILE_DATA_COMES = Duration.ofSeconds(10);
+    private static final Duration WHILE_DATA_COMES = Duration.ofSeconds(30);
 
     private final ClusterObserver observer;
     private final StepWork work;
