@@ -47,7 +47,7 @@ final class JoinThrottle {
 
     private static final Duration BETWEEN_WRITES = Duration.ofMillis(50);
 
-    /** A newcomer that has its data reads all of it to build its index. */
+    /** A newcomer that has its data reads all of it to build its index: so long at a time, if it can't just give way. */
     private static final Duration READING = Duration.ofNanos(500_000);
 
     private static final Duration READING_PERIOD = Duration.ofMillis(5);
@@ -208,7 +208,7 @@ final class JoinThrottle {
         Duration used = processorTime(process);
         Duration given = READING.multipliedBy(BETWEEN_READINGS.dividedBy(READING_PERIOD));
         boolean isReading = true;
-        limit.set(READING, READING_PERIOD);
+        limit.giveWay(READING, READING_PERIOD);
         while (isReading && limit.holds() && System.nanoTime() - began < LONGEST_READING.toNanos()) {
             pause(BETWEEN_READINGS);
             Duration now = processorTime(process);

@@ -8,6 +8,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
+import java.util.concurrent.TimeUnit;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -32,6 +33,9 @@ public final class ProcessorLimit implements AutoCloseable {
     /**
      * The process is known by when it was started: a signal must not reach a later one that was given the same id. A line
      * is written at once and so read at once, once it has begun: a time-out in its midst would lose a part of it.
+     *
+     * <p>Policy 5 is SCHED_IDLE, 0 the usual one; who has another keeps it. A thread has the policy of the one that began
+     * it, so that those that begin while all are changed are found only by doing so once more.
      */
     private static final String SCRIPT = """
             trap '' INT HUP TERM QUIT
@@ -40,17 +44,26 @@ public final class ProcessorLimit implements AutoCloseable {
               read -r line < "/proc/$pid/stat" || return
               set -- ${line##*) }
               born=${born:-${20}}
+              policy=${39}
               [ "${20}" = "$born" ]
+            }
+            isIdle() {
+              isThere && [ "$policy" = 5 ]
             }
             letGo() {
               isThere && kill -s CONT "$pid"
+              isIdle && chrt --all-tasks --other --pid 0 "$pid" && chrt --all-tasks --other --pid 0 "$pid"
+            }
+            giveWay() {
+              [ "$policy" = 0 ] && [ -n "$mayPrefer" ] && chrt --all-tasks --idle --pid 0 "$pid"
+              isIdle && slice=86400 && rest=0.000001
             }
             lasting() {
               local first
               read -r -t "$1" -n 1 first
               local ended=$?
               if [ -n "$first" ]; then
-                read -r slice rest && slice=$first$slice
+                read -r slice rest manner && slice=$first$slice
               else
                 [ "$ended" -gt 128 ]
               fi
@@ -66,9 +79,11 @@ public final class ProcessorLimit implements AutoCloseable {
               letGo
             ) &
             other=$!
-            chrt --fifo --pid 1 $$
-            read -r slice rest &&
+            chrt --fifo --pid 1 $$ && mayPrefer=yes
+            read -r slice rest manner &&
               while isThere; do
+                [ -z "$manner" ] || giveWay
+                manner=
                 kill -s STOP "$pid" && lasting "$rest" && kill -s CONT "$pid" && lasting "$slice" || break
               done
             letGo
@@ -78,6 +93,9 @@ public final class ProcessorLimit implements AutoCloseable {
     private static final Duration LEAST = Duration.ofNanos(1_000);
 
     private static final Duration NO_END = Duration.ofDays(1);
+
+    /** For what the shell does at its end. */
+    private static final Duration PATIENCE = Duration.ofSeconds(5);
 
     private final ProcessHandle process;
     private final Process shell;
@@ -114,19 +132,41 @@ public final class ProcessorLimit implements AutoCloseable {
      *
      * @param slice at least a microsecond
      * @param period longer than the slice, by a microsecond at least
+     * @throws IllegalArgumentException it is not so
      * @throws UncheckedIOException it can't be limited any more, see {@link #holds}
      */
     public void set(Duration slice, Duration period) {
+        requireShare(slice, period);
+        tell(slice, period, "");
+    }
+
+    private static void requireShare(Duration slice, Duration period) {
         if (slice.compareTo(LEAST) < 0 || period.minus(slice).compareTo(LEAST) < 0) {
             throw new IllegalArgumentException("no slice of " + slice + " in each " + period);
         }
+    }
+
+    private void tell(Duration slice, Duration period, String manner) {
         try {
-            shares.write(
-                    (seconds(slice) + " " + seconds(period.minus(slice)) + "\n").getBytes(StandardCharsets.US_ASCII));
+            shares.write((seconds(slice) + " " + seconds(period.minus(slice)) + manner + "\n")
+                    .getBytes(StandardCharsets.US_ASCII));
             shares.flush();
         } catch (IOException e) {
             throw new UncheckedIOException("process " + process.pid() + " can't be limited", e);
         }
+    }
+
+    /**
+     * From now on, until it is closed, its threads run only when nothing else would (SCHED_IDLE), but then without a rest,
+     * if this user may take precedence over others and give it back; otherwise as after {@link #set}. For work that is
+     * done the sooner.
+     *
+     * @throws IllegalArgumentException as of {@link #set}
+     * @throws UncheckedIOException as of {@link #set}
+     */
+    public void giveWay(Duration slice, Duration period) {
+        requireShare(slice, period);
+        tell(slice, period, " idle");
     }
 
     /**
@@ -147,7 +187,10 @@ public final class ProcessorLimit implements AutoCloseable {
         return process.isAlive() && shell.isAlive();
     }
 
-    /** The process goes on, for good, when this returns: whatever became of the shell, and whoever interrupts us. */
+    /**
+     * The process goes on, for good, when this returns: whatever became of the shell, and whoever interrupts us. The shell
+     * ends by itself, and undoes what it did, unless somebody stopped it; then the other one does.
+     */
     @Override
     public void close() {
         try {
@@ -155,8 +198,12 @@ public final class ProcessorLimit implements AutoCloseable {
         } catch (IOException e) {
             log.debug("the shell that limits a process is gone pid={}", process.pid());
         }
-        // A signal that it is about to send would have the last word.
-        var unused = shell.destroyForcibly().onExit().join();
+        awaitEnd();
+        if (shell.isAlive()) {
+            // A signal that it is about to send would have the last word.
+            shell.destroyForcibly();
+            awaitEnd();
+        }
         boolean interrupted = Thread.interrupted();
         try {
             if (process.isAlive()) {
@@ -169,5 +216,11 @@ public final class ProcessorLimit implements AutoCloseable {
                 Thread.currentThread().interrupt();
             }
         }
+    }
+
+    private void awaitEnd() {
+        var unused = shell.onExit()
+                .completeOnTimeout(shell, PATIENCE.toMillis(), TimeUnit.MILLISECONDS)
+                .join();
     }
 }

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -22,6 +23,11 @@ import org.junit.jupiter.params.provider.ValueSource;
 class ProcessorLimitTest {
 
     private static final Duration PATIENCE = Duration.ofSeconds(30);
+
+    /** Of {@code sched(7)}. */
+    private static final int USUAL = 0;
+
+    private static final int IDLE = 5;
 
     private static final Duration NONE = Duration.ofMillis(1);
     private static final Duration ALL = Duration.ofHours(1);
@@ -186,15 +192,66 @@ class ProcessorLimitTest {
     }
 
     @Test
+    void itGivesWayToOthersUntilItIsClosed() throws Exception {
+        assumeTrue(mayPrefer(), "takes a user who may give back what it took");
+        try (ProcessorLimit limit = ProcessorLimit.of(held.toHandle())) {
+            limit.set(NONE, ALL);
+            await().atMost(PATIENCE).until(this::isStopped);
+            limit.giveWay(Duration.ofMillis(1), Duration.ofMillis(5));
+            await().atMost(PATIENCE).until(() -> policy() == IDLE);
+            await().atMost(PATIENCE).until(() -> isAlways(false));
+        }
+        assertThat(policy()).isEqualTo(USUAL);
+    }
+
+    @Test
+    void itGivesWayNoLongerThoughTheShellIsKilled() throws Exception {
+        assumeTrue(mayPrefer(), "takes a user who may give back what it took");
+        try (ProcessorLimit limit = ProcessorLimit.of(held.toHandle())) {
+            limit.giveWay(Duration.ofMillis(1), Duration.ofMillis(5));
+            await().atMost(PATIENCE).until(() -> policy() == IDLE);
+            shells().forEach(ProcessHandle::destroyForcibly);
+            await().atMost(PATIENCE).until(() -> policy() == USUAL);
+        }
+    }
+
+    @Test
+    void aPolicyOfItsOwnIsKept() throws Exception {
+        Command.of(List.of("chrt", "--batch", "--pid", "0", Long.toString(held.pid())))
+                .run(PATIENCE);
+        int own = policy();
+        try (ProcessorLimit limit = ProcessorLimit.of(held.toHandle())) {
+            limit.giveWay(NONE, ALL);
+            await().atMost(PATIENCE).until(this::isStopped);
+        }
+        assertThat(policy()).isEqualTo(own).isNotEqualTo(USUAL);
+    }
+
+    /** Whether this user may take precedence over others. */
+    private static boolean mayPrefer() throws Exception {
+        return new ProcessBuilder("chrt", "--fifo", "1", "true").start().waitFor() == 0;
+    }
+
+    @Test
     void aShareThatIsNoneIsRefused() {
         try (ProcessorLimit limit = ProcessorLimit.of(held.toHandle())) {
             assertThatIllegalArgumentException().isThrownBy(() -> limit.set(Duration.ZERO, ALL));
             assertThatIllegalArgumentException().isThrownBy(() -> limit.set(ALL, ALL));
+            assertThatIllegalArgumentException().isThrownBy(() -> limit.giveWay(ALL, ALL));
         }
     }
 
     private boolean isStopped() throws IOException {
+        return field(3).equals("T");
+    }
+
+    private int policy() throws IOException {
+        return Integer.parseInt(field(41));
+    }
+
+    /** As {@code proc(5)} counts them; the second may hold blanks. */
+    private String field(int number) throws IOException {
         String stat = Files.readString(Path.of("/proc", Long.toString(held.pid()), "stat"));
-        return stat.charAt(stat.lastIndexOf(')') + 2) == 'T';
+        return stat.substring(stat.lastIndexOf(')') + 2).split(" ", -1)[number - 3];
     }
 }
