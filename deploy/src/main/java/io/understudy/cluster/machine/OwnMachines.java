@@ -72,7 +72,12 @@ public final class OwnMachines implements Machines {
 
     @Override
     public synchronized void letGo(MemberSpec member) {
-        throttle.end(machine(member));
+        MachineSettings machine = machine(member);
+        throttle.end(machine);
+        control.pid(machine).stream()
+                .boxed()
+                .flatMap(pid -> ProcessHandle.of(pid).stream())
+                .forEach(throttle::undo);
     }
 
     @Override

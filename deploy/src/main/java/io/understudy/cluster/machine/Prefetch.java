@@ -11,6 +11,7 @@ import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -33,9 +34,6 @@ final class Prefetch implements AutoCloseable {
 
     private static final long OWN_PAGES = 2 * PAGE;
 
-    /** Members that apply the same entries have many pages in common. */
-    private static final int ENOUGH_COMPARED = 20;
-
     /** How far a leader is ahead of who receives, because of what the kernel keeps between them, and a second's worth. */
     private static final long AHEAD = 16 << 20;
 
@@ -48,6 +46,7 @@ final class Prefetch implements AutoCloseable {
 
     private final List<Source> sources = new ArrayList<>();
     private int compared;
+    private Optional<Source> before = Optional.empty();
     private long sizeBefore;
     private long done;
 
@@ -78,7 +77,8 @@ final class Prefetch implements AutoCloseable {
     void follow(FileChannel received, long size) {
         try {
             readAhead(received, size);
-        } catch (IOException e) {
+        } catch (IOException | RuntimeException | InternalError e) {
+            // The last is what reading from memory comes to if the file can't be read.
             log.debug("nothing is read ahead any more why=\"{}\"", e.getMessage());
             close();
         }
@@ -88,16 +88,17 @@ final class Prefetch implements AutoCloseable {
         compare(received, size);
         Optional<Source> sender = sender();
         if (sender.isPresent()) {
-            done = Math.max(done, size);
+            done = sender.equals(before) ? Math.max(done, size) : size;
             long end = Math.min(size + AHEAD, done + Math.max(LEAST_STEP, 2 * (size - sizeBefore)));
             done = sender.get().load(done, end);
         }
+        before = sender;
         sizeBefore = size;
     }
 
     private void compare(FileChannel received, long size) throws IOException {
         long last = size / PAGE * PAGE - PAGE;
-        if (compared == ENOUGH_COMPARED || last < OWN_PAGES) {
+        if (last < OWN_PAGES) {
             return;
         }
         ByteBuffer page = ByteBuffer.allocate(PAGE);
@@ -110,9 +111,11 @@ final class Prefetch implements AutoCloseable {
         }
     }
 
-    /** Whose pages came; empty as long as none did. */
+    /** Whose pages came; members that apply the same entries have many in common, and its own may change meanwhile. */
     private Optional<Source> sender() {
-        return sources.stream().filter(source -> source.same > 0).max(Comparator.comparingInt(source -> source.same));
+        return sources.stream()
+                .filter(source -> 2 * source.same > compared)
+                .max(Comparator.comparingInt(source -> source.same));
     }
 
     /** The database that is read ahead. */
@@ -142,14 +145,13 @@ final class Prefetch implements AutoCloseable {
     private static final class Source {
         private final Path file;
         private final FileChannel data;
-        private MappedByteBuffer window;
+        private @Nullable MappedByteBuffer window;
         private long windowAt;
         private int same;
 
         Source(Path file) throws IOException {
             this.file = file;
             this.data = FileChannel.open(file, StandardOpenOption.READ);
-            this.window = map(0);
         }
 
         private MappedByteBuffer map(long at) throws IOException {
@@ -167,9 +169,11 @@ final class Prefetch implements AutoCloseable {
             long at = from;
             long end = Math.min(to, data.size());
             while (at < end) {
-                MappedByteBuffer piece = slice(at, (int) Math.min(AT_ONCE, end - at));
-                var unused = piece.load();
-                at += piece.capacity();
+                int loaded = slice(at, (int) Math.min(AT_ONCE, end - at)).load().capacity();
+                if (loaded == 0) {
+                    throw new IOException(file + " shrank");
+                }
+                at += loaded;
             }
             return at;
         }
@@ -179,12 +183,14 @@ final class Prefetch implements AutoCloseable {
          * then reads no more than that.
          */
         private MappedByteBuffer slice(long at, int length) throws IOException {
-            if (at < windowAt || at >= windowAt + window.capacity()) {
+            MappedByteBuffer whole = window;
+            if (whole == null || at < windowAt || at >= windowAt + whole.capacity()) {
                 windowAt = at / WINDOW * WINDOW;
-                window = map(windowAt);
+                whole = map(windowAt);
+                window = whole;
             }
             int from = (int) (at - windowAt);
-            return window.slice(from, Math.min(length, window.capacity() - from));
+            return whole.slice(from, Math.min(length, whole.capacity() - from));
         }
     }
 }

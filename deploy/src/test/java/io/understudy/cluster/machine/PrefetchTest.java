@@ -58,11 +58,13 @@ class PrefetchTest {
 
     @Test
     void readsWhatFollowsInTheDatabaseThatIsSent() throws IOException {
+        // Whoever comes first has as many pages of what comes first.
         try (Prefetch prefetch = Prefetch.of(List.of(follower, leader))) {
-            follow(prefetch, SIZE / 2 + MEGABYTE);
+            for (int size = MEGABYTE; size <= SIZE; size += MEGABYTE) {
+                follow(prefetch, size);
+            }
 
             assertThat(prefetch.file()).contains(leader);
-            assertThat(prefetch.done()).isGreaterThan(SIZE / 2 + MEGABYTE);
         }
     }
 

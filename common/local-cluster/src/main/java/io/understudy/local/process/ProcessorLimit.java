@@ -34,7 +34,9 @@ public final class ProcessorLimit implements AutoCloseable {
      * The process is known by when it was started: a signal must not reach a later one that was given the same id. A line
      * is written at once and so read at once, once it has begun: a time-out in its midst would lose a part of it.
      *
-     * <p>Policy 5 is SCHED_IDLE, 0 the usual one; who has another keeps it. A thread has the policy of the one that began
+     * <p>Policy 5 is SCHED_IDLE, which is taken for one of ours, also of an earlier run; 0 is the usual one, and who has
+     * another keeps it. Whoever lowers its own policy may raise it again only with a privilege (CAP_SYS_NICE), or a limit
+     * that the process has and we can't see ({@code RLIMIT_NICE} in {@code sched(7)}): it is tried without. A thread has the policy of the one that began
      * it, so that those that begin while all are changed are found only by doing so once more.
      */
     private static final String SCRIPT = """
@@ -52,10 +54,13 @@ public final class ProcessorLimit implements AutoCloseable {
             }
             letGo() {
               isThere && kill -s CONT "$pid"
-              isIdle && chrt --all-tasks --other --pid 0 "$pid" && chrt --all-tasks --other --pid 0 "$pid"
+              isIdle && { chrt --all-tasks --other --pid 0 "$pid"; chrt --all-tasks --other --pid 0 "$pid"; }
             }
+            mayGiveBack() (
+              ulimit -e 0 && chrt --idle --pid 0 $BASHPID && chrt --other --pid 0 $BASHPID
+            )
             giveWay() {
-              [ "$policy" = 0 ] && [ -n "$mayPrefer" ] && chrt --all-tasks --idle --pid 0 "$pid"
+              [ "$policy" = 0 ] && mayGiveBack && chrt --all-tasks --idle --pid 0 "$pid"
               isIdle && slice=86400 && rest=0.000001
             }
             lasting() {
@@ -79,7 +84,7 @@ public final class ProcessorLimit implements AutoCloseable {
               letGo
             ) &
             other=$!
-            chrt --fifo --pid 1 $$ && mayPrefer=yes
+            chrt --fifo --pid 1 $$
             read -r slice rest manner &&
               while isThere; do
                 [ -z "$manner" ] || giveWay

@@ -227,9 +227,23 @@ class ProcessorLimitTest {
         assertThat(policy()).isEqualTo(own).isNotEqualTo(USUAL);
     }
 
-    /** Whether this user may take precedence over others. */
+    @Test
+    void whatARunLeftThatWasKilledWithAllItsShellsIsUndone() throws Exception {
+        assumeTrue(mayPrefer(), "takes a user who may give back what it took");
+        Command.of(List.of("chrt", "--idle", "--pid", "0", Long.toString(held.pid())))
+                .run(PATIENCE);
+        Signals.send(held.pid(), "STOP");
+
+        ProcessorLimit.of(held.toHandle()).close();
+
+        assertThat(policy()).isEqualTo(USUAL);
+        await().atMost(PATIENCE).until(() -> !isStopped());
+    }
+
+    /** Whether this user may take precedence over others, by what its process is privileged to, not only by a limit. */
     private static boolean mayPrefer() throws Exception {
-        return new ProcessBuilder("chrt", "--fifo", "1", "true").start().waitFor() == 0;
+        String line = "ulimit -e 0 && chrt --idle --pid 0 $$ && chrt --other --pid 0 $$ && chrt --fifo --pid 1 $$";
+        return new ProcessBuilder("bash", "-c", line).start().waitFor() == 0;
     }
 
     @Test
