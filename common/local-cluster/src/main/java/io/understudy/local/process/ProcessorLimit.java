@@ -35,9 +35,10 @@ public final class ProcessorLimit implements AutoCloseable {
      * is written at once and so read at once, once it has begun: a time-out in its midst would lose a part of it.
      *
      * <p>Policy 5 is SCHED_IDLE, which is taken for one of ours, also of an earlier run; 0 is the usual one, and who has
-     * another keeps it. Whoever lowers its own policy may raise it again only with a privilege (CAP_SYS_NICE), or a limit
-     * that the process has and we can't see ({@code RLIMIT_NICE} in {@code sched(7)}): it is tried without. A thread has the policy of the one that began
-     * it, so that those that begin while all are changed are found only by doing so once more.
+     * another keeps it. To leave SCHED_IDLE takes a privilege (CAP_SYS_NICE), or a limit that the process has and we can't
+     * see ({@code RLIMIT_NICE} in {@code sched(7)}): whether we may is tried without that limit, and on a process that has
+     * nothing to do, as a shell that gave way itself might not run again on a busy machine. A thread has the policy of the
+     * one that began it, so that those that begin while all are changed are found only by doing so once more.
      */
     private static final String SCRIPT = """
             trap '' INT HUP TERM QUIT
@@ -57,7 +58,12 @@ public final class ProcessorLimit implements AutoCloseable {
               isIdle && { chrt --all-tasks --other --pid 0 "$pid"; chrt --all-tasks --other --pid 0 "$pid"; }
             }
             mayGiveBack() (
-              ulimit -e 0 && chrt --idle --pid 0 $BASHPID && chrt --other --pid 0 $BASHPID
+              ulimit -e 0 || exit
+              sleep 5 &
+              chrt --idle --pid 0 $! && chrt --other --pid 0 $!
+              answer=$?
+              kill -9 $!
+              exit "$answer"
             )
             giveWay() {
               [ "$policy" = 0 ] && mayGiveBack && chrt --all-tasks --idle --pid 0 "$pid"
@@ -163,8 +169,7 @@ public final class ProcessorLimit implements AutoCloseable {
 
     /**
      * From now on, until it is closed, its threads run only when nothing else would (SCHED_IDLE), but then without a rest,
-     * if this user may take precedence over others and give it back; otherwise as after {@link #set}. For work that is
-     * done the sooner.
+     * if this user may undo that; otherwise as after {@link #set}.
      *
      * @throws IllegalArgumentException as of {@link #set}
      * @throws UncheckedIOException as of {@link #set}

@@ -193,7 +193,7 @@ class ProcessorLimitTest {
 
     @Test
     void itGivesWayToOthersUntilItIsClosed() throws Exception {
-        assumeTrue(mayPrefer(), "takes a user who may give back what it took");
+        assumeTrue(mayGiveBack(), "takes a user who may give back what it took");
         try (ProcessorLimit limit = ProcessorLimit.of(held.toHandle())) {
             limit.set(NONE, ALL);
             await().atMost(PATIENCE).until(this::isStopped);
@@ -206,7 +206,7 @@ class ProcessorLimitTest {
 
     @Test
     void itGivesWayNoLongerThoughTheShellIsKilled() throws Exception {
-        assumeTrue(mayPrefer(), "takes a user who may give back what it took");
+        assumeTrue(mayGiveBack(), "takes a user who may give back what it took");
         try (ProcessorLimit limit = ProcessorLimit.of(held.toHandle())) {
             limit.giveWay(Duration.ofMillis(1), Duration.ofMillis(5));
             await().atMost(PATIENCE).until(() -> policy() == IDLE);
@@ -229,7 +229,7 @@ class ProcessorLimitTest {
 
     @Test
     void whatARunLeftThatWasKilledWithAllItsShellsIsUndone() throws Exception {
-        assumeTrue(mayPrefer(), "takes a user who may give back what it took");
+        assumeTrue(mayGiveBack(), "takes a user who may give back what it took");
         Command.of(List.of("chrt", "--idle", "--pid", "0", Long.toString(held.pid())))
                 .run(PATIENCE);
         Signals.send(held.pid(), "STOP");
@@ -240,9 +240,9 @@ class ProcessorLimitTest {
         await().atMost(PATIENCE).until(() -> !isStopped());
     }
 
-    /** Whether this user may take precedence over others, by what its process is privileged to, not only by a limit. */
-    private static boolean mayPrefer() throws Exception {
-        String line = "ulimit -e 0 && chrt --idle --pid 0 $$ && chrt --other --pid 0 $$ && chrt --fifo --pid 1 $$";
+    /** Whether this user is privileged to have another process leave SCHED_IDLE, not only by a limit of that. */
+    private static boolean mayGiveBack() throws Exception {
+        String line = "ulimit -e 0 && { sleep 5 & chrt --idle --pid 0 $! && chrt --other --pid 0 $!; }";
         return new ProcessBuilder("bash", "-c", line).start().waitFor() == 0;
     }
 
