@@ -67,9 +67,9 @@ final class LoginIT {
     }
 
     private void awaitAll() {
-        await().atMost(PATIENCE).untilAsserted(() -> assertThat(cluster.view().members())
-                .hasSize(4)
-                .allMatch(member -> member.health() == Health.HEALTHY));
+        await().atMost(PATIENCE)
+                .untilAsserted(
+                        () -> assertThat(cluster.view().members()).hasSize(4).allMatch(Views::isKnownWhole));
     }
 
     @Test

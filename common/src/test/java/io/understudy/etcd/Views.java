@@ -6,7 +6,7 @@ import io.understudy.vocabulary.Revision;
 import java.util.Arrays;
 import java.util.List;
 
-/** Views put together by hand. */
+/** Views put together by hand, and what tests wait for in others. */
 final class Views {
 
     static final ClusterId CLUSTER = new ClusterId(0xc1);
@@ -26,6 +26,14 @@ final class Views {
                 voter(OTHER_FOLLOWER, Health.HEALTHY),
                 learner(Health.HEALTHY, "3.5.16"),
                 gateway());
+    }
+
+    /**
+     * Whether a member has answered and the member list is known too: it is by the list that an address leads to one member
+     * alone, as a learner's has to before it is asked for a read index.
+     */
+    static boolean isKnownWhole(Member member) {
+        return member.health() == Health.HEALTHY && member.addresses().stream().allMatch(Member.Address::exclusive);
     }
 
     static ClusterView of(Member... members) {
