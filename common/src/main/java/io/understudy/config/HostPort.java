@@ -17,6 +17,9 @@ public record HostPort(String host, int port) {
 
     private static final Pattern FORM = Pattern.compile("(?:\\[([0-9a-fA-F:.%]+)]|([^\\[\\]:/\\s]+)):(\\d{1,5})");
 
+    /** What is looked up nowhere. */
+    private static final Pattern ADDRESS = Pattern.compile("\\d+(?:\\.\\d+){3}|[0-9a-fA-F.]*:[0-9a-fA-F:.%]+");
+
     public HostPort {
         if (port < 0 || port > 65535) {
             throw new IllegalArgumentException("a port is 0 to 65535, not " + port);
@@ -49,6 +52,11 @@ public record HostPort(String host, int port) {
         } catch (UnknownHostException e) {
             return false;
         }
+    }
+
+    /** As {@link #isLoopback}, of addresses and {@code localhost} only: other names are not looked up. */
+    public boolean isLiterallyLoopback() {
+        return host.equals("localhost") || (ADDRESS.matcher(host).matches() && isLoopback());
     }
 
     @Override

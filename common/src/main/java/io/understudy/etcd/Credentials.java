@@ -5,8 +5,12 @@ import io.understudy.config.Setting;
 import java.util.List;
 import java.util.Optional;
 
-/** A user of a cluster with authentication by name and password. */
-public record Credentials(String user, String password) {
+/**
+ * A user of a cluster with authentication by name and password.
+ *
+ * @param plainText whether the password may be sent to other machines without TLS
+ */
+public record Credentials(String user, String password, boolean plainText) {
 
     private static final Setting<String> USER = Setting.text(
                     "user", "etcd user that this process acts as where authentication is enabled; needs a password.")
@@ -15,8 +19,19 @@ public record Credentials(String user, String password) {
     private static final Setting<String> PASSWORD =
             Setting.text("password", "The user's password.").optionally().secretly();
 
-    /** Both optional, together. */
-    static final List<Setting<?>> ROWS = List.of(USER, PASSWORD);
+    private static final Setting<Boolean> INSECURE = Setting.flag(
+                    "insecure",
+                    "Whether the password may be sent to other machines in plain text: without it, a user needs https"
+                            + " endpoints, or such of this machine.")
+            .defaultsTo(false);
+
+    /** The first two together, or neither. */
+    static final List<Setting<?>> ROWS = List.of(USER, PASSWORD, INSECURE);
+
+    /** For TLS, for this machine, and for endpoints that somebody named. */
+    public Credentials(String user, String password) {
+        this(user, password, false);
+    }
 
     /**
      * What {@link #ROWS} say; empty if neither is given.
@@ -30,7 +45,7 @@ public record Credentials(String user, String password) {
             throw new IllegalArgumentException("a user and its password go together: user is "
                     + user.orElse("not given") + ", password is " + (password.isPresent() ? "given" : "not given"));
         }
-        return user.map(name -> new Credentials(name, password.orElseThrow()));
+        return user.map(name -> new Credentials(name, password.orElseThrow(), group.get(INSECURE)));
     }
 
     /** Without the password. */

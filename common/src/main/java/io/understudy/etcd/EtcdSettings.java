@@ -54,17 +54,10 @@ public record EtcdSettings(
             .defaultsTo(DEFAULT_REQUEST_TIMEOUT)
             .between(Duration.ofMillis(100), Duration.ofMinutes(5));
 
-    private static final Setting<Boolean> INSECURE = Setting.flag(
-                    "insecure",
-                    "Whether the password may be sent to other machines in plain text: without it, a user needs https"
-                            + " endpoints, or such of this machine.")
-            .defaultsTo(false);
-
     /** How a cluster is reached, as rows relative to the cluster's group. */
     public static final List<Setting<?>> ROWS = Stream.of(
                     List.<Setting<?>>of(ENDPOINTS, DISCOVERY, PROBE_INTERVAL, REQUEST_TIMEOUT),
                     Credentials.ROWS,
-                    List.<Setting<?>>of(INSECURE),
                     TlsFiles.ROWS)
             .flatMap(List::stream)
             .toList();
@@ -98,7 +91,7 @@ public record EtcdSettings(
      */
     public static EtcdSettings from(String name, Configuration group) {
         Credentials login = Credentials.from(group).orElse(null);
-        if (login != null && !group.get(INSECURE)) {
+        if (login != null && !login.plainText()) {
             group.get(ENDPOINTS).stream().map(Endpoint::of).forEach(EtcdSettings::requireUnreadable);
         }
         return new EtcdSettings(
@@ -146,6 +139,17 @@ public record EtcdSettings(
     /** The configured endpoints, without repetitions. */
     public List<Endpoint> seeds() {
         return endpoints.stream().map(Endpoint::of).distinct().toList();
+    }
+
+    /**
+     * Whether the password may be sent there: over TLS, to this machine, to who was named by whoever gave it, or anywhere
+     * if that was allowed. A member list names whom it likes. Looks no name up.
+     */
+    boolean mayLogInAt(Endpoint endpoint) {
+        return (login != null && login.plainText())
+                || endpoint.tls()
+                || seeds().contains(endpoint)
+                || new HostPort(endpoint.host(), endpoint.port()).isLiterallyLoopback();
     }
 
     private static void requireUnreadable(Endpoint endpoint) {

@@ -42,6 +42,9 @@ final class Login implements ClientInterceptor {
 
     private static final Metadata.Key<String> TOKEN = Metadata.Key.of("token", Metadata.ASCII_STRING_MARSHALLER);
 
+    private static final Status NOBODY = Status.UNAVAILABLE.withDescription(
+            "no member is known that may be sent the password: plain text to other machines takes insecure: true");
+
     /** What tells that another token is needed; the second where none was, before authentication was enabled. */
     private static final Set<EtcdError> OF_THE_TOKEN =
             EnumSet.of(EtcdError.INVALID_TOKEN, EtcdError.USER_EMPTY, EtcdError.OLD_AUTH_REVISION);
@@ -83,7 +86,7 @@ final class Login implements ClientInterceptor {
     /**
      * By the settings; null if they name no user.
      *
-     * @param voters whom to ask for a token, best first
+     * @param voters whom to ask for a token, best first; of these only who may be sent the password is asked
      * @param channels connections without this
      * @param outcomes is told how each attempt went
      */
@@ -95,7 +98,13 @@ final class Login implements ClientInterceptor {
         Credentials user = settings.login();
         return user == null
                 ? null
-                : new Login(settings.name(), user, settings.requestTimeout(), voters, channels, outcomes);
+                : new Login(
+                        settings.name(),
+                        user,
+                        settings.requestTimeout(),
+                        () -> voters.get().stream().filter(settings::mayLogInAt).toList(),
+                        channels,
+                        outcomes);
     }
 
     @Override
@@ -122,7 +131,7 @@ final class Login implements ClientInterceptor {
         askedNanos = System.nanoTime();
         CompletableFuture<Token> fetched = new CompletableFuture<>();
         current = fetched;
-        fetch(voters.get().iterator(), Status.UNAVAILABLE.withDescription("no member is known"), fetched);
+        fetch(voters.get().iterator(), NOBODY, fetched);
         return fetched;
     }
 

@@ -68,6 +68,21 @@ final class EtcdSettingsTest {
         }
     }
 
+    @Test
+    void aMemberListCantHaveThePasswordSentToOtherMachinesInPlainText() {
+        EtcdSettings careful = EtcdSettings.from("source", withUser("http://127.0.0.1:2379", "false"));
+        EtcdSettings allowed = EtcdSettings.from("source", withUser("http://127.0.0.1:2379", "true"));
+
+        for (String listed : List.of("http://192.0.2.1:2379", "http://voter-1:2379", "http://127.0.0.1.evil:2379")) {
+            assertThat(careful.mayLogInAt(Endpoint.of(URI.create(listed)))).isFalse();
+            assertThat(allowed.mayLogInAt(Endpoint.of(URI.create(listed)))).isTrue();
+        }
+        for (String fine :
+                List.of("http://127.0.0.1:22379", "http://localhost:1", "http://[::1]:1", "https://voter-1:1")) {
+            assertThat(careful.mayLogInAt(Endpoint.of(URI.create(fine)))).isTrue();
+        }
+    }
+
     private static Configuration withUser(String endpoints, String insecure) {
         return Configuration.load(
                         null,
