@@ -4,6 +4,7 @@ import com.google.protobuf.ByteString;
 import io.understudy.config.Check;
 import io.understudy.config.Configuration;
 import io.understudy.config.HostPort;
+import io.understudy.config.ProcessName;
 import io.understudy.config.Setting;
 import io.understudy.etcd.EtcdSettings;
 import io.understudy.feed.etcd.EtcdFeedOptions;
@@ -21,8 +22,6 @@ import io.understudy.gateway.trace.TracingSettings;
 import io.understudy.gateway.verify.VerifySettings;
 import io.understudy.tls.ListenerSecurity;
 import io.understudy.vocabulary.KeyRange;
-import java.net.InetAddress;
-import java.net.UnknownHostException;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Collection;
@@ -273,12 +272,9 @@ public record GatewaySettings(
     }
 
     private static String hostName() {
-        try {
-            return InetAddress.getLocalHost().getHostName();
-        } catch (UnknownHostException e) {
-            throw new IllegalArgumentException(
-                    "this host's name is unknown, so 'name' must be given: " + e.getMessage());
-        }
+        return ProcessName.host()
+                .orElseThrow(
+                        () -> new IllegalArgumentException("this host's name is unknown, so 'name' must be given"));
     }
 
     /** All of it, to be changed in one place. */

@@ -1,6 +1,7 @@
 package io.understudy.mirror;
 
 import io.micrometer.core.instrument.MeterRegistry;
+import io.understudy.config.ProcessName;
 import io.understudy.feed.FeedKind;
 import io.understudy.metrics.ProcessMetrics;
 import io.understudy.mirror.active.ActiveRole;
@@ -109,7 +110,7 @@ public final class MirrorProcess implements AutoCloseable {
     }
 
     private void startMirrors(MirrorSettings settings) {
-        String writer = WriterName.ofThisProcess();
+        String writer = ProcessName.unique();
         // Shown all at once: to be ready means that each of them is.
         pipelines = settings.mirrors().stream()
                 .map(mirror -> startMirror(mirror, writer))
