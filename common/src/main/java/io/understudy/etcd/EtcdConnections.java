@@ -9,8 +9,10 @@ import io.understudy.tls.TlsContext;
 import java.net.http.HttpResponse;
 import java.time.Duration;
 import java.util.Iterator;
+import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -27,11 +29,13 @@ public final class EtcdConnections implements AutoCloseable {
     private final HttpPages pages;
     private final @Nullable Login login;
 
-    private EtcdConnections(EtcdSettings settings) {
+    private EtcdConnections(EtcdSettings settings, List<Endpoint> otherVoters) {
+        List<Endpoint> voters =
+                Stream.of(settings.seeds(), otherVoters).flatMap(List::stream).toList();
         this.tls = TlsContext.of(settings.tls());
         this.network = NetworkThread.start(settings.name());
         this.channels = new Channels(network, settings.requestTimeout(), tls);
-        this.login = Login.of(settings, settings::seeds, channels::getAnew, outcome -> {});
+        this.login = Login.of(settings, () -> voters, channels::getAnew, outcome -> {});
         this.pages = new HttpPages(tls, settings.requestTimeout());
     }
 
@@ -41,7 +45,16 @@ public final class EtcdConnections implements AutoCloseable {
      * @throws io.understudy.tls.TlsFileException if certificates or keys can't be read
      */
     public static EtcdConnections open(EtcdSettings settings) {
-        return new EtcdConnections(settings);
+        return open(settings, List.of());
+    }
+
+    /**
+     * As {@link #open(EtcdSettings)}.
+     *
+     * @param otherVoters who may be asked for a token where none of the endpoints given issues one
+     */
+    public static EtcdConnections open(EtcdSettings settings, List<Endpoint> otherVoters) {
+        return new EtcdConnections(settings, otherVoters);
     }
 
     /**

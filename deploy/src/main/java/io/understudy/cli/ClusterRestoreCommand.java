@@ -88,8 +88,9 @@ final class ClusterRestoreCommand implements Callable<Integer> {
         };
         EtcdBinaries binaries = EtcdBinaries.find();
         Machines control = ConfiguredMachines.of(settings.machines(), binaries::etcd, told, InstantSource.system());
-        try (EtcdConnections connections = EtcdConnections.open(settings.cluster())) {
-            EtcdObserver observer = new EtcdObserver(settings.cluster(), connections, new SimpleMeterRegistry());
+        try (EtcdConnections connections = EtcdConnections.open(settings.cluster(), settings.otherEndpoints())) {
+            EtcdObserver observer = new EtcdObserver(
+                    settings.cluster(), settings.otherEndpoints(), connections, new SimpleMeterRegistry());
             look(observer).ifPresent(living -> {
                 throw new IllegalStateException(
                         "a cluster answers already, " + living.cluster() + "; name other endpoints and machines");

@@ -12,24 +12,42 @@ import java.time.Instant;
 import java.util.List;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Looks at a cluster through every member's own client port: at the endpoints given, and at those that the member list
- * adds. Any thread.
+ * adds. Where none of those given answers to begin with, as their members may have been replaced, it looks where members
+ * may be found otherwise. Any thread.
  *
  * <p>{@code understudy.cluster.looks} (timer; {@code outcome}: ok or failed): looks at the cluster.
  */
 public final class EtcdObserver implements ClusterObserver {
 
+    private static final Logger log = LoggerFactory.getLogger(EtcdObserver.class);
+
     private final EtcdConnections connections;
     private final List<Endpoint> seeds;
+    private final List<Endpoint> otherwise;
     private final MeterRegistry meters;
     private volatile @Nullable Seen seen;
 
-    /** @param connections stay the caller's to close */
+    /** Looks nowhere else than at the endpoints given. */
     public EtcdObserver(EtcdSettings settings, EtcdConnections connections, MeterRegistry meters) {
+        this(settings, List.of(), connections, meters);
+    }
+
+    /**
+     * A look that turns elsewhere may take half as long again as it has patience.
+     *
+     * @param otherwise where members may be found if none of the endpoints given answers
+     * @param connections stay the caller's to close
+     */
+    public EtcdObserver(
+            EtcdSettings settings, List<Endpoint> otherwise, EtcdConnections connections, MeterRegistry meters) {
         this.connections = connections;
         this.seeds = settings.seeds();
+        this.otherwise = List.copyOf(otherwise);
         this.meters = meters;
     }
 
@@ -45,7 +63,7 @@ public final class EtcdObserver implements ClusterObserver {
         try {
             Seen last = seen;
             @Nullable Found before = last == null ? null : last.found();
-            Sight sight = new Sight(seeds, new Look(connections, seeds, before, patience).take(), before);
+            Sight sight = before == null ? first(patience) : look(seeds, before, patience);
             ClusterFacts facts = sight.facts(at);
             seen = new Seen(facts, sight.found(), nanos);
             outcome = "ok";
@@ -53,6 +71,23 @@ public final class EtcdObserver implements ClusterObserver {
         } finally {
             began.stop(ClusterMeter.LOOKS.timer().tag("outcome", outcome).register(meters));
         }
+    }
+
+    private Sight look(List<Endpoint> given, @Nullable Found before, Duration patience) throws InterruptedException {
+        return new Sight(given, new Look(connections, given, before, patience).take(), before);
+    }
+
+    private Sight first(Duration patience) throws InterruptedException {
+        long end = System.nanoTime() + patience.toNanos();
+        Look.Answers answers = new Look(connections, seeds, null, patience).take();
+        if (!answers.replies().isEmpty() || otherwise.isEmpty()) {
+            return new Sight(seeds, answers, null);
+        }
+        Duration left = Duration.ofNanos(Math.max(end - System.nanoTime(), patience.toNanos() / 2));
+        Look.Answers elsewhere = new Look(connections, otherwise, null, left).take();
+        Sight sight = new Sight(otherwise, elsewhere.alsoFailed(answers.failures()), null);
+        log.info("none of the endpoints given answers, other members do given={} asked={}", seeds, otherwise);
+        return sight;
     }
 
     /**

@@ -7,6 +7,7 @@ import io.understudy.cluster.shape.SupervisorSettings;
 import io.understudy.cluster.snapshot.SnapshotSettings;
 import io.understudy.config.Configuration;
 import io.understudy.config.Setting;
+import io.understudy.etcd.Endpoint;
 import io.understudy.etcd.EtcdSettings;
 import java.nio.file.Path;
 import java.util.HashMap;
@@ -103,6 +104,20 @@ public record ClusterSettings(
             throw new IllegalArgumentException(
                     "read replicas " + readReplicas + " are not all among the machines " + names);
         }
+    }
+
+    /**
+     * Where members of the cluster may answer whom the endpoints don't name: that the machines are its own is said by the
+     * same file. None speaks another language than the endpoints do, TLS or not.
+     */
+    public List<Endpoint> otherEndpoints() {
+        List<Endpoint> seeds = cluster.seeds();
+        return machines.stream()
+                .flatMap(machine -> machine.member().clientUrls().stream())
+                .map(Endpoint::of)
+                .filter(endpoint -> endpoint.tls() == seeds.get(0).tls() && !seeds.contains(endpoint))
+                .distinct()
+                .toList();
     }
 
     public Optional<MachineSettings> machine(String name) {

@@ -13,16 +13,14 @@ import io.understudy.cluster.snapshot.SnapshotSettings;
 import io.understudy.cluster.snapshot.SnapshotTaker;
 import io.understudy.cluster.snapshot.SnapshotTool;
 import io.understudy.cluster.supervise.elect.Candidacy;
+import io.understudy.config.ProcessName;
 import io.understudy.etcd.EtcdConnections;
 import io.understudy.etcd.EtcdSettings;
 import io.understudy.metrics.ProcessMetrics;
 import java.io.IOException;
-import java.net.InetAddress;
-import java.net.UnknownHostException;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.Deque;
-import java.util.UUID;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
 import org.slf4j.Logger;
@@ -61,10 +59,11 @@ public final class SupervisorProcess implements AutoCloseable {
         Deque<AutoCloseable> open = new ArrayDeque<>();
         try {
             ProcessMetrics metrics = opened(open, new ProcessMetrics("supervisor", version()));
-            EtcdConnections connections = opened(open, EtcdConnections.open(cluster));
-            EtcdObserver observer = new EtcdObserver(cluster, connections, metrics.registry());
-            Candidacy candidacy =
-                    opened(open, Candidacy.start(name(), connections, observer::votersToAsk, settings.lease()));
+            EtcdConnections connections = opened(open, EtcdConnections.open(cluster, configured.otherEndpoints()));
+            EtcdObserver observer =
+                    new EtcdObserver(cluster, configured.otherEndpoints(), connections, metrics.registry());
+            Candidacy candidacy = opened(
+                    open, Candidacy.start(ProcessName.unique(), connections, observer::votersToAsk, settings.lease()));
             Supervisor supervisor = opened(
                     open,
                     new Supervisor(
@@ -122,19 +121,6 @@ public final class SupervisorProcess implements AutoCloseable {
     private static String version() {
         String version = SupervisorProcess.class.getPackage().getImplementationVersion();
         return version == null ? "unknown" : version;
-    }
-
-    private static String name() {
-        String random = UUID.randomUUID().toString().substring(0, 8);
-        return host() + "/" + ProcessHandle.current().pid() + "/" + random;
-    }
-
-    private static String host() {
-        try {
-            return InetAddress.getLocalHost().getHostName();
-        } catch (UnknownHostException e) {
-            return "unknown-host";
-        }
     }
 
     public SupervisorState state() {

@@ -7,6 +7,7 @@ import static org.awaitility.Awaitility.await;
 
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import io.understudy.cluster.membership.EtcdMembership;
+import io.understudy.etcd.Endpoint;
 import io.understudy.etcd.EtcdConnections;
 import io.understudy.etcd.EtcdSettings;
 import io.understudy.local.etcd.EtcdMember;
@@ -167,10 +168,56 @@ final class EtcdObserverIT {
                 .hasMessageContaining("http://127.0.0.1:2: UNAVAILABLE");
     }
 
+    @Test
+    void membersAreFoundWhereTheyMayBeIfThoseNamedHaveAllGone() throws Exception {
+        cluster = start("replaced", 2, 0);
+        EtcdObserver observer = observer(members(), URI.create("http://127.0.0.1:1"));
+
+        ClusterFacts first = observer.observe(PATIENCE);
+        ClusterFacts second = observer.observe(PATIENCE);
+
+        assertThat(first.members()).hasSize(2).allMatch(MemberFacts::isHealthy);
+        assertThat(second.members()).hasSize(2).allMatch(MemberFacts::isHealthy);
+        assertThat(observer.votersToAsk()).containsExactlyInAnyOrderElementsOf(members());
+    }
+
+    @Test
+    void whoeverElseMayBeAMemberIsNotAskedWhileThoseNamedAnswer() throws Exception {
+        cluster = start("named", 1, 0);
+        try (LocalEtcd another = start("another", 1, 0)) {
+            EtcdObserver observer = observer(
+                    List.of(Endpoint.of(another.voters().get(0).clientUrl())),
+                    cluster.clientUrls().toArray(URI[]::new));
+
+            ClusterFacts facts = observer.observe(PATIENCE);
+
+            assertThat(facts.members()).extracting(MemberFacts::name).containsExactly("named-1");
+        }
+    }
+
+    @Test
+    void everyoneWhoWasAskedInVainIsNamed() {
+        List<Endpoint> otherwise = List.of(Endpoint.of(URI.create("http://127.0.0.1:2")));
+        EtcdObserver observer = observer(otherwise, URI.create("http://127.0.0.1:1"));
+
+        assertThatThrownBy(() -> observer.observe(PATIENCE))
+                .isInstanceOf(UnobservableException.class)
+                .hasMessageContaining("http://127.0.0.1:1: UNAVAILABLE")
+                .hasMessageContaining("http://127.0.0.1:2: UNAVAILABLE");
+    }
+
+    private List<Endpoint> members() {
+        return cluster.clientUrls().stream().map(Endpoint::of).toList();
+    }
+
     private EtcdObserver observer(URI... endpoints) {
+        return observer(List.of(), endpoints);
+    }
+
+    private EtcdObserver observer(List<Endpoint> otherwise, URI... endpoints) {
         EtcdSettings settings = EtcdSettings.of(endpoints);
         connections = EtcdConnections.open(settings);
-        EtcdObserver observer = new EtcdObserver(settings, connections, meters);
+        EtcdObserver observer = new EtcdObserver(settings, otherwise, connections, meters);
         warmUp();
         return observer;
     }

@@ -7,6 +7,7 @@ import io.understudy.cluster.machine.MachineSettings;
 import io.understudy.cluster.machine.ProcessKind;
 import io.understudy.config.ConfigurationException;
 import io.understudy.config.SettingsText;
+import io.understudy.etcd.Endpoint;
 import io.understudy.tls.TlsFiles;
 import java.io.IOException;
 import java.net.URI;
@@ -67,6 +68,7 @@ final class ClusterSettingsTest {
                   uploadCommand: [/bin/upload, --fast]
                 """);
         assertThat(settings.cluster().endpoints()).containsExactly(URI.create("http://127.0.0.1:1"));
+        assertThat(settings.otherEndpoints()).containsExactly(Endpoint.of(URI.create("http://127.0.0.1:2")));
         assertThat(settings.machines()).extracting(MachineSettings::name).containsExactly("voter-1", "voter-2");
         MachineSettings first = settings.machine("voter-1").orElseThrow();
         assertThat(first.process()).isEqualTo(ProcessKind.LOCAL);
