@@ -1,4 +1,4 @@
-/** Programs of others upon gateways. */
+/** Programs of others, as Debian packages them, with ours. */
 @NullMarked
 package io.understudy.applications;
 

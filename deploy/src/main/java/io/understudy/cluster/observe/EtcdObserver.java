@@ -11,14 +11,15 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 import java.util.Optional;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
  * Looks at a cluster through every member's own client port: at the endpoints given, and at those that the member list
- * adds. Where none of those given answers to begin with, as their members may have been replaced, it looks where members
- * may be found otherwise. Any thread.
+ * adds. Where none of those given tells who the members are to begin with, as they may have been replaced, it looks where
+ * members may be found otherwise. Any thread.
  *
  * <p>{@code understudy.cluster.looks} (timer; {@code outcome}: ok or failed): looks at the cluster.
  */
@@ -40,7 +41,7 @@ public final class EtcdObserver implements ClusterObserver {
     /**
      * A look that turns elsewhere may take half as long again as it has patience.
      *
-     * @param otherwise where members may be found if none of the endpoints given answers
+     * @param otherwise where members may be found if none of the endpoints given leads to them
      * @param connections stay the caller's to close
      */
     public EtcdObserver(
@@ -77,16 +78,17 @@ public final class EtcdObserver implements ClusterObserver {
         return new Sight(given, new Look(connections, given, before, patience).take(), before);
     }
 
+    /** A learner, which a replaced member may have become, lists no members. */
     private Sight first(Duration patience) throws InterruptedException {
         long end = System.nanoTime() + patience.toNanos();
         Look.Answers answers = new Look(connections, seeds, null, patience).take();
-        if (!answers.replies().isEmpty() || otherwise.isEmpty()) {
+        if (otherwise.isEmpty() || answers.listings().stream().anyMatch(Listing::hasVoter)) {
             return new Sight(seeds, answers, null);
         }
-        Duration left = Duration.ofNanos(Math.max(end - System.nanoTime(), patience.toNanos() / 2));
-        Look.Answers elsewhere = new Look(connections, otherwise, null, left).take();
-        Sight sight = new Sight(otherwise, elsewhere.alsoFailed(answers.failures()), null);
-        log.info("none of the endpoints given answers, other members do given={} asked={}", seeds, otherwise);
+        List<Endpoint> all =
+                Stream.of(seeds, otherwise).flatMap(List::stream).distinct().toList();
+        Sight sight = look(all, null, Duration.ofNanos(Math.max(end - System.nanoTime(), patience.toNanos() / 2)));
+        log.info("no endpoint given tells who the members are, others do given={} asked={}", seeds, otherwise);
         return sight;
     }
 

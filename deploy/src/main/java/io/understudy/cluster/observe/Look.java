@@ -49,14 +49,7 @@ final class Look {
      * @param peerPorts of all peer URLs listed, whether something answers there
      */
     record Answers(
-            List<Reply> replies, List<Listing> listings, Map<Endpoint, String> failures, Map<URI, Boolean> peerPorts) {
-
-        Answers alsoFailed(Map<Endpoint, String> others) {
-            Map<Endpoint, String> all = new LinkedHashMap<>(others);
-            all.putAll(failures);
-            return new Answers(replies, listings, all, peerPorts);
-        }
-    }
+            List<Reply> replies, List<Listing> listings, Map<Endpoint, String> failures, Map<URI, Boolean> peerPorts) {}
 
     Answers take() throws InterruptedException {
         Set<Endpoint> known = new LinkedHashSet<>(seeds);

@@ -182,6 +182,19 @@ final class EtcdObserverIT {
     }
 
     @Test
+    void aLearnerThatIsNamedAloneLeadsToTheOthersByWhereTheyMayBe() throws Exception {
+        cluster = start("demoted", 1, 1);
+        EtcdObserver observer = observer(
+                List.of(Endpoint.of(cluster.leader().clientUrl())),
+                cluster.learners().get(0).clientUrl());
+
+        ClusterFacts facts = observer.observe(PATIENCE);
+
+        assertThat(facts.members()).extracting(MemberFacts::name).containsExactly("demoted-1", "demoted-2");
+        assertThat(facts.members()).allMatch(MemberFacts::isHealthy);
+    }
+
+    @Test
     void whoeverElseMayBeAMemberIsNotAskedWhileThoseNamedAnswer() throws Exception {
         cluster = start("named", 1, 0);
         try (LocalEtcd another = start("another", 1, 0)) {
