@@ -31,7 +31,13 @@ final class AcceptanceScript {
                 .redirectErrorStream(true)
                 .redirectOutput(log.toFile())
                 .start();
-        assertThat(script.waitFor(deadline.toMillis(), TimeUnit.MILLISECONDS)).isTrue();
+        try {
+            boolean ended = script.waitFor(deadline.toMillis(), TimeUnit.MILLISECONDS);
+            assertThat(ended).as(Files.readString(log)).isTrue();
+        } finally {
+            // Its own way to tidy up is by this signal.
+            script.destroy();
+        }
         String told = Files.readString(log);
         Assumptions.assumeTrue(script.exitValue() != MISSING, told);
         assertThat(script.exitValue()).as(told).isZero();
