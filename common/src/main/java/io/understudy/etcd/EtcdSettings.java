@@ -145,7 +145,7 @@ public record EtcdSettings(
      * Whether the password may be sent there: over TLS, to this machine, to who was named by whoever gave it, or anywhere
      * if that was allowed. A member list names whom it likes. Looks no name up.
      */
-    boolean mayLogInAt(Endpoint endpoint) {
+    public boolean mayLogInAt(Endpoint endpoint) {
         return (login != null && login.plainText())
                 || endpoint.tls()
                 || seeds().contains(endpoint)

@@ -15,6 +15,7 @@ import io.grpc.Metadata;
 import io.grpc.MethodDescriptor;
 import io.grpc.Status;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.EnumSet;
 import java.util.Iterator;
 import java.util.List;
@@ -65,6 +66,7 @@ final class Login implements ClientInterceptor {
     private final Consumer<String> outcomes;
 
     private @Nullable CompletableFuture<Token> current;
+    private volatile @Nullable Endpoint issuer;
     private long askedNanos;
     private long pauseNanos = LEAST_PAUSE_NANOS;
 
@@ -131,8 +133,18 @@ final class Login implements ClientInterceptor {
         askedNanos = System.nanoTime();
         CompletableFuture<Token> fetched = new CompletableFuture<>();
         current = fetched;
-        fetch(voters.get().iterator(), NOBODY, fetched);
+        fetch(bestFirst().iterator(), NOBODY, fetched);
         return fetched;
+    }
+
+    /** Who issued the last one first: those named first may be long gone, and silent. */
+    private List<Endpoint> bestFirst() {
+        List<Endpoint> all = new ArrayList<>(voters.get());
+        Endpoint last = issuer;
+        if (last != null && all.remove(last)) {
+            all.add(0, last);
+        }
+        return all;
     }
 
     private void fetch(Iterator<Endpoint> untried, Status last, CompletableFuture<Token> fetched) {
@@ -153,6 +165,7 @@ final class Login implements ClientInterceptor {
             if (response != null) {
                 outcomes.accept(EtcdMetrics.OK);
                 log.debug("logged in cluster={} user={} member={}", cluster, credentials.user(), voter);
+                issuer = voter;
                 fetched.complete(new Token(response.getToken()));
                 return;
             }

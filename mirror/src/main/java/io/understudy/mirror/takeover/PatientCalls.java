@@ -139,6 +139,15 @@ public final class PatientCalls {
         if (credentials == null) {
             throw new IllegalStateException("no credentials");
         }
+        // The member list names whom it likes.
+        cluster.endpointsFor(Duty.WRITE).stream()
+                .filter(endpoint -> !cluster.settings().mayLogInAt(endpoint))
+                .findFirst()
+                .ifPresent(endpoint -> {
+                    throw new TakeOverException(
+                            "a password would be sent in plain text to " + endpoint
+                                    + ", another machine that only the member list names; use https, or name it among the endpoints");
+                });
         return within(AuthGrpc.newBlockingStub(channel))
                 .authenticate(AuthenticateRequest.newBuilder()
                         .setName(credentials.user())
