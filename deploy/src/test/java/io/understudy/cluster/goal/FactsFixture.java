@@ -11,6 +11,7 @@ import io.understudy.vocabulary.ClusterId;
 import io.understudy.vocabulary.MemberId;
 import io.understudy.vocabulary.Revision;
 import java.net.URI;
+import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
@@ -90,6 +91,41 @@ final class FactsFixture {
                 answer,
                 Set.of(),
                 new MemberProcess(answer.map(given -> STARTED), Optional.empty(), answer.map(given -> true)));
+    }
+
+    /** The same, with what the member of that number tells of its version and its clock. */
+    static ClusterFacts telling(ClusterFacts facts, int number, String version, Duration clockAhead) {
+        List<MemberFacts> members = new ArrayList<>();
+        for (MemberFacts member : facts.members()) {
+            members.add(member.id().equals(new MemberId(number)) ? telling(member, version, clockAhead) : member);
+        }
+        return new ClusterFacts(facts.cluster(), members, facts.isConfirmed(), facts.alarms(), facts.at());
+    }
+
+    private static MemberFacts telling(MemberFacts member, String version, Duration clockAhead) {
+        MemberAnswer told = member.answer().orElseThrow();
+        return new MemberFacts(
+                member.id(),
+                member.name(),
+                member.role(),
+                member.peerUrls(),
+                member.clientUrls(),
+                Optional.of(new MemberAnswer(
+                        EtcdVersion.parse(version),
+                        told.leader(),
+                        told.raftTerm(),
+                        told.raftIndex(),
+                        told.appliedIndex(),
+                        told.revision(),
+                        told.databaseBytes(),
+                        told.databaseBytesInUse(),
+                        told.reachesQuorum(),
+                        told.errors())),
+                member.peers(),
+                new MemberProcess(
+                        member.process().startedAt(),
+                        Optional.of(clockAhead),
+                        member.process().servesPeers()));
     }
 
     static MemberAnswer answer(Optional<MemberId> leader, long applied, boolean reachesQuorum) {

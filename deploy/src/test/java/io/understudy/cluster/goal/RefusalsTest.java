@@ -13,6 +13,7 @@ import io.understudy.cluster.plan.Step;
 import io.understudy.etcd.Role;
 import io.understudy.vocabulary.MemberId;
 import java.net.URI;
+import java.time.Duration;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -48,6 +49,36 @@ class RefusalsTest {
                         "start m6 without data and wait until it serves",
                         "wait until m6 has caught up with the leader",
                         "promote m6");
+    }
+
+    @Test
+    void nobodyJoinsMembersMoreThanOneMinorReleaseApart() {
+        AddMember add = new AddMember(FactsFixture.place(4), true);
+
+        Refusal refusal = refusal(add, FactsFixture.telling(THREE, 2, "3.3.27", Duration.ZERO));
+
+        assertThat(refusal.rule()).isEqualTo("versions-close");
+        assertThat(refusal.why()).contains("3.3.27", "3.5.30");
+        assertThat(refusal.wayOut()).contains("understudy cluster roll");
+        assertThat(told(add, FactsFixture.telling(THREE, 2, "3.4.30", Duration.ZERO)))
+                .isNotEmpty();
+    }
+
+    @Test
+    void nobodyJoinsMembersWhoseClocksAreFarApart() {
+        AddMember add = new AddMember(FactsFixture.place(4), true);
+        ClusterFacts behind = FactsFixture.telling(THREE, 1, "3.5.30", Duration.ofSeconds(-4));
+
+        Refusal refusal = refusal(add, FactsFixture.telling(behind, 2, "3.5.30", Duration.ofSeconds(2)));
+
+        assertThat(refusal.rule()).isEqualTo("clocks-agree");
+        assertThat(refusal.why()).contains("clock of m2 is 6 s ahead of that of m1");
+        assertThat(told(add, FactsFixture.telling(behind, 2, "3.5.30", Duration.ofSeconds(1))))
+                .isNotEmpty();
+        assertThat(told(
+                        new RemoveMember(new MemberId(3)),
+                        FactsFixture.telling(behind, 2, "3.5.30", Duration.ofSeconds(2))))
+                .containsExactly("remove m3 for good");
     }
 
     @Test

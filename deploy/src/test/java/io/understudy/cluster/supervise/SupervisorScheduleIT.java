@@ -24,7 +24,7 @@ import org.junit.jupiter.api.io.TempDir;
  */
 final class SupervisorScheduleIT {
 
-    private static final int FAULTS = "long".equals(System.getProperty("understudy.schedule")) ? 60 : 4;
+    private static final int FAULTS = "long".equals(System.getProperty("understudy.schedule")) ? 60 : 24;
     private static final int MACHINES = 6;
     private static final int MOST_MILLIS = 6_000;
     private static final Duration PATIENCE = Duration.ofMinutes(2);
@@ -75,6 +75,8 @@ final class SupervisorScheduleIT {
                 if (fault == Fault.KILL_SUPERVISOR) {
                     cluster.kill(victim);
                     TimeUnit.MILLISECONDS.sleep(millis);
+                    // What it has done until now is told by nobody after it.
+                    assertSurvivable(supervisors[which].state());
                     supervisors[which].process().destroyForcibly();
                     supervisors[which] = cluster.superviseApart();
                 } else if (fault == Fault.STALL_SUPERVISOR) {
