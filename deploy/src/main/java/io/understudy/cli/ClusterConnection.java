@@ -12,7 +12,6 @@ import io.understudy.cluster.observe.ClusterObserver;
 import io.understudy.cluster.observe.EtcdObserver;
 import io.understudy.cluster.settings.ClusterSettings;
 import io.understudy.cluster.supervise.elect.Turn;
-import io.understudy.etcd.Endpoint;
 import io.understudy.etcd.EtcdConnections;
 import io.understudy.local.binary.EtcdBinaries;
 import java.nio.file.Path;
@@ -27,19 +26,17 @@ import org.jspecify.annotations.Nullable;
 /** The way to a cluster and to the machines of its members, for one command. */
 final class ClusterConnection implements AutoCloseable {
 
-    /** The key of what is given by hand, if it is. */
-    static final String ENDPOINTS = "cluster.endpoints";
-
     private final ClusterSettings settings;
     private final EtcdConnections connections;
     private final EtcdObserver observer;
     private final Membership membership;
 
-    private ClusterConnection(ClusterSettings settings, List<Endpoint> otherEndpoints) {
+    private ClusterConnection(ClusterSettings settings) {
         MeterRegistry unread = new SimpleMeterRegistry();
         this.settings = settings;
-        this.connections = EtcdConnections.open(settings.cluster(), otherEndpoints);
-        this.observer = new EtcdObserver(settings.cluster(), otherEndpoints, connections, unread);
+        this.connections =
+                EtcdConnections.open(settings.cluster(), settings.otherwise().endpoints());
+        this.observer = new EtcdObserver(settings.cluster(), settings.otherwise(), connections, unread);
         this.membership = new EtcdMembership(observer, connections, unread);
     }
 
@@ -51,10 +48,7 @@ final class ClusterConnection implements AutoCloseable {
      * @throws io.understudy.config.ConfigurationException something can't be
      */
     static ClusterConnection open(@Nullable Path file, Map<String, String> overrides) {
-        ClusterSettings settings = ClusterSettings.load(file, System.getenv(), overrides);
-        // Who names endpoints by hand means those, whatever cluster the file is of.
-        return new ClusterConnection(
-                settings, overrides.containsKey(ENDPOINTS) ? List.of() : settings.otherEndpoints());
+        return new ClusterConnection(ClusterSettings.load(file, System.getenv(), overrides));
     }
 
     ClusterSettings settings() {

@@ -59,7 +59,7 @@ final class ClusterFlags {
         String scheme = trusted == null && certificate == null ? "http://" : "https://";
         if (!endpoints.isEmpty()) {
             values.put(
-                    ClusterConnection.ENDPOINTS,
+                    "cluster.endpoints",
                     endpoints.stream()
                             .map(endpoint -> endpoint.contains("://") ? endpoint : scheme + endpoint)
                             .collect(Collectors.joining(",")));

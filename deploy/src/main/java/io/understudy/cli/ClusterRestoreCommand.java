@@ -14,6 +14,7 @@ import io.understudy.etcd.EtcdConnections;
 import io.understudy.local.binary.EtcdBinaries;
 import io.understudy.local.process.Waiting;
 import java.io.PrintWriter;
+import java.net.URI;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
@@ -22,6 +23,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.Callable;
 import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.ExitCode;
 import picocli.CommandLine.Mixin;
@@ -88,13 +90,10 @@ final class ClusterRestoreCommand implements Callable<Integer> {
         };
         EtcdBinaries binaries = EtcdBinaries.find();
         Machines control = ConfiguredMachines.of(settings.machines(), binaries::etcd, told, InstantSource.system());
-        try (EtcdConnections connections = EtcdConnections.open(settings.cluster(), settings.otherEndpoints())) {
-            EtcdObserver observer = new EtcdObserver(
-                    settings.cluster(), settings.otherEndpoints(), connections, new SimpleMeterRegistry());
-            look(observer).ifPresent(living -> {
-                throw new IllegalStateException(
-                        "a cluster answers already, " + living.cluster() + "; name other endpoints and machines");
-            });
+        try (EtcdConnections connections =
+                EtcdConnections.open(settings.cluster(), settings.otherwise().endpoints())) {
+            refuseBesideAnother(
+                    new EtcdObserver(settings.cluster(), settings.otherwise(), connections, new SimpleMeterRegistry()));
             new Restore(SnapshotTool.of(binaries), control, told)
                     .restore(
                             snapshot.toAbsolutePath(),
@@ -103,9 +102,11 @@ final class ClusterRestoreCommand implements Callable<Integer> {
                             bump);
             machines.forEach(machine -> control.start(machine.member()));
             told.accept("waiting for " + machines.size() + " members to serve");
+            EtcdObserver observer = new EtcdObserver(
+                    settings.cluster().withEndpoints(clientUrls(machines)), connections, new SimpleMeterRegistry());
             ClusterFacts facts = Waiting.until(
                     timeout,
-                    () -> look(observer).filter(seen -> seen.healthyVoters().size() == machines.size()),
+                    () -> seen(observer).filter(seen -> seen.healthyVoters().size() == machines.size()),
                     () -> new IllegalStateException(
                             "the new members do not all serve after " + timeout.toSeconds() + " s; see their logs"));
             told.accept("cluster " + facts.cluster() + " serves: " + facts.quorum());
@@ -113,11 +114,39 @@ final class ClusterRestoreCommand implements Callable<Integer> {
         return ExitCode.OK;
     }
 
+    private static List<URI> clientUrls(List<MachineSettings> machines) {
+        return machines.stream()
+                .flatMap(machine -> machine.member().clientUrls().stream())
+                .toList();
+    }
+
+    private static void refuseBesideAnother(EtcdObserver observer) {
+        try {
+            look(observer).ifPresent(living -> {
+                throw another(living.cluster().toString());
+            });
+        } catch (UnobservableException e) {
+            if (!e.isSilence()) {
+                throw another(e.getMessage());
+            }
+        }
+    }
+
+    private static IllegalStateException another(@Nullable String what) {
+        return new IllegalStateException("a cluster answers already, " + what + "; name other endpoints and machines");
+    }
+
+    private static Optional<ClusterFacts> seen(EtcdObserver observer) {
+        try {
+            return look(observer);
+        } catch (UnobservableException e) {
+            return Optional.empty();
+        }
+    }
+
     private static Optional<ClusterFacts> look(EtcdObserver observer) {
         try {
             return Optional.of(observer.observe(LOOK));
-        } catch (UnobservableException e) {
-            return Optional.empty();
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
             throw new IllegalStateException("interrupted while looking at the cluster", e);

@@ -47,9 +47,10 @@ final class ClusterSnapshotSaveCommand implements Callable<Integer> {
                 .orElseThrow(() -> new ParameterException(
                         spec.commandLine(), "neither --to nor snapshots.directory in the configuration is given")));
         SnapshotTool tool = SnapshotTool.find();
-        try (EtcdConnections connections = EtcdConnections.open(settings.cluster(), settings.otherEndpoints())) {
-            EtcdObserver observer = new EtcdObserver(
-                    settings.cluster(), settings.otherEndpoints(), connections, new SimpleMeterRegistry());
+        try (EtcdConnections connections =
+                EtcdConnections.open(settings.cluster(), settings.otherwise().endpoints())) {
+            EtcdObserver observer =
+                    new EtcdObserver(settings.cluster(), settings.otherwise(), connections, new SimpleMeterRegistry());
             ClusterFacts facts = observer.observe(LOOK);
             SnapshotTaker.Taken taken =
                     new SnapshotTaker(observer::endpointOf, connections, tool).take(facts, target, Instant.now());

@@ -18,8 +18,8 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Looks at a cluster through every member's own client port: at the endpoints given, and at those that the member list
- * adds. Where none of those given tells who the members are to begin with, as they may have been replaced, it looks where
- * members may be found otherwise. Any thread.
+ * adds. Where those lead to no quorum, as they may have been replaced, it looks where members may be found {@linkplain
+ * Otherwise otherwise}. Any thread.
  *
  * <p>{@code understudy.cluster.looks} (timer; {@code outcome}: ok or failed): looks at the cluster.
  */
@@ -29,26 +29,25 @@ public final class EtcdObserver implements ClusterObserver {
 
     private final EtcdConnections connections;
     private final List<Endpoint> seeds;
-    private final List<Endpoint> otherwise;
+    private final Otherwise otherwise;
     private final MeterRegistry meters;
     private volatile @Nullable Seen seen;
 
     /** Looks nowhere else than at the endpoints given. */
     public EtcdObserver(EtcdSettings settings, EtcdConnections connections, MeterRegistry meters) {
-        this(settings, List.of(), connections, meters);
+        this(settings, Otherwise.NOWHERE, connections, meters);
     }
 
     /**
      * A look that turns elsewhere may take half as long again as it has patience.
      *
-     * @param otherwise where members may be found if none of the endpoints given leads to them
+     * @param otherwise where members may be found if the endpoints given lead to no quorum
      * @param connections stay the caller's to close
      */
-    public EtcdObserver(
-            EtcdSettings settings, List<Endpoint> otherwise, EtcdConnections connections, MeterRegistry meters) {
+    public EtcdObserver(EtcdSettings settings, Otherwise otherwise, EtcdConnections connections, MeterRegistry meters) {
         this.connections = connections;
         this.seeds = settings.seeds();
-        this.otherwise = List.copyOf(otherwise);
+        this.otherwise = otherwise;
         this.meters = meters;
     }
 
@@ -64,7 +63,7 @@ public final class EtcdObserver implements ClusterObserver {
         try {
             Seen last = seen;
             @Nullable Found before = last == null ? null : last.found();
-            Sight sight = before == null ? first(patience) : look(seeds, before, patience);
+            Sight sight = sight(before, patience);
             ClusterFacts facts = sight.facts(at);
             seen = new Seen(facts, sight.found(), nanos);
             outcome = "ok";
@@ -74,22 +73,53 @@ public final class EtcdObserver implements ClusterObserver {
         }
     }
 
-    private Sight look(List<Endpoint> given, @Nullable Found before, Duration patience) throws InterruptedException {
-        return new Sight(given, new Look(connections, given, before, patience).take(), before);
+    private Sight sight(@Nullable Found before, Duration patience) throws InterruptedException {
+        long end = System.nanoTime() + patience.toNanos();
+        @Nullable Sight near = null;
+        @Nullable UnobservableException unseen = null;
+        try {
+            near = look(seeds, before, patience);
+        } catch (UnobservableException e) {
+            unseen = e;
+        }
+        if ((near == null || !near.isConfirmed()) && otherwise.isKnown()) {
+            Duration left = Duration.ofNanos(Math.max(end - System.nanoTime(), patience.toNanos() / 2));
+            Optional<Sight> far = elsewhere(left, near == null ? before : near.found());
+            if (far.isPresent()) {
+                log.info("the endpoints given lead to no quorum, others do given={} others={}", seeds, otherwise);
+                return far.get();
+            }
+        }
+        if (near == null) {
+            throw unseen;
+        }
+        return near;
     }
 
-    /** A learner, which a replaced member may have become, lists no members. */
-    private Sight first(Duration patience) throws InterruptedException {
-        long end = System.nanoTime() + patience.toNanos();
-        Look.Answers answers = new Look(connections, seeds, null, patience).take();
-        if (otherwise.isEmpty() || answers.listings().stream().anyMatch(Listing::hasVoter)) {
-            return new Sight(seeds, answers, null);
+    /**
+     * What is seen from where members may be found otherwise, if that is beyond doubt the cluster that is meant.
+     *
+     * @param known of the cluster that is meant, if something is
+     */
+    private Optional<Sight> elsewhere(Duration patience, @Nullable Found known) throws InterruptedException {
+        List<Endpoint> all = Stream.of(seeds, otherwise.endpoints())
+                .flatMap(List::stream)
+                .distinct()
+                .toList();
+        try {
+            // Who answers at an endpoint given, if only to say of which cluster it is, has its say here.
+            Sight sight = look(all, null, patience);
+            boolean isMeant = known == null
+                    || known.listing().cluster().equals(sight.found().listing().cluster());
+            return Optional.of(sight).filter(each -> isMeant && otherwise.has(each));
+        } catch (UnobservableException e) {
+            log.debug("nor do others why={}", e.getMessage());
+            return Optional.empty();
         }
-        List<Endpoint> all =
-                Stream.of(seeds, otherwise).flatMap(List::stream).distinct().toList();
-        Sight sight = look(all, null, Duration.ofNanos(Math.max(end - System.nanoTime(), patience.toNanos() / 2)));
-        log.info("no endpoint given tells who the members are, others do given={} asked={}", seeds, otherwise);
-        return sight;
+    }
+
+    private Sight look(List<Endpoint> given, @Nullable Found before, Duration patience) throws InterruptedException {
+        return new Sight(given, new Look(connections, given, before, patience).take(), before);
     }
 
     /**
@@ -102,7 +132,7 @@ public final class EtcdObserver implements ClusterObserver {
         return last != null && System.nanoTime() - last.nanos() <= oldest.toNanos() ? last.facts() : observe(patience);
     }
 
-    /** Where those voters answered that were healthy in the last look; the endpoints given if there were none. */
+    /** Where those voters answered that were healthy in the last look; if there were none, everybody who is known. */
     public List<Endpoint> votersToAsk() {
         Seen last = seen;
         List<Endpoint> healthy = last == null
@@ -111,7 +141,12 @@ public final class EtcdObserver implements ClusterObserver {
                         .flatMap(voter ->
                                 Optional.ofNullable(last.found().answering().get(voter.id())).stream())
                         .toList();
-        return healthy.isEmpty() ? seeds : healthy;
+        return healthy.isEmpty() ? everybody(last) : healthy;
+    }
+
+    private List<Endpoint> everybody(@Nullable Seen last) {
+        Stream<Endpoint> found = last == null ? Stream.of() : last.found().endpoints().stream();
+        return Stream.concat(seeds.stream(), found).distinct().toList();
     }
 
     /** Where the member answered in the last look; empty if it did not. */

@@ -49,6 +49,16 @@ final class Sight {
         return new ClusterFacts(cluster, members, listing.isConfirmed(), Alarms.of(members), at);
     }
 
+    boolean isConfirmed() {
+        return listing.isConfirmed();
+    }
+
+    long healthyVotersAt(List<Endpoint> endpoints) {
+        return facts(Instant.EPOCH).healthyVoters().stream()
+                .filter(voter -> voter.clientUrls().stream().anyMatch(url -> endpoints.contains(Endpoint.of(url))))
+                .count();
+    }
+
     Found found() {
         Map<MemberId, Endpoint> answering =
                 replies().values().stream().collect(Collectors.toMap(Reply::member, Reply::endpoint));
@@ -63,7 +73,7 @@ final class Sight {
         List<ClusterId> clusters =
                 given.values().stream().map(Reply::cluster).distinct().toList();
         if (clusters.size() > 1) {
-            throw new UnobservableException("the endpoints given are of different clusters: "
+            throw UnobservableException.unclear("the endpoints given are of different clusters: "
                     + given.values().stream()
                             .map(reply -> reply.endpoint() + " is of cluster " + reply.cluster())
                             .sorted()
@@ -90,7 +100,7 @@ final class Sight {
                         .map(Found::listing)
                         .filter(each -> each.cluster().equals(cluster))
                         .map(Listing::unconfirmed))
-                .orElseThrow(() -> new UnobservableException(
+                .orElseThrow(() -> UnobservableException.unclear(
                         "no voter answers, and nobody else tells who the members are: " + failures()));
     }
 

@@ -1,6 +1,7 @@
 package io.understudy.cluster.settings;
 
 import io.understudy.cluster.machine.MachineSettings;
+import io.understudy.cluster.observe.Otherwise;
 import io.understudy.cluster.shape.Limits;
 import io.understudy.cluster.shape.Shape;
 import io.understudy.cluster.shape.SupervisorSettings;
@@ -32,7 +33,8 @@ public record ClusterSettings(
         Shape shape,
         Limits limits,
         SupervisorSettings supervisor,
-        SnapshotSettings snapshots) {
+        SnapshotSettings snapshots,
+        boolean endpointsByHand) {
 
     private static final String CLUSTER = "cluster";
     private static final String MACHINES = "machines";
@@ -67,12 +69,14 @@ public record ClusterSettings(
      */
     public static ClusterSettings load(
             @Nullable Path file, Map<String, String> environment, Map<String, String> flags) {
-        return from(Configuration.load(file, environment, flags, ROWS, (all, report) -> {
-            var unused = from(all);
-        }));
+        return from(
+                Configuration.load(file, environment, flags, ROWS, (all, report) -> {
+                    var unused = from(all, flags);
+                }),
+                flags);
     }
 
-    private static ClusterSettings from(Configuration all) {
+    private static ClusterSettings from(Configuration all, Map<String, String> flags) {
         return new ClusterSettings(
                 EtcdSettings.from("core", all.at(CLUSTER)),
                 all.names(MACHINES).stream()
@@ -81,7 +85,8 @@ public record ClusterSettings(
                 Shape.from(all.at(SHAPE)),
                 Limits.from(all.at(SHAPE)),
                 SupervisorSettings.from(all.at(SUPERVISOR)),
-                SnapshotSettings.from(all.at(SNAPSHOTS)));
+                SnapshotSettings.from(all.at(SNAPSHOTS)),
+                flags.containsKey(CLUSTER + ".endpoints"));
     }
 
     /** Two members with the same of anything that is one member's own would ruin each other. */
@@ -107,17 +112,18 @@ public record ClusterSettings(
     }
 
     /**
-     * Where members of the cluster may answer whom the endpoints don't name: that the machines are its own is said by the
-     * same file. None speaks another language than the endpoints do, TLS or not.
+     * The machines' client URLs, as these are said to be the cluster's by the same file; none if somebody named endpoints by
+     * hand, who means those. None speaks another language than the endpoints do, TLS or not.
      */
-    public List<Endpoint> otherEndpoints() {
+    public Otherwise otherwise() {
         List<Endpoint> seeds = cluster.seeds();
-        return machines.stream()
+        List<Endpoint> others = machines.stream()
                 .flatMap(machine -> machine.member().clientUrls().stream())
                 .map(Endpoint::of)
                 .filter(endpoint -> endpoint.tls() == seeds.get(0).tls() && !seeds.contains(endpoint))
                 .distinct()
                 .toList();
+        return endpointsByHand ? Otherwise.NOWHERE : new Otherwise(others, shape.voters() / 2 + 1);
     }
 
     public Optional<MachineSettings> machine(String name) {

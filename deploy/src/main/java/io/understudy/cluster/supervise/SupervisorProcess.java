@@ -59,9 +59,9 @@ public final class SupervisorProcess implements AutoCloseable {
         Deque<AutoCloseable> open = new ArrayDeque<>();
         try {
             ProcessMetrics metrics = opened(open, new ProcessMetrics("supervisor", version()));
-            EtcdConnections connections = opened(open, EtcdConnections.open(cluster, configured.otherEndpoints()));
-            EtcdObserver observer =
-                    new EtcdObserver(cluster, configured.otherEndpoints(), connections, metrics.registry());
+            EtcdConnections connections = opened(
+                    open, EtcdConnections.open(cluster, configured.otherwise().endpoints()));
+            EtcdObserver observer = new EtcdObserver(cluster, configured.otherwise(), connections, metrics.registry());
             Candidacy candidacy = opened(
                     open, Candidacy.start(ProcessName.unique(), connections, observer::votersToAsk, settings.lease()));
             Supervisor supervisor = opened(

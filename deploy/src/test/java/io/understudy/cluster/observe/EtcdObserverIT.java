@@ -171,7 +171,7 @@ final class EtcdObserverIT {
     @Test
     void membersAreFoundWhereTheyMayBeIfThoseNamedHaveAllGone() throws Exception {
         cluster = start("replaced", 2, 0);
-        EtcdObserver observer = observer(members(), URI.create("http://127.0.0.1:1"));
+        EtcdObserver observer = observer(new Otherwise(members(), 2), URI.create("http://127.0.0.1:1"));
 
         ClusterFacts first = observer.observe(PATIENCE);
         ClusterFacts second = observer.observe(PATIENCE);
@@ -183,23 +183,34 @@ final class EtcdObserverIT {
 
     @Test
     void aLearnerThatIsNamedAloneLeadsToTheOthersByWhereTheyMayBe() throws Exception {
-        cluster = start("demoted", 1, 1);
-        EtcdObserver observer = observer(
-                List.of(Endpoint.of(cluster.leader().clientUrl())),
-                cluster.learners().get(0).clientUrl());
+        cluster = start("demoted", 2, 1);
+        EtcdObserver observer =
+                observer(new Otherwise(members(), 2), cluster.learners().get(0).clientUrl());
 
         ClusterFacts facts = observer.observe(PATIENCE);
 
-        assertThat(facts.members()).extracting(MemberFacts::name).containsExactly("demoted-1", "demoted-2");
+        assertThat(facts.members()).extracting(MemberFacts::name).contains("demoted-1", "demoted-2", "demoted-3");
         assertThat(facts.members()).allMatch(MemberFacts::isHealthy);
     }
 
     @Test
-    void whoeverElseMayBeAMemberIsNotAskedWhileThoseNamedAnswer() throws Exception {
+    void oneMemberThatConfirmsItselfIsNoProofOfTheClusterThatIsMeant() {
+        cluster = start("foreign", 1, 0);
+        EtcdObserver observer = observer(new Otherwise(members(), 1), URI.create("http://127.0.0.1:1"));
+
+        assertThatThrownBy(() -> observer.observe(PATIENCE))
+                .isInstanceOfSatisfying(UnobservableException.class, why -> assertThat(why.isSilence())
+                        .isTrue())
+                .hasMessageContaining("http://127.0.0.1:1: UNAVAILABLE");
+    }
+
+    @Test
+    void whoeverElseMayBeAMemberIsNotAskedWhileThoseNamedReachAQuorum() throws Exception {
         cluster = start("named", 1, 0);
-        try (LocalEtcd another = start("another", 1, 0)) {
+        try (LocalEtcd another = start("another", 2, 0)) {
             EtcdObserver observer = observer(
-                    List.of(Endpoint.of(another.voters().get(0).clientUrl())),
+                    new Otherwise(
+                            another.clientUrls().stream().map(Endpoint::of).toList(), 2),
                     cluster.clientUrls().toArray(URI[]::new));
 
             ClusterFacts facts = observer.observe(PATIENCE);
@@ -209,14 +220,24 @@ final class EtcdObserverIT {
     }
 
     @Test
-    void everyoneWhoWasAskedInVainIsNamed() {
-        List<Endpoint> otherwise = List.of(Endpoint.of(URI.create("http://127.0.0.1:2")));
-        EtcdObserver observer = observer(otherwise, URI.create("http://127.0.0.1:1"));
+    void aLostQuorumIsNotReplacedByAnotherClusterWhereMembersMayBe() throws Exception {
+        cluster = start("lost", 2, 0);
+        EtcdMember left = cluster.voters().get(0);
+        try (LocalEtcd another = start("another", 2, 0)) {
+            cluster.voters().get(1).kill();
+            EtcdObserver observer = observer(
+                    new Otherwise(
+                            another.clientUrls().stream().map(Endpoint::of).toList(), 2),
+                    left.clientUrl());
 
-        assertThatThrownBy(() -> observer.observe(PATIENCE))
-                .isInstanceOf(UnobservableException.class)
-                .hasMessageContaining("http://127.0.0.1:1: UNAVAILABLE")
-                .hasMessageContaining("http://127.0.0.1:2: UNAVAILABLE");
+            await().atMost(30, SECONDS)
+                    .untilAsserted(() ->
+                            assertThat(observer.observe(PATIENCE).isConfirmed()).isFalse());
+
+            assertThat(observer.observe(PATIENCE).members())
+                    .extracting(MemberFacts::name)
+                    .containsExactly("lost-1", "lost-2");
+        }
     }
 
     private List<Endpoint> members() {
@@ -224,10 +245,10 @@ final class EtcdObserverIT {
     }
 
     private EtcdObserver observer(URI... endpoints) {
-        return observer(List.of(), endpoints);
+        return observer(Otherwise.NOWHERE, endpoints);
     }
 
-    private EtcdObserver observer(List<Endpoint> otherwise, URI... endpoints) {
+    private EtcdObserver observer(Otherwise otherwise, URI... endpoints) {
         EtcdSettings settings = EtcdSettings.of(endpoints);
         connections = EtcdConnections.open(settings);
         EtcdObserver observer = new EtcdObserver(settings, otherwise, connections, meters);

@@ -68,7 +68,7 @@ final class ClusterSettingsTest {
                   uploadCommand: [/bin/upload, --fast]
                 """);
         assertThat(settings.cluster().endpoints()).containsExactly(URI.create("http://127.0.0.1:1"));
-        assertThat(settings.otherEndpoints()).containsExactly(Endpoint.of(URI.create("http://127.0.0.1:2")));
+        assertThat(settings.otherwise().endpoints()).containsExactly(Endpoint.of(URI.create("http://127.0.0.1:2")));
         assertThat(settings.machines()).extracting(MachineSettings::name).containsExactly("voter-1", "voter-2");
         MachineSettings first = settings.machine("voter-1").orElseThrow();
         assertThat(first.process()).isEqualTo(ProcessKind.LOCAL);
