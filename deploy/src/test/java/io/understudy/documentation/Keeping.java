@@ -43,13 +43,14 @@ record Keeping(String document, String beginning, List<String> by) {
             deploy/README.md | bin/understudy | archive
             deploy/README.md | docker build | local-images "docker build"; container "--cap-drop ALL"
             deploy/README.md | tar xf | InstallIT "install.sh"
-            deploy/README.md | sudo systemctl | InstallIT "systemd-analyze"; nobody: needs a host that systemd has started
+            deploy/README.md | sudo systemctl | InstallIT "systemd-analyze"; systemd "systemctl start understudy-supervisor"
             deploy/README.md | UNDERSTUDY_ADVISORIES= | maven; AdvisoriesIT "UNDERSTUDY_ADVISORIES"
             deploy/README.md | understudy-lab.properties | SecuredLabIT "hasWhatTheReadmeLists"; ten-thousand-keys "understudy-lab.properties"
             deploy/README.md | $ understudy cluster status --endpoints http://127.0.0.1:23891;cluster 724f729dda55cfd1: 3 voters, 3 healthy | ClusterStatusIT "learner-slot-taken: before 3.6, etcd allows one learner"
             deploy/README.md | $ understudy cluster status --endpoints http://127.0.0.1:23891;cluster 724f729dda55cfd1: 3 voters, 0 healthy | ClusterStatusIT "quorum-lost: nothing can be written or changed: 2 of 3 voters are needed, 1 answers."
             deploy/README.md | $ understudy cluster add m4 | ManualMachinesTest "start it without data, to join"; ClusterChangeIT "--dry-run"
             deploy/README.md | $ understudy cluster add m5 | MisconfiguredAddIT "etcd-adds"; RefusalsTest "move the leadership"; ClusterChangeIT "--dry-run"
+            deploy/README.md | $ understudy cluster scale 3 | ClusterChangeIT "done: "; systemd "change scale 3"
             deploy/README.md | $ understudy cluster snapshot save | ClusterAuthIT ""snapshot", "save""; SnapshotIT "restore.restore("
             deploy/README.md | $ understudy cluster recover | RecoveryIT "the quorum is back"
             deploy/README.md | supervisor vm/ | SupervisorIT "standby-failover"
