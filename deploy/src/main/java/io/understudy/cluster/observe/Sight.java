@@ -54,8 +54,9 @@ final class Sight {
     }
 
     long healthyVotersAt(List<Endpoint> endpoints) {
+        Map<MemberId, Endpoint> answering = found().answering();
         return facts(Instant.EPOCH).healthyVoters().stream()
-                .filter(voter -> voter.clientUrls().stream().anyMatch(url -> endpoints.contains(Endpoint.of(url))))
+                .filter(voter -> endpoints.contains(answering.get(voter.id())))
                 .count();
     }
 
