@@ -50,7 +50,7 @@ record Keeping(String document, String beginning, List<String> by) {
             deploy/README.md | $ understudy cluster status --endpoints http://127.0.0.1:23891;cluster 724f729dda55cfd1: 3 voters, 0 healthy | ClusterStatusIT "quorum-lost: nothing can be written or changed: 2 of 3 voters are needed, 1 answers."
             deploy/README.md | $ understudy cluster add m4 | ManualMachinesTest "start it without data, to join"; ClusterChangeIT "--dry-run"
             deploy/README.md | $ understudy cluster add m5 | MisconfiguredAddIT "etcd-adds"; RefusalsTest "move the leadership"; ClusterChangeIT "--dry-run"
-            deploy/README.md | $ understudy cluster scale 3 | ClusterChangeIT "done: "; systemd "change scale 3"
+            deploy/README.md | $ understudy cluster scale 3 | ClusterChangeIT "done: "; upgrade "roll --to-version"
             deploy/README.md | $ understudy cluster snapshot save | ClusterAuthIT ""snapshot", "save""; SnapshotIT "restore.restore("
             deploy/README.md | $ understudy cluster recover | RecoveryIT "the quorum is back"
             deploy/README.md | supervisor vm/ | SupervisorIT "standby-failover"

@@ -76,7 +76,8 @@ public record Roll(Instant startedSince, @Nullable EtcdVersion version) implemen
                         != 0;
     }
 
-    private static Step restart(MemberFacts member) {
-        return new Step.Restart(new MemberSpec(member.name(), member.peerUrls(), member.clientUrls()), member.id());
+    private Step restart(MemberFacts member) {
+        return new Step.Restart(
+                new MemberSpec(member.name(), member.peerUrls(), member.clientUrls()), member.id(), version);
     }
 }

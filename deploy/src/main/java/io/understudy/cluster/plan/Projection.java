@@ -5,6 +5,7 @@ import io.understudy.cluster.observe.ClusterFacts;
 import io.understudy.cluster.observe.MemberAnswer;
 import io.understudy.cluster.observe.MemberFacts;
 import io.understudy.cluster.observe.MemberProcess;
+import io.understudy.etcd.EtcdVersion;
 import io.understudy.etcd.Role;
 import io.understudy.vocabulary.MemberId;
 import java.net.URI;
@@ -54,7 +55,7 @@ public final class Projection {
 
     private static ClusterFacts atPlace(ClusterFacts facts, Step step) {
         if (step instanceof Step.Restart restart) {
-            return change(facts, restart.id(), member -> serving(facts, restart.member(), member));
+            return change(facts, restart.id(), member -> restarted(facts, restart, member));
         }
         if (step instanceof Step.Migrate migrate) {
             return change(facts, migrate.id(), member -> serving(facts, migrate.to(), member));
@@ -89,6 +90,28 @@ public final class Projection {
                 Optional.of(answer(facts, member.hasStarted() ? leaderIndex(facts) : NOTHING)),
                 Set.of(),
                 new MemberProcess(Optional.of(Instant.MAX), member.process().clockAhead(), Optional.of(true)));
+    }
+
+    private static MemberFacts restarted(ClusterFacts facts, Step.Restart step, MemberFacts member) {
+        MemberFacts serving = serving(facts, step.member(), member);
+        EtcdVersion version = step.version() != null
+                ? step.version()
+                : member.answer().map(MemberAnswer::version).orElse(EtcdVersion.UNKNOWN);
+        return answering(serving, of(version, serving.answer().orElseThrow()));
+    }
+
+    private static MemberAnswer of(EtcdVersion version, MemberAnswer answer) {
+        return new MemberAnswer(
+                version,
+                answer.leader(),
+                answer.raftTerm(),
+                answer.raftIndex(),
+                answer.appliedIndex(),
+                answer.revision(),
+                answer.databaseBytes(),
+                answer.databaseBytesInUse(),
+                answer.reachesQuorum(),
+                answer.errors());
     }
 
     private static MemberFacts answering(MemberFacts member, MemberAnswer answer) {

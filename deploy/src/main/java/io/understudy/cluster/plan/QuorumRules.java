@@ -3,6 +3,7 @@ package io.understudy.cluster.plan;
 import static java.util.stream.Collectors.joining;
 
 import io.understudy.cluster.observe.ClusterFacts;
+import io.understudy.cluster.observe.Confirming;
 import io.understudy.cluster.observe.MemberFacts;
 import io.understudy.cluster.quorum.Quorum;
 import io.understudy.vocabulary.MemberId;
@@ -22,8 +23,10 @@ final class QuorumRules {
                 "quorum-held",
                 "nothing can be changed without a quorum; " + facts.quorum()
                         + (facts.isConfirmed() ? "" : ", and no quorum confirms the list of members"),
-                "Start the voters that don't answer (" + dead(facts)
-                        + "); if they are lost for good, see understudy cluster recover"));
+                Confirming.isPossible(facts)
+                        ? "Start the voters that don't answer (" + dead(facts)
+                                + "); if they are lost for good, see understudy cluster recover"
+                        : Confirming.WAY_OUT));
     }
 
     /** Raft's own arithmetic (section 4): the votes needed after the step, by who is healthy before it. */

@@ -3,10 +3,12 @@ package io.understudy.cluster.plan;
 import static java.util.stream.Collectors.joining;
 
 import io.understudy.cluster.machine.MemberSpec;
+import io.understudy.etcd.EtcdVersion;
 import io.understudy.vocabulary.MemberId;
 import java.net.URI;
 import java.util.List;
 import java.util.Optional;
+import org.jspecify.annotations.Nullable;
 
 /** One change to a cluster, of which only one is under way at any time. */
 public sealed interface Step {
@@ -16,6 +18,11 @@ public sealed interface Step {
 
     /** The listed member that it is about. */
     Optional<MemberId> subject();
+
+    /** What is wrong where it had its effect, and the same is wanted again. */
+    default String inVain() {
+        return "it had the effect to " + told() + ", and that is planned again";
+    }
 
     /** etcd is told of a new member, which does not vote. */
     record AddLearner(MemberSpec member) implements Step {
@@ -108,11 +115,28 @@ public sealed interface Step {
         }
     }
 
-    /** A member's process ends and starts again, on the same data. */
-    record Restart(MemberSpec member, MemberId id) implements Step {
+    /**
+     * A member's process ends and starts again, on the same data.
+     *
+     * @param version of what is in place on its machine by now; null for the one it had
+     */
+    record Restart(MemberSpec member, MemberId id, @Nullable EtcdVersion version) implements Step {
+
+        public Restart(MemberSpec member, MemberId id) {
+            this(member, id, null);
+        }
+
         @Override
         public String told() {
-            return "restart " + member.name() + " and wait until it serves";
+            return "restart " + member.name() + (version == null ? "" : " as " + version) + " and wait until it serves";
+        }
+
+        @Override
+        public String inVain() {
+            return version == null
+                    ? Step.super.inVain()
+                    : member.name() + " was restarted and is not of version " + version
+                            + ": have that in place on its machine first";
         }
 
         @Override

@@ -126,7 +126,7 @@ public final class Runner {
                 continue;
             }
             if (next.step().equals(lastDone)) {
-                return new Outcome.Failed("it had the effect to " + next.told() + ", and that is planned again", false);
+                return new Outcome.Failed(next.step().inVain(), false);
             }
             Optional<String> why = forbidden.get();
             if (why.isPresent()) {

@@ -5,6 +5,7 @@ import static java.util.stream.Collectors.joining;
 import static java.util.stream.Collectors.mapping;
 
 import io.understudy.cluster.observe.ClusterFacts;
+import io.understudy.cluster.observe.Confirming;
 import io.understudy.cluster.observe.MemberAnswer;
 import io.understudy.cluster.observe.MemberFacts;
 import io.understudy.cluster.quorum.Quorum;
@@ -71,7 +72,8 @@ final class Warnings {
         return warning(
                 !facts.isConfirmed(),
                 "unconfirmed",
-                "no quorum confirms who the members are; shown is what the last voter to answer knew");
+                "no quorum confirms who the members are; shown is what the last voter to answer knew"
+                        + (Confirming.isPossible(facts) ? "" : ". " + Confirming.WAY_OUT));
     }
 
     private static Optional<Warning> neverStarted(ClusterFacts facts) {

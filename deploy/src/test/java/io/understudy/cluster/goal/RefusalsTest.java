@@ -10,6 +10,7 @@ import io.understudy.cluster.plan.Plan.Planned;
 import io.understudy.cluster.plan.Preflight;
 import io.understudy.cluster.plan.Refusal;
 import io.understudy.cluster.plan.Step;
+import io.understudy.etcd.EtcdVersion;
 import io.understudy.etcd.Role;
 import io.understudy.vocabulary.MemberId;
 import java.net.URI;
@@ -42,6 +43,17 @@ class RefusalsTest {
     }
 
     @Test
+    void membersBeforeThreeFiveAreToBeUpgradedByHandAsTheyConfirmNothing() {
+        ClusterFacts one = FactsFixture.telling(FactsFixture.voters(true), 1, "3.4.23", Duration.ZERO);
+        ClusterFacts old = new ClusterFacts(one.cluster(), one.members(), false, one.alarms(), one.at());
+
+        Refusal refusal = refusal(new AddMember(FactsFixture.place(3), true), old);
+
+        assertThat(refusal.rule()).isEqualTo("quorum-held");
+        assertThat(refusal.wayOut()).contains("before etcd 3.5", "upgrade those");
+    }
+
+    @Test
     void withOneOfFiveDownMembersAreAdded() {
         assertThat(told(new AddMember(FactsFixture.place(6), true), FactsFixture.voters(true, true, true, true, false)))
                 .containsExactly(
@@ -49,6 +61,17 @@ class RefusalsTest {
                         "start m6 without data and wait until it serves",
                         "wait until m6 has caught up with the leader",
                         "promote m6");
+    }
+
+    @Test
+    void anUpgradeRestartsThoseOfAnotherVersionOneByOneTheLeaderLast() {
+        ClusterFacts begun = FactsFixture.telling(THREE, 3, "3.5.31", Duration.ZERO);
+
+        assertThat(told(new Roll(FactsFixture.STARTED, EtcdVersion.parse("3.5.31")), begun))
+                .containsExactly(
+                        "restart m2 as 3.5.31 and wait until it serves",
+                        "move the leadership to m2",
+                        "restart m1 as 3.5.31 and wait until it serves");
     }
 
     @Test

@@ -1,0 +1,26 @@
+package io.understudy.cluster.observe;
+
+import io.understudy.etcd.EtcdVersion;
+import java.util.Optional;
+
+/** Before 3.5, etcd tells who the members are from memory, whatever it is asked, so that no quorum confirms it. */
+public final class Confirming {
+
+    /** What is to be done where it is not possible. */
+    public static final String WAY_OUT =
+            "Members before etcd 3.5 can't confirm it: upgrade those to 3.5 first, as etcd's own guide says";
+
+    private Confirming() {}
+
+    /** Whether a voter answers that can. */
+    public static boolean isPossible(ClusterFacts facts) {
+        return facts.members().stream()
+                .filter(MemberFacts::isVoter)
+                .map(member -> member.answer().map(MemberAnswer::version))
+                .flatMap(Optional::stream)
+                .filter(version -> !version.equals(EtcdVersion.UNKNOWN))
+                .map(version -> version.atLeast(3, 5, 0))
+                .reduce(Boolean::logicalOr)
+                .orElse(true);
+    }
+}

@@ -1,0 +1,25 @@
+package io.understudy.applications;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.nio.file.Path;
+import java.time.Duration;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Members of an older etcd, as Debian packages it, become members of the one that is used here. */
+@EnabledIfSystemProperty(named = "understudy.schedule", matches = "long")
+@Timeout(600)
+final class UpgradeIT {
+
+    @TempDir
+    private Path folder;
+
+    @Test
+    void membersAreUpgradedOneByOneAndNothingAcknowledgedIsLost() throws Exception {
+        assertThat(AcceptanceScript.run("upgrade", folder, Duration.ofMinutes(5)))
+                .contains("have that in place on its machine first", "done: every member is of", " 0 lost");
+    }
+}
