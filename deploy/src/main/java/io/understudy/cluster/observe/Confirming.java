@@ -12,6 +12,10 @@ public final class Confirming {
 
     private Confirming() {}
 
+    static boolean isBy(EtcdVersion version) {
+        return version.atLeast(3, 5, 0);
+    }
+
     /** Whether a voter answers that can. */
     public static boolean isPossible(ClusterFacts facts) {
         return facts.members().stream()
@@ -19,7 +23,7 @@ public final class Confirming {
                 .map(member -> member.answer().map(MemberAnswer::version))
                 .flatMap(Optional::stream)
                 .filter(version -> !version.equals(EtcdVersion.UNKNOWN))
-                .map(version -> version.atLeast(3, 5, 0))
+                .map(Confirming::isBy)
                 .reduce(Boolean::logicalOr)
                 .orElse(true);
     }

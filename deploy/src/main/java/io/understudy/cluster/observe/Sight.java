@@ -105,12 +105,11 @@ final class Sight {
                         "no voter answers, and nobody else tells who the members are: " + failures()));
     }
 
-    /** Gateways pass on what they have, and etcd before 3.5 answers from memory whatever it is asked. */
+    /** Gateways pass on what they have. */
     private boolean confirms(Endpoint endpoint) {
         return answers.replies().stream()
-                .anyMatch(reply -> reply.endpoint().equals(endpoint)
-                        && !reply.isGateway()
-                        && reply.version().atLeast(3, 5, 0));
+                .anyMatch(reply ->
+                        reply.endpoint().equals(endpoint) && !reply.isGateway() && Confirming.isBy(reply.version()));
     }
 
     /** By member; where one answered at several endpoints, the one where it fares best. */
