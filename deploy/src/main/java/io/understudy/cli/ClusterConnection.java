@@ -59,6 +59,12 @@ final class ClusterConnection implements AutoCloseable {
         return observer;
     }
 
+    /** For a recovery, of which nobody but the operator says whose it is. */
+    ClusterObserver believingObserver() {
+        return new EtcdObserver(
+                settings.cluster(), settings.otherwise().believed(), connections, new SimpleMeterRegistry());
+    }
+
     Membership membership() {
         return membership;
     }

@@ -66,7 +66,7 @@ final class ClusterRecoverCommand implements Callable<Integer> {
             }
             Operator operator = new AtTerminal(spec.commandLine().getOut());
             Survey survey = new Survey(
-                    cluster.observer(),
+                    cluster.believingObserver(),
                     cluster.machines(operator::tell),
                     cluster.settings().machines(),
                     SnapshotTool.of(EtcdBinaries.find()));

@@ -65,7 +65,10 @@ public final class EtcdObserver implements ClusterObserver {
             @Nullable Found before = last == null ? null : last.found();
             Sight sight = sight(before, patience);
             ClusterFacts facts = sight.facts(at);
-            seen = new Seen(facts, sight.found(), nanos);
+            // What no quorum confirms, and no endpoint given leads to, is not built upon.
+            if (sight.isConfirmed() || sight.isOf(seeds)) {
+                seen = new Seen(facts, sight.found(), nanos);
+            }
             outcome = "ok";
             return facts;
         } finally {
@@ -85,7 +88,7 @@ public final class EtcdObserver implements ClusterObserver {
         if ((near == null || !near.isConfirmed()) && otherwise.isKnown()) {
             Duration left = Duration.ofNanos(Math.max(end - System.nanoTime(), patience.toNanos() / 2));
             Optional<Sight> far = elsewhere(left, near == null ? before : near.found());
-            if (far.isPresent()) {
+            if (far.isPresent() && (near == null || far.get().isConfirmed())) {
                 log.info("the endpoints given lead to no quorum, others do given={} others={}", seeds, otherwise);
                 return far.get();
             }
@@ -111,7 +114,8 @@ public final class EtcdObserver implements ClusterObserver {
             Sight sight = look(all, null, patience);
             boolean isMeant = known == null
                     || known.listing().cluster().equals(sight.found().listing().cluster());
-            return Optional.of(sight).filter(each -> isMeant && otherwise.has(each));
+            // Without a quorum nothing is changed, and all that can be seen is needed to say what is left.
+            return Optional.of(sight).filter(each -> isMeant && (otherwise.has(each) || !each.isConfirmed()));
         } catch (UnobservableException e) {
             log.debug("nor do others why={}", e.getMessage());
             return Optional.empty();

@@ -19,7 +19,16 @@ public record Otherwise(List<Endpoint> endpoints, int voters) {
 
     public Otherwise {
         endpoints = List.copyOf(endpoints);
-        voters = Math.max(voters, LEAST_VOTERS);
+    }
+
+    /** For an operator who confirms each step: one voter alone will do, as that is all that a recovery leaves. */
+    public Otherwise believed() {
+        return new Otherwise(endpoints, 1);
+    }
+
+    /** For a cluster that is to have so many voters: most of them have to answer. */
+    public static Otherwise ofMost(List<Endpoint> endpoints, int voters) {
+        return new Otherwise(endpoints, Math.max(voters / 2 + 1, LEAST_VOTERS));
     }
 
     boolean isKnown() {

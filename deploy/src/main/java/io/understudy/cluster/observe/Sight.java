@@ -53,6 +53,11 @@ final class Sight {
         return listing.isConfirmed();
     }
 
+    /** Whether it is what these lead to. */
+    boolean isOf(List<Endpoint> endpoints) {
+        return seeds.equals(endpoints);
+    }
+
     long healthyVotersAt(List<Endpoint> endpoints) {
         Map<MemberId, Endpoint> answering = found().answering();
         return facts(Instant.EPOCH).healthyVoters().stream()

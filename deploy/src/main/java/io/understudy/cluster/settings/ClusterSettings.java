@@ -123,7 +123,7 @@ public record ClusterSettings(
                 .filter(endpoint -> endpoint.tls() == seeds.get(0).tls() && !seeds.contains(endpoint))
                 .distinct()
                 .toList();
-        return endpointsByHand ? Otherwise.NOWHERE : new Otherwise(others, shape.voters() / 2 + 1);
+        return endpointsByHand ? Otherwise.NOWHERE : Otherwise.ofMost(others, shape.voters());
     }
 
     public Optional<MachineSettings> machine(String name) {

@@ -194,9 +194,26 @@ final class EtcdObserverIT {
     }
 
     @Test
+    void whoIsLeftWithoutAQuorumIsSeenWhereMembersMayBeAndNotBuiltUpon() throws Exception {
+        cluster = start("left", 2, 0);
+        EtcdObserver observer = observer(new Otherwise(members(), 2), URI.create("http://127.0.0.1:1"));
+        cluster.voters().get(1).kill();
+
+        await().atMost(30, SECONDS)
+                .untilAsserted(() ->
+                        assertThat(observer.observe(PATIENCE).isConfirmed()).isFalse());
+
+        assertThat(observer.observe(PATIENCE).members())
+                .filteredOn(member -> member.answer().isPresent())
+                .extracting(MemberFacts::name)
+                .containsExactly("left-1");
+        assertThat(observer.votersToAsk()).containsExactly(Endpoint.of(URI.create("http://127.0.0.1:1")));
+    }
+
+    @Test
     void oneMemberThatConfirmsItselfIsNoProofOfTheClusterThatIsMeant() {
         cluster = start("foreign", 1, 0);
-        EtcdObserver observer = observer(new Otherwise(members(), 1), URI.create("http://127.0.0.1:1"));
+        EtcdObserver observer = observer(Otherwise.ofMost(members(), 1), URI.create("http://127.0.0.1:1"));
 
         assertThatThrownBy(() -> observer.observe(PATIENCE))
                 .isInstanceOfSatisfying(UnobservableException.class, why -> assertThat(why.isSilence())
