@@ -40,4 +40,28 @@ public record MemberAnswer(
     public MemberAnswer {
         errors = List.copyOf(errors);
     }
+
+    /** The same of another version. */
+    public MemberAnswer withVersion(EtcdVersion other) {
+        return with(other, leader, raftTerm);
+    }
+
+    /** The same where that member leads, from a later term. */
+    public MemberAnswer withLeader(MemberId other, long term) {
+        return with(version, Optional.of(other), term);
+    }
+
+    private MemberAnswer with(EtcdVersion otherVersion, Optional<MemberId> otherLeader, long term) {
+        return new MemberAnswer(
+                otherVersion,
+                otherLeader,
+                term,
+                raftIndex,
+                appliedIndex,
+                revision,
+                databaseBytes,
+                databaseBytesInUse,
+                reachesQuorum,
+                errors);
+    }
 }

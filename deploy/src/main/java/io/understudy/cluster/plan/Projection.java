@@ -97,21 +97,7 @@ public final class Projection {
         EtcdVersion version = step.version() != null
                 ? step.version()
                 : member.answer().map(MemberAnswer::version).orElse(EtcdVersion.UNKNOWN);
-        return answering(serving, of(version, serving.answer().orElseThrow()));
-    }
-
-    private static MemberAnswer of(EtcdVersion version, MemberAnswer answer) {
-        return new MemberAnswer(
-                version,
-                answer.leader(),
-                answer.raftTerm(),
-                answer.raftIndex(),
-                answer.appliedIndex(),
-                answer.revision(),
-                answer.databaseBytes(),
-                answer.databaseBytesInUse(),
-                answer.reachesQuorum(),
-                answer.errors());
+        return answering(serving, serving.answer().orElseThrow().withVersion(version));
     }
 
     private static MemberFacts answering(MemberFacts member, MemberAnswer answer) {
@@ -181,23 +167,9 @@ public final class Projection {
                 facts,
                 facts.members().stream()
                         .map(member -> member.answer()
-                                .map(answer -> answering(member, led(answer, leader)))
+                                .map(answer -> answering(member, answer.withLeader(leader, answer.raftTerm() + 1)))
                                 .orElse(member))
                         .toList());
-    }
-
-    private static MemberAnswer led(MemberAnswer answer, MemberId leader) {
-        return new MemberAnswer(
-                answer.version(),
-                Optional.of(leader),
-                answer.raftTerm() + 1,
-                answer.raftIndex(),
-                answer.appliedIndex(),
-                answer.revision(),
-                answer.databaseBytes(),
-                answer.databaseBytesInUse(),
-                answer.reachesQuorum(),
-                answer.errors());
     }
 
     /** Another leads at once if who is gone was the leader. */

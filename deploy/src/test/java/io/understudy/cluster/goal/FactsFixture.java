@@ -103,24 +103,13 @@ final class FactsFixture {
     }
 
     private static MemberFacts telling(MemberFacts member, String version, Duration clockAhead) {
-        MemberAnswer told = member.answer().orElseThrow();
         return new MemberFacts(
                 member.id(),
                 member.name(),
                 member.role(),
                 member.peerUrls(),
                 member.clientUrls(),
-                Optional.of(new MemberAnswer(
-                        EtcdVersion.parse(version),
-                        told.leader(),
-                        told.raftTerm(),
-                        told.raftIndex(),
-                        told.appliedIndex(),
-                        told.revision(),
-                        told.databaseBytes(),
-                        told.databaseBytesInUse(),
-                        told.reachesQuorum(),
-                        told.errors())),
+                member.answer().map(told -> told.withVersion(EtcdVersion.parse(version))),
                 member.peers(),
                 new MemberProcess(
                         member.process().startedAt(),
