@@ -92,8 +92,8 @@ final class ClusterRestoreCommand implements Callable<Integer> {
         Machines control = ConfiguredMachines.of(settings.machines(), binaries::etcd, told, InstantSource.system());
         try (EtcdConnections connections =
                 EtcdConnections.open(settings.cluster(), settings.otherwise().endpoints())) {
-            refuseBesideAnother(
-                    new EtcdObserver(settings.cluster(), settings.otherwise(), connections, new SimpleMeterRegistry()));
+            refuseBesideAnother(new EtcdObserver(
+                    settings.cluster(), settings.otherwise().believed(), connections, new SimpleMeterRegistry()));
             new Restore(SnapshotTool.of(binaries), control, told)
                     .restore(
                             snapshot.toAbsolutePath(),

@@ -87,9 +87,12 @@ public final class EtcdObserver implements ClusterObserver {
         }
         if ((near == null || !near.isConfirmed()) && otherwise.isKnown()) {
             Duration left = Duration.ofNanos(Math.max(end - System.nanoTime(), patience.toNanos() / 2));
-            Optional<Sight> far = elsewhere(left, near == null ? before : near.found());
-            if (far.isPresent() && (near == null || far.get().isConfirmed())) {
+            Optional<Sight> far = elsewhere(left, near == null ? before : near.found(), unseen);
+            if (far.isPresent() && far.get().isConfirmed()) {
                 log.info("the endpoints given lead to no quorum, others do given={} others={}", seeds, otherwise);
+                return far.get();
+            }
+            if (far.isPresent() && near == null) {
                 return far.get();
             }
         }
@@ -103,8 +106,11 @@ public final class EtcdObserver implements ClusterObserver {
      * What is seen from where members may be found otherwise, if that is beyond doubt the cluster that is meant.
      *
      * @param known of the cluster that is meant, if something is
+     * @param unseen why nothing was seen at the endpoints given, if so
+     * @throws UnobservableException those given are silent, and others answer what makes no picture
      */
-    private Optional<Sight> elsewhere(Duration patience, @Nullable Found known) throws InterruptedException {
+    private Optional<Sight> elsewhere(Duration patience, @Nullable Found known, @Nullable UnobservableException unseen)
+            throws InterruptedException {
         List<Endpoint> all = Stream.of(seeds, otherwise.endpoints())
                 .flatMap(List::stream)
                 .distinct()
@@ -117,6 +123,9 @@ public final class EtcdObserver implements ClusterObserver {
             // Without a quorum nothing is changed, and all that can be seen is needed to say what is left.
             return Optional.of(sight).filter(each -> isMeant && (otherwise.has(each) || !each.isConfirmed()));
         } catch (UnobservableException e) {
+            if (unseen != null && unseen.isSilence() && !e.isSilence()) {
+                throw e;
+            }
             log.debug("nor do others why={}", e.getMessage());
             return Optional.empty();
         }

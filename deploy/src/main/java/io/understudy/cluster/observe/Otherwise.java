@@ -21,7 +21,10 @@ public record Otherwise(List<Endpoint> endpoints, int voters) {
         endpoints = List.copyOf(endpoints);
     }
 
-    /** For an operator who confirms each step: one voter alone will do, as that is all that a recovery leaves. */
+    /**
+     * One voter alone will do: for an operator who confirms each step of a recovery, which leaves no more, and for whom any
+     * that answers is one too many.
+     */
     public Otherwise believed() {
         return new Otherwise(endpoints, 1);
     }

@@ -211,6 +211,29 @@ final class EtcdObserverIT {
     }
 
     @Test
+    void whereThoseNamedAreSilentAndOthersOfDifferentClustersAnswerNothingIsSilent() {
+        cluster = start("one", 1, 0);
+        try (LocalEtcd another = start("another", 1, 0)) {
+            List<Endpoint> both =
+                    List.of(members().get(0), Endpoint.of(another.clientUrls().get(0)));
+            EtcdObserver observer = observer(new Otherwise(both, 2), URI.create("http://127.0.0.1:1"));
+
+            assertThatThrownBy(() -> observer.observe(PATIENCE))
+                    .isInstanceOfSatisfying(UnobservableException.class, why -> assertThat(why.isSilence())
+                            .isFalse())
+                    .hasMessageContaining("different clusters");
+        }
+    }
+
+    @Test
+    void aRecoveryBelievesTheOneMemberThatItLeft() throws Exception {
+        cluster = start("recovered", 1, 0);
+        EtcdObserver observer = observer(Otherwise.ofMost(members(), 3).believed(), URI.create("http://127.0.0.1:1"));
+
+        assertThat(observer.observe(PATIENCE).members()).allMatch(MemberFacts::isHealthy);
+    }
+
+    @Test
     void oneMemberThatConfirmsItselfIsNoProofOfTheClusterThatIsMeant() {
         cluster = start("foreign", 1, 0);
         EtcdObserver observer = observer(Otherwise.ofMost(members(), 1), URI.create("http://127.0.0.1:1"));
