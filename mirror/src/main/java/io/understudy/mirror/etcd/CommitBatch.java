@@ -22,6 +22,7 @@ final class CommitBatch {
 
     private final Map<ByteString, RequestOp> operations = new LinkedHashMap<>();
     private final TargetHistory history;
+    private int commits;
     private long bytes;
     private long room;
     private boolean leased;
@@ -36,6 +37,11 @@ final class CommitBatch {
     /** Whether nothing was added. */
     boolean isEmpty() {
         return position == null;
+    }
+
+    /** How many commits were joined. */
+    int commits() {
+        return commits;
     }
 
     /**
@@ -62,6 +68,7 @@ final class CommitBatch {
      */
     void add(TargetCommit next, long room) {
         this.room = room;
+        commits++;
         for (RequestOp operation : next.operations()) {
             RequestOp before = operations.put(Operations.key(operation), operation);
             bytes += Operations.bytes(operation) - (before == null ? 0 : Operations.bytes(before));

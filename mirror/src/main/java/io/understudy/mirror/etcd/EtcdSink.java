@@ -169,6 +169,11 @@ public final class EtcdSink implements Sink {
     }
 
     @Override
+    public void caughtUp() {
+        tail.caughtUp();
+    }
+
+    @Override
     public void settle() {
         tail.settle();
     }

@@ -11,10 +11,13 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A thread that writes one batch while the next one gathers. What is added while nothing is being written is written at
- * once; the busier the target, the larger the batches. At most two are held: who adds to a full one waits.
+ * Writes one batch while the next one gathers; the busier the target, the larger the batches. At most two are held: who
+ * adds to a full one waits.
  *
- * <p>What fails on the thread is thrown at whoever comes next, and nothing is written after it.
+ * <p>Who adds a few and has no more writes them itself, by {@link #flush}: to wake another thread for one commit, and to be
+ * woken by it, costs more than all else here. Where many come, a thread writes beside.
+ *
+ * <p>What fails is thrown at whoever comes next, and nothing is written after it. One thread adds, flushes and drains.
  */
 final class GroupCommit implements AutoCloseable {
 
@@ -22,20 +25,25 @@ final class GroupCommit implements AutoCloseable {
 
     private static final long CLOSE_MILLIS = 3_000;
 
+    /** So many commits are not worth waiting for the end of. */
+    private static final int MANY = 16;
+
     private final TargetHistory history;
     private final Consumer<CommitBatch> writer;
     private final Thread thread;
 
     private boolean started;
     private boolean closed;
+    /** Whether either thread writes, or an errand is being done. */
     private boolean writing;
+
     private CommitBatch gathering;
     /** Wants to be done between batches. */
     private @Nullable Runnable errand;
 
     private @Nullable Throwable failure;
 
-    /** @param writer writes a batch, blocking; called on a thread of its own */
+    /** @param writer writes a batch, blocking; called by one thread at a time */
     GroupCommit(String name, TargetHistory history, Consumer<CommitBatch> writer) {
         this.history = history;
         this.writer = writer;
@@ -45,18 +53,24 @@ final class GroupCommit implements AutoCloseable {
     }
 
     /**
-     * Adds a commit, once there is room for it.
+     * Adds a commit, once there is room for it. It may wait for {@link #flush}.
      *
      * @param room how many bytes one transaction takes
      */
     synchronized void add(TargetCommit next, long room) {
-        pauseWhile(() -> !gathering.takes(next, room));
+        requireGoing();
+        if (!gathering.takes(next, room)) {
+            wake();
+            pauseWhile(() -> !gathering.takes(next, room));
+        }
         gathering.add(next, room);
-        wake();
+        if (gathering.commits() >= MANY) {
+            wake();
+        }
     }
 
     /**
-     * Nothing happened from the last commit to there.
+     * Nothing happened from the last commit to there. To write that may wait for {@link #flush}.
      *
      * @param wanted asked only when nothing is left to write: whether it is to be written all the same
      * @return false if not, and nothing is left to write
@@ -67,12 +81,31 @@ final class GroupCommit implements AutoCloseable {
             return false;
         }
         gathering.advanceTo(reached, at);
-        wake();
         return true;
     }
 
+    /** Sees to it that what was added is written now: here, unless the thread does, which goes on with it then. */
+    void flush() {
+        CommitBatch full;
+        synchronized (this) {
+            requireGoing();
+            if (gathering.isEmpty() || writing || errand != null) {
+                return;
+            }
+            full = take();
+        }
+        try {
+            writer.accept(full);
+        } catch (RuntimeException | Error e) {
+            fail(e);
+            throw e;
+        }
+        written();
+    }
+
     /** Waits until all that was added is written. */
-    synchronized void drain() {
+    void drain() {
+        flush();
         pauseWhile(() -> !isIdle());
     }
 
@@ -129,35 +162,51 @@ final class GroupCommit implements AutoCloseable {
                 next.run();
             }
         } catch (Throwable e) {
-            synchronized (this) {
-                failure = e;
-                notifyAll();
-            }
+            fail(e);
         }
+    }
+
+    private synchronized void fail(Throwable e) {
+        failure = e;
+        notifyAll();
     }
 
     /** Waits for what to do next; null at the end. */
     private synchronized @Nullable Runnable next() throws InterruptedException {
         writing = false;
         notifyAll();
-        while (!closed && gathering.isEmpty() && errand == null) {
+        while (!closed && failure == null && (writing || (gathering.isEmpty() && errand == null))) {
             wait();
         }
-        if (closed) {
+        if (closed || failure != null) {
             return null;
         }
-        writing = true;
         Runnable work = errand;
         if (work != null) {
+            writing = true;
             return () -> {
                 work.run();
                 done(work);
             };
         }
-        CommitBatch full = gathering;
-        gathering = new CommitBatch(history);
+        CommitBatch full = take();
         notifyAll();
         return () -> writer.accept(full);
+    }
+
+    private CommitBatch take() {
+        writing = true;
+        CommitBatch full = gathering;
+        gathering = new CommitBatch(history);
+        return full;
+    }
+
+    /** Here: the thread has nothing to wake up for, unless there was no time for an errand. */
+    private synchronized void written() {
+        writing = false;
+        if (errand != null) {
+            notifyAll();
+        }
     }
 
     private synchronized void done(Runnable work) {

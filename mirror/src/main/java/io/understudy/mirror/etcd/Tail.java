@@ -16,7 +16,7 @@ import java.util.List;
 import java.util.concurrent.atomic.AtomicBoolean;
 
 /**
- * Follows the source: takes commits in the target's terms to a thread that writes them, many at a time when many wait.
+ * Follows the source: has commits written in the target's terms, many at a time when many wait.
  * Commits that the target has seen before are passed over. Driven by the mirror's thread.
  */
 final class Tail implements AutoCloseable {
@@ -28,7 +28,7 @@ final class Tail implements AutoCloseable {
     private final CommitPath paths = new CommitPath();
     private final BatchWriter batches;
     private final GroupCommit group;
-    /** Whether the writing thread alone writes. */
+    /** Whether nothing but what is given here is written. */
     private final AtomicBoolean following = new AtomicBoolean();
 
     private Revision given = Revision.ZERO;
@@ -92,6 +92,11 @@ final class Tail implements AutoCloseable {
         if (!waits && writer.current().state() != CheckpointState.TORN) {
             batches.completeAt(position.revision());
         }
+    }
+
+    /** Nothing more comes at this moment: what was given is written now. */
+    void caughtUp() {
+        group.flush();
     }
 
     /** Waits until everything given is written. */

@@ -176,6 +176,12 @@ public final class LeasedSink implements Sink {
     }
 
     @Override
+    public void caughtUp() {
+        leases.requireNoneLost();
+        sink.caughtUp();
+    }
+
+    @Override
     public void settle() {
         leases.requireNoneLost();
         sink.settle();

@@ -40,7 +40,7 @@ public interface Sink extends FeedConsumer, AutoCloseable {
     }
 
     /** Called whenever the feed has nothing more at this moment, before it is waited for: what was given needs not wait for more. */
-    default void caughtUp() {}
+    void caughtUp();
 
     /** Called whenever nothing more waits to be written: what was given so far is made durable, soon. */
     void settle();

@@ -123,6 +123,9 @@ final class PipelineTest {
         public void progress(Position position) {}
 
         @Override
+        public void caughtUp() {}
+
+        @Override
         public void settle() {}
 
         @Override
