@@ -5,25 +5,76 @@ import java.nio.ByteBuffer;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
 import java.util.HexFormat;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A fingerprint of one commit: revision, and each change in order with all it carries. Two histories that share a
  * cluster id but differ in the commit at a revision differ in its digest.
  *
- * @param bytes the first 16 bytes of a SHA-256
+ * <p>Computed when first asked for, which it rarely is: of many commits a consumer stores where it stands only after the
+ * last. Any thread.
  */
-public record CommitDigest(ByteString bytes) {
+public final class CommitDigest {
 
     /** Bytes in a digest. */
     public static final int SIZE_BYTES = 16;
 
-    public CommitDigest {
+    /** Null once the bytes are known. */
+    private volatile @Nullable Commit commit;
+
+    private volatile @Nullable ByteString bytes;
+
+    private CommitDigest(Commit commit) {
+        this.commit = commit;
+    }
+
+    /** @param bytes as another digest's {@link #bytes} */
+    public CommitDigest(ByteString bytes) {
         if (bytes.size() != SIZE_BYTES) {
             throw new IllegalArgumentException("a commit digest has " + SIZE_BYTES + " bytes, not " + bytes.size());
         }
+        this.bytes = bytes;
     }
 
     public static CommitDigest of(Commit commit) {
+        return new CommitDigest(commit);
+    }
+
+    /** Reads what {@link #toString} wrote. */
+    public static CommitDigest parse(String hex) {
+        return new CommitDigest(ByteString.copyFrom(HexFormat.of().parseHex(hex)));
+    }
+
+    /** The first 16 bytes of a SHA-256. */
+    public ByteString bytes() {
+        // Read before the bytes: whoever computes them lets the commit go afterwards.
+        Commit of = commit;
+        ByteString known = bytes;
+        if (known == null) {
+            known = digest(Objects.requireNonNull(of));
+            bytes = known;
+            commit = null;
+        }
+        return known;
+    }
+
+    @Override
+    public boolean equals(@Nullable Object other) {
+        return other instanceof CommitDigest digest && bytes().equals(digest.bytes());
+    }
+
+    @Override
+    public int hashCode() {
+        return bytes().hashCode();
+    }
+
+    @Override
+    public String toString() {
+        return HexFormat.of().formatHex(bytes().toByteArray());
+    }
+
+    private static ByteString digest(Commit commit) {
         MessageDigest sha = sha256();
         ByteBuffer fixed = ByteBuffer.allocate(64);
         sha.update(fixed.putLong(commit.revision().value())
@@ -47,17 +98,7 @@ public record CommitDigest(ByteString bytes) {
                 update(sha, change.key());
             }
         }
-        return new CommitDigest(ByteString.copyFrom(sha.digest(), 0, SIZE_BYTES));
-    }
-
-    /** Reads what {@link #toString} wrote. */
-    public static CommitDigest parse(String hex) {
-        return new CommitDigest(ByteString.copyFrom(HexFormat.of().parseHex(hex)));
-    }
-
-    @Override
-    public String toString() {
-        return HexFormat.of().formatHex(bytes.toByteArray());
+        return ByteString.copyFrom(sha.digest(), 0, SIZE_BYTES);
     }
 
     private static void update(MessageDigest sha, ByteString bytes) {

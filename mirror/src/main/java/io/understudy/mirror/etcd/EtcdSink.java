@@ -18,6 +18,7 @@ import io.understudy.vocabulary.KeyRange;
 import io.understudy.vocabulary.KeyValue;
 import io.understudy.vocabulary.Position;
 import io.understudy.vocabulary.Revision;
+import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
@@ -166,6 +167,11 @@ public final class EtcdSink implements Sink {
     public void progress(Position position) {
         homes.settle(position.cluster());
         tail.progress(position);
+    }
+
+    @Override
+    public Duration pause() {
+        return tail.pause();
     }
 
     @Override

@@ -2,6 +2,7 @@ package io.understudy.mirror.etcd;
 
 import io.understudy.mirror.sink.SinkException;
 import io.understudy.vocabulary.Position;
+import java.time.Duration;
 import java.time.Instant;
 import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
@@ -28,6 +29,12 @@ final class GroupCommit implements AutoCloseable {
     /** So many commits are not worth waiting for the end of. */
     private static final int MANY = 16;
 
+    /** A batch of so many tells that the next few come soon, too. */
+    private static final int SEVERAL = 3;
+
+    /** As long as a target takes for a transaction, about: under load latency grows by no more, and cost shrinks by half. */
+    private static final long GATHERING_NANOS = TimeUnit.MILLISECONDS.toNanos(2);
+
     private final TargetHistory history;
     private final Consumer<CommitBatch> writer;
     private final Thread thread;
@@ -38,6 +45,10 @@ final class GroupCommit implements AutoCloseable {
     private boolean writing;
 
     private CommitBatch gathering;
+    /** When the first commit came to it. */
+    private long gatheringSince;
+    /** Of the batch before it. */
+    private int lastCommits;
     /** Wants to be done between batches. */
     private @Nullable Runnable errand;
 
@@ -63,6 +74,9 @@ final class GroupCommit implements AutoCloseable {
             wake();
             pauseWhile(() -> !gathering.takes(next, room));
         }
+        if (gathering.commits() == 0) {
+            gatheringSince = System.nanoTime();
+        }
         gathering.add(next, room);
         if (gathering.commits() >= MANY) {
             wake();
@@ -82,6 +96,15 @@ final class GroupCommit implements AutoCloseable {
         }
         gathering.advanceTo(reached, at);
         return true;
+    }
+
+    /** How long to let more come before {@link #flush}: nothing while commits come one by one. */
+    synchronized Duration pause() {
+        if (lastCommits < SEVERAL || gathering.commits() == 0) {
+            return Duration.ZERO;
+        }
+        long left = GATHERING_NANOS - (System.nanoTime() - gatheringSince);
+        return left <= 0 ? Duration.ZERO : Duration.ofNanos(left);
     }
 
     /** Sees to it that what was added is written now: here, unless the thread does, which goes on with it then. */
@@ -160,6 +183,7 @@ final class GroupCommit implements AutoCloseable {
         try {
             for (Runnable next = next(); next != null; next = next()) {
                 next.run();
+                done();
             }
         } catch (Throwable e) {
             fail(e);
@@ -173,8 +197,6 @@ final class GroupCommit implements AutoCloseable {
 
     /** Waits for what to do next; null at the end. */
     private synchronized @Nullable Runnable next() throws InterruptedException {
-        writing = false;
-        notifyAll();
         while (!closed && failure == null && (writing || (gathering.isEmpty() && errand == null))) {
             wait();
         }
@@ -186,7 +208,7 @@ final class GroupCommit implements AutoCloseable {
             writing = true;
             return () -> {
                 work.run();
-                done(work);
+                forget(work);
             };
         }
         CommitBatch full = take();
@@ -197,6 +219,7 @@ final class GroupCommit implements AutoCloseable {
     private CommitBatch take() {
         writing = true;
         CommitBatch full = gathering;
+        lastCommits = full.commits();
         gathering = new CommitBatch(history);
         return full;
     }
@@ -209,10 +232,15 @@ final class GroupCommit implements AutoCloseable {
         }
     }
 
-    private synchronized void done(Runnable work) {
+    private synchronized void forget(Runnable work) {
         if (errand == work) {
             errand = null;
         }
+    }
+
+    private synchronized void done() {
+        writing = false;
+        notifyAll();
     }
 
     /** Ends the thread, interrupting what it does. Idempotent. */

@@ -11,6 +11,7 @@ import io.understudy.vocabulary.ClusterId;
 import io.understudy.vocabulary.Commit;
 import io.understudy.vocabulary.Position;
 import io.understudy.vocabulary.Revision;
+import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -92,6 +93,11 @@ final class Tail implements AutoCloseable {
         if (!waits && writer.current().state() != CheckpointState.TORN) {
             batches.completeAt(position.revision());
         }
+    }
+
+    /** How long to let more come before {@link #caughtUp}. */
+    Duration pause() {
+        return group.pause();
     }
 
     /** Nothing more comes at this moment: what was given is written now. */

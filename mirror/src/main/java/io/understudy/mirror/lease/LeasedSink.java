@@ -20,6 +20,7 @@ import io.understudy.vocabulary.KeyRange;
 import io.understudy.vocabulary.KeyValue;
 import io.understudy.vocabulary.Position;
 import io.understudy.vocabulary.Revision;
+import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 import java.util.function.BiPredicate;
@@ -173,6 +174,11 @@ public final class LeasedSink implements Sink {
         leases.requireNoneLost();
         restore();
         sink.progress(position);
+    }
+
+    @Override
+    public Duration pause() {
+        return sink.pause();
     }
 
     @Override

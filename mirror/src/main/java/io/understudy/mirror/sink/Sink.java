@@ -35,9 +35,7 @@ public interface Sink extends FeedConsumer, AutoCloseable {
      * How long to let more come before {@link #caughtUp}: asked whenever the feed has nothing more at this moment, and
      * again after that long.
      */
-    default Duration pause() {
-        return Duration.ZERO;
-    }
+    Duration pause();
 
     /** Called whenever the feed has nothing more at this moment, before it is waited for: what was given needs not wait for more. */
     void caughtUp();

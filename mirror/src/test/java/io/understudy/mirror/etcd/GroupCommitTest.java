@@ -90,6 +90,24 @@ final class GroupCommitTest {
     }
 
     @Test
+    void commitsThatComeOneByOneWaitForNoOthers_andThoseThatComeTogetherForAMoment() {
+        assertThat(group.pause()).isZero();
+        add(1);
+        group.flush();
+        add(1);
+        assertThat(group.pause()).isZero();
+        add(4);
+        group.flush();
+        assertThat(group.pause()).as("with nothing to write").isZero();
+        add(1);
+        assertThat(group.pause()).isLessThanOrEqualTo(Duration.ofMillis(2));
+        await().atMost(Duration.ofSeconds(10)).until(() -> group.pause().isZero());
+        group.flush();
+        add(1);
+        assertThat(group.pause()).as("after one alone").isZero();
+    }
+
+    @Test
     void aProgressMarkIsWrittenOnlyIfWanted() {
         assertThat(group.advance(position(7), Instant.now(), () -> false)).isFalse();
         group.flush();

@@ -123,6 +123,11 @@ final class PipelineTest {
         public void progress(Position position) {}
 
         @Override
+        public Duration pause() {
+            return Duration.ZERO;
+        }
+
+        @Override
         public void caughtUp() {}
 
         @Override
