@@ -13,7 +13,7 @@ import org.jspecify.annotations.Nullable;
  * cluster id but differ in the commit at a revision differ in its digest.
  *
  * <p>Computed when first asked for, which it rarely is: of many commits a consumer stores where it stands only after the
- * last. Any thread.
+ * last. Until then it holds its commit. Any thread.
  */
 public final class CommitDigest {
 

@@ -44,6 +44,11 @@ final class CommitBatch {
         return commits;
     }
 
+    /** Whether it puts keys with leases. */
+    boolean isLeased() {
+        return leased;
+    }
+
     /**
      * Whether {@code next} may become part of it. A batch without operations takes anything, also what is larger than
      * {@code room}.

@@ -22,7 +22,7 @@ import org.jspecify.annotations.Nullable;
  * still on its way after its outcome was given up fails when it arrives. What happened to one of unknown outcome is read
  * from the key: its value must differ from transaction to transaction, or from writer to writer at least.
  *
- * <p>One thread.
+ * <p>One thread at a time.
  */
 final class FencedKey {
 

@@ -15,7 +15,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Writes operations and the checkpoint in one transaction, exactly once: the checkpoint is a {@link FencedKey}, put in
- * each. One thread.
+ * each. One thread at a time.
  */
 final class FencedWriter {
 

@@ -29,10 +29,13 @@ final class GroupCommit implements AutoCloseable {
     /** So many commits are not worth waiting for the end of. */
     private static final int MANY = 16;
 
+    /** Nor is the end of what comes all the time, be it few of them that the target gets. */
+    private static final long LONG_NANOS = TimeUnit.MILLISECONDS.toNanos(20);
+
     /** A batch of so many tells that the next few come soon, too. */
     private static final int SEVERAL = 3;
 
-    /** As long as a target takes for a transaction, about: under load latency grows by no more, and cost shrinks by half. */
+    /** As long as a target takes for a transaction, about: under load latency grows by no more. */
     private static final long GATHERING_NANOS = TimeUnit.MILLISECONDS.toNanos(2);
 
     private final TargetHistory history;
@@ -45,7 +48,7 @@ final class GroupCommit implements AutoCloseable {
     private boolean writing;
 
     private CommitBatch gathering;
-    /** When the first commit came to it. */
+    /** When the first came to it. */
     private long gatheringSince;
     /** Of the batch before it. */
     private int lastCommits;
@@ -74,13 +77,9 @@ final class GroupCommit implements AutoCloseable {
             wake();
             pauseWhile(() -> !gathering.takes(next, room));
         }
-        if (gathering.commits() == 0) {
-            gatheringSince = System.nanoTime();
-        }
+        begin();
         gathering.add(next, room);
-        if (gathering.commits() >= MANY) {
-            wake();
-        }
+        wakeIfDue();
     }
 
     /**
@@ -94,25 +93,34 @@ final class GroupCommit implements AutoCloseable {
         if (isIdle() && !wanted.getAsBoolean()) {
             return false;
         }
+        begin();
         gathering.advanceTo(reached, at);
+        wakeIfDue();
         return true;
     }
 
-    /** How long to let more come before {@link #flush}: nothing while commits come one by one. */
+    /** How long to let more come before {@link #flush}: not at all after a batch of one or two. */
     synchronized Duration pause() {
-        if (lastCommits < SEVERAL || gathering.commits() == 0) {
+        if (lastCommits < SEVERAL || gathering.isEmpty()) {
             return Duration.ZERO;
         }
         long left = GATHERING_NANOS - (System.nanoTime() - gatheringSince);
         return left <= 0 ? Duration.ZERO : Duration.ofNanos(left);
     }
 
-    /** Sees to it that what was added is written now: here, unless the thread does, which goes on with it then. */
+    /**
+     * Sees to it that what was added is written now: here, unless the thread does, which goes on with it then. What needs
+     * a lease waits for others' answers first, and is the thread's: what comes next can be asked for meanwhile.
+     */
     void flush() {
         CommitBatch full;
         synchronized (this) {
             requireGoing();
             if (gathering.isEmpty() || writing || errand != null) {
+                return;
+            }
+            if (gathering.isLeased()) {
+                wake();
                 return;
             }
             full = take();
@@ -138,6 +146,19 @@ final class GroupCommit implements AutoCloseable {
         errand = work;
         wake();
         pauseWhile(() -> errand == work);
+    }
+
+    private void begin() {
+        if (gathering.isEmpty()) {
+            gatheringSince = System.nanoTime();
+        }
+    }
+
+    /** The feed may have more for as long as it likes: {@link #flush} isn't waited for beyond this. */
+    private void wakeIfDue() {
+        if (gathering.commits() >= MANY || System.nanoTime() - gatheringSince > LONG_NANOS) {
+            wake();
+        }
     }
 
     private boolean isIdle() {

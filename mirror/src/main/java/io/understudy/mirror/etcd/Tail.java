@@ -29,7 +29,7 @@ final class Tail implements AutoCloseable {
     private final CommitPath paths = new CommitPath();
     private final BatchWriter batches;
     private final GroupCommit group;
-    /** Whether nothing but what is given here is written. */
+    /** Whether what is given here is written, and repairs; not a snapshot. */
     private final AtomicBoolean following = new AtomicBoolean();
 
     private Revision given = Revision.ZERO;

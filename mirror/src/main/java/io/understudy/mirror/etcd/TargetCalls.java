@@ -29,7 +29,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Calls on the target cluster's voters, one at a time: each attempt has a deadline, a failed one moves on to the next
- * endpoint and backs off. One thread.
+ * endpoint and backs off. One thread at a time.
  */
 final class TargetCalls {
 

@@ -227,6 +227,7 @@ public final class Pipeline implements AutoCloseable {
             return from;
         } catch (FeedEndedException.Gap e) {
             status.error(String.valueOf(e.getMessage()));
+            sink.caughtUp();
             pause();
             return null;
         } catch (FeedEndedException.AnotherHistory | FeedEndedException.AnotherCluster e) {

@@ -5,7 +5,8 @@ import java.time.Duration;
 
 /**
  * When a checkpoint is moved though nothing in the range has changed: seldom, since each time is a write, yet often enough
- * that little has to be passed over, and nothing is compacted away, before the mirror resumes there. One thread.
+ * that little has to be passed over, and nothing is compacted away, before the mirror resumes there. One thread at
+ * a time.
  */
 public final class ProgressSchedule {
 

@@ -76,6 +76,41 @@ final class GroupCommitTest {
     }
 
     @Test
+    void aCommitIsWrittenBeside_whereMarksWithoutOneNeverEnd() {
+        add(1);
+        await().atMost(Duration.ofSeconds(10))
+                .pollInterval(Duration.ofMillis(1))
+                .until(() -> {
+                    var unused = group.advance(position(++revision), Instant.now(), () -> false);
+                    return !written.isEmpty();
+                });
+        assertThat(written.get(0).by()).isNotSameAs(Thread.currentThread());
+    }
+
+    @Test
+    void marksThatNeverEndAreWrittenBesideAsWell() {
+        await().atMost(Duration.ofSeconds(10))
+                .pollInterval(Duration.ofMillis(1))
+                .until(() -> {
+                    var unused = group.advance(position(++revision), Instant.now(), () -> true);
+                    return !written.isEmpty();
+                });
+    }
+
+    @Test
+    void whatNeedsALeaseIsWrittenBeside() {
+        group.add(
+                new TargetCommit(
+                        List.of(Operations.put(ByteString.copyFromUtf8("k"), ByteString.copyFromUtf8("v"), 7)),
+                        List.of(SOURCE),
+                        position(++revision),
+                        Instant.now()),
+                ROOM);
+        group.drain();
+        assertThat(written).extracting(Written::by).hasSize(1).doesNotContain(Thread.currentThread());
+    }
+
+    @Test
     void whatGathersWhileTheOtherThreadWrites_isWrittenByItToo() {
         turns.drainPermits();
         add(16);
