@@ -31,7 +31,7 @@ import java.util.regex.Pattern;
 final class RunningLab implements AutoCloseable {
 
     private static final Path HOME = Path.of(System.getProperty("understudy.distribution"));
-    private static final Duration START = Duration.ofMinutes(2);
+    private static final Duration START = Duration.ofMinutes(5);
     private static final Duration STOP = Duration.ofMinutes(1);
     private static final Pattern REPORT = Pattern.compile("^\\{$.*?^\\}$", Pattern.MULTILINE | Pattern.DOTALL);
     private static final Pattern STARTED = Pattern.compile("server started name=\\S+ pid=(\\d+)");

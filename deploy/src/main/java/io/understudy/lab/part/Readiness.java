@@ -16,7 +16,9 @@ import org.jspecify.annotations.Nullable;
 /** Waits until a process says over HTTP that it is ready. */
 final class Readiness {
 
-    private static final Duration PATIENCE = Duration.ofSeconds(60);
+    /** A dozen processes start at once, perhaps on two busy cores; that one has ended is noticed without waiting. */
+    private static final Duration PATIENCE = Duration.ofMinutes(3);
+
     private static final Duration REQUEST = Duration.ofSeconds(2);
     private static final long PAUSE_MILLIS = 50;
     private static final int SHOWN = 60;
