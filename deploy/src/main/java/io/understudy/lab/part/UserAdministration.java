@@ -24,7 +24,9 @@ import java.util.concurrent.CompletionException;
 /** Users and roles of a cluster, by requests to one voter. What is there already is made what it should be. */
 record UserAdministration(EtcdConnections connections, Endpoint voter) {
 
-    private static final Duration DEADLINE = Duration.ofSeconds(10);
+    /** The rest of the lab starts meanwhile, and a password is made to take long. */
+    private static final Duration DEADLINE = Duration.ofMinutes(1);
+
     private static final String ROOT = "root";
 
     /** As told by whether it gives root a token. */
