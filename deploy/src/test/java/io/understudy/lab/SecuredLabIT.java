@@ -27,10 +27,12 @@ import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** A lab all of whose parts speak TLS, and whose clusters ask who asks. */
+/** A lab all of whose parts speak TLS, and whose clusters ask who asks. Two labs at once are more than two cores start in time. */
+@Tag("alone")
 final class SecuredLabIT {
 
     private static final Duration COMMANDS = Duration.ofSeconds(60);
