@@ -7,6 +7,7 @@ import java.time.Instant;
 import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
+import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -40,6 +41,7 @@ final class GroupCommit implements AutoCloseable {
 
     private final TargetHistory history;
     private final Consumer<CommitBatch> writer;
+    private final LongSupplier clock;
     private final Thread thread;
 
     private boolean started;
@@ -57,10 +59,16 @@ final class GroupCommit implements AutoCloseable {
 
     private @Nullable Throwable failure;
 
-    /** @param writer writes a batch, blocking; called by one thread at a time */
-    GroupCommit(String name, TargetHistory history, Consumer<CommitBatch> writer) {
+    /**
+     * A group of no commits yet.
+     *
+     * @param writer writes a batch, blocking; called by one thread at a time
+     * @param clock as {@link System#nanoTime}
+     */
+    GroupCommit(String name, TargetHistory history, Consumer<CommitBatch> writer, LongSupplier clock) {
         this.history = history;
         this.writer = writer;
+        this.clock = clock;
         this.gathering = new CommitBatch(history);
         this.thread = new Thread(this::run, name);
         this.thread.setDaemon(true);
@@ -104,7 +112,7 @@ final class GroupCommit implements AutoCloseable {
         if (lastCommits < SEVERAL || gathering.isEmpty()) {
             return Duration.ZERO;
         }
-        long left = GATHERING_NANOS - (System.nanoTime() - gatheringSince);
+        long left = GATHERING_NANOS - (clock.getAsLong() - gatheringSince);
         return left <= 0 ? Duration.ZERO : Duration.ofNanos(left);
     }
 
@@ -150,13 +158,13 @@ final class GroupCommit implements AutoCloseable {
 
     private void begin() {
         if (gathering.isEmpty()) {
-            gatheringSince = System.nanoTime();
+            gatheringSince = clock.getAsLong();
         }
     }
 
     /** The feed may have more for as long as it likes: {@link #flush} isn't waited for beyond this. */
     private void wakeIfDue() {
-        if (gathering.commits() >= MANY || System.nanoTime() - gatheringSince > LONG_NANOS) {
+        if (gathering.commits() >= MANY || clock.getAsLong() - gatheringSince > LONG_NANOS) {
             wake();
         }
     }

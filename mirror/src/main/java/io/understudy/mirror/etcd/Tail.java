@@ -49,7 +49,7 @@ final class Tail implements AutoCloseable {
         this.listener = listener;
         this.leases = leases.areKept();
         this.batches = new BatchWriter(mirror, writer, leases, hint);
-        this.group = new GroupCommit("mirror-" + mirror + "-writer", history, batches::write);
+        this.group = new GroupCommit("mirror-" + mirror + "-writer", history, batches::write, System::nanoTime);
     }
 
     /** Commits follow that checkpoint, unless a snapshot does. */

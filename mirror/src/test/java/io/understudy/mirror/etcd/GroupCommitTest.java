@@ -15,6 +15,7 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.Semaphore;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Consumer;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -33,6 +34,8 @@ final class GroupCommitTest {
     private final List<Written> written = new CopyOnWriteArrayList<>();
     /** One is taken for each batch. */
     private final Semaphore turns = new Semaphore(1_000);
+
+    private final AtomicLong nanos = new AtomicLong();
 
     private final GroupCommit group = group(batch -> {
         turns.acquireUninterruptibly();
@@ -78,23 +81,24 @@ final class GroupCommitTest {
     @Test
     void aCommitIsWrittenBeside_whereMarksWithoutOneNeverEnd() {
         add(1);
-        await().atMost(Duration.ofSeconds(10))
-                .pollInterval(Duration.ofMillis(1))
-                .until(() -> {
-                    var unused = group.advance(position(++revision), Instant.now(), () -> false);
-                    return !written.isEmpty();
-                });
+        assertThat(group.advance(position(++revision), Instant.now(), () -> false))
+                .isTrue();
+        pass(Duration.ofMillis(21));
+        assertThat(group.advance(position(++revision), Instant.now(), () -> false))
+                .isTrue();
+        await().atMost(Duration.ofSeconds(10)).until(() -> !written.isEmpty());
+        assertThat(written).extracting(Written::upTo).containsExactly(3L);
         assertThat(written.get(0).by()).isNotSameAs(Thread.currentThread());
     }
 
     @Test
     void marksThatNeverEndAreWrittenBesideAsWell() {
-        await().atMost(Duration.ofSeconds(10))
-                .pollInterval(Duration.ofMillis(1))
-                .until(() -> {
-                    var unused = group.advance(position(++revision), Instant.now(), () -> true);
-                    return !written.isEmpty();
-                });
+        assertThat(group.advance(position(++revision), Instant.now(), () -> true))
+                .isTrue();
+        pass(Duration.ofMillis(21));
+        assertThat(group.advance(position(++revision), Instant.now(), () -> true))
+                .isTrue();
+        await().atMost(Duration.ofSeconds(10)).until(() -> !written.isEmpty());
     }
 
     @Test
@@ -135,8 +139,11 @@ final class GroupCommitTest {
         group.flush();
         assertThat(group.pause()).as("with nothing to write").isZero();
         add(1);
-        assertThat(group.pause()).isLessThanOrEqualTo(Duration.ofMillis(2));
-        await().atMost(Duration.ofSeconds(10)).until(() -> group.pause().isZero());
+        assertThat(group.pause()).isEqualTo(Duration.ofMillis(2));
+        pass(Duration.ofMillis(1));
+        assertThat(group.pause()).isEqualTo(Duration.ofMillis(1));
+        pass(Duration.ofMillis(1));
+        assertThat(group.pause()).isZero();
         group.flush();
         add(1);
         assertThat(group.pause()).as("after one alone").isZero();
@@ -213,6 +220,10 @@ final class GroupCommitTest {
         }
     }
 
+    private void pass(Duration time) {
+        nanos.addAndGet(time.toNanos());
+    }
+
     private void add(int commits) {
         for (int i = 0; i < commits; i++) {
             group.add(commit("k" + i), ROOM);
@@ -232,7 +243,7 @@ final class GroupCommitTest {
         return new Position(SOURCE, new Revision(revision), null);
     }
 
-    private static GroupCommit group(Consumer<CommitBatch> writer) {
-        return new GroupCommit("group-commit-test", TargetHistory.COALESCED, writer);
+    private GroupCommit group(Consumer<CommitBatch> writer) {
+        return new GroupCommit("group-commit-test", TargetHistory.COALESCED, writer, nanos::get);
     }
 }
