@@ -6,13 +6,17 @@ import io.etcd.jetcd.api.Compare;
 import io.etcd.jetcd.api.KeyValue;
 import io.etcd.jetcd.api.RangeRequest;
 import io.etcd.jetcd.api.RangeResponse;
+import io.etcd.jetcd.api.RequestOp;
+import io.etcd.jetcd.api.ResponseHeader;
 import io.etcd.jetcd.api.TxnRequest;
+import io.etcd.jetcd.api.TxnResponse;
 import io.understudy.mirror.home.Home;
 import io.understudy.mirror.scope.ReservedKeys;
 import io.understudy.mirror.sink.SinkException;
 import io.understudy.vocabulary.ClusterId;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /** The homes that one of a mirror's two clusters knows of. One thread. */
@@ -25,6 +29,11 @@ final class HomeKeys {
      * @param others of other mirrors
      */
     record Known(ClusterId cluster, long revision, @Nullable Home own, long ownRevision, List<Home> others) {}
+
+    private static final RangeRequest ALL = RangeRequest.newBuilder()
+            .setKey(ReservedKeys.HOMES.etcdKey())
+            .setRangeEnd(ReservedKeys.HOMES.etcdRangeEnd())
+            .build();
 
     private final TargetCalls calls;
     private final String side;
@@ -39,10 +48,11 @@ final class HomeKeys {
 
     /** Reads them, linearizably; waits until the cluster answers. */
     Known read() {
-        RangeResponse answer = calls.range(RangeRequest.newBuilder()
-                .setKey(ReservedKeys.HOMES.etcdKey())
-                .setRangeEnd(ReservedKeys.HOMES.etcdRangeEnd())
-                .build());
+        RangeResponse answer = calls.range(ALL);
+        return known(answer.getHeader(), answer);
+    }
+
+    private Known known(ResponseHeader header, RangeResponse answer) {
         Home own = null;
         long ownRevision = 0;
         List<Home> others = new ArrayList<>();
@@ -55,23 +65,18 @@ final class HomeKeys {
                 others.add(home);
             }
         }
-        return new Known(
-                new ClusterId(answer.getHeader().getClusterId()),
-                answer.getHeader().getRevision(),
-                own,
-                ownRevision,
-                others);
+        return new Known(new ClusterId(header.getClusterId()), header.getRevision(), own, ownRevision, others);
     }
 
     /**
-     * One attempt at storing the mirror's own, unless any home was stored since they were read; whether it was is read
-     * next.
+     * One attempt at storing the mirror's own, unless any home was stored since they were read.
      *
-     * @return false if the cluster takes no puts at present, see {@link TargetCalls#isFull}
+     * @return what the cluster knows then, null if it takes no puts at present, see {@link TargetCalls#isFull}
      */
-    boolean store(Home home, Known before) {
+    @Nullable Known store(Home home, Known before) {
         ByteString key = ReservedKeys.home(mirror);
-        var unused = calls.txn(
+        RequestOp all = RequestOp.newBuilder().setRequestRange(ALL).build();
+        Optional<TxnResponse> answer = calls.txn(
                 () -> "the home of its keys, which a mirror stores at " + shown(key) + " of both clusters",
                 TxnRequest.newBuilder()
                         .addCompare(Compare.newBuilder()
@@ -86,8 +91,16 @@ final class HomeKeys {
                                 .setResult(Compare.CompareResult.LESS)
                                 .setModRevision(before.revision() + 1))
                         .addSuccess(Operations.put(key, home.encode()))
+                        .addSuccess(all)
+                        .addFailure(all)
                         .build());
-        return !calls.isFull();
+        if (calls.isFull()) {
+            return null;
+        }
+        return answer.map(done -> known(
+                        done.getHeader(),
+                        done.getResponses(done.getResponsesCount() - 1).getResponseRange()))
+                .orElseGet(this::read);
     }
 
     /** One attempt at deleting the mirror's own if {@code home} is what created it. */

@@ -72,9 +72,9 @@ final class Homes {
         Home offered = null;
         boolean sourceTakes = true;
         long change = 0;
+        HomeKeys.Known there = sources.read();
+        HomeKeys.Known here = atTarget.read();
         for (int changes = 0; changes < CHANGES; ) {
-            HomeKeys.Known there = sources.read();
-            HomeKeys.Known here = atTarget.read();
             try {
                 requireElsewhere(here, there.own());
                 requireNotBack(there, here);
@@ -95,9 +95,16 @@ final class Homes {
                     && sourceTakes
                     && (known || there.cluster().value() < here.cluster().value());
             if (tells) {
-                sourceTakes = sources.store(home, there);
+                HomeKeys.Known stored = sources.store(home, there);
+                sourceTakes = stored != null;
+                there = stored == null ? sources.read() : stored;
+                here = atTarget.read();
             } else {
-                var unused = atTarget.store(home, here);
+                HomeKeys.Known stored = atTarget.store(home, here);
+                if (stored == null || !home.agreesWith(stored.own())) {
+                    there = sources.read();
+                }
+                here = stored == null ? atTarget.read() : stored;
             }
             long ownRevisions = there.ownRevision() + here.ownRevision();
             changes += ownRevisions == change ? 0 : 1;
