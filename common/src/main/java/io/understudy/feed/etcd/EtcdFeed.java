@@ -148,10 +148,13 @@ final class EtcdFeed implements Feed {
         if (!tail.isOpen() && !snapshotDue && standing != null) {
             requireAnchor(standing);
         }
-        if (snapshotDue && reader == null && !isSourceKnown(deadline)) {
-            return false;
-        }
         if (snapshotDue && reader == null) {
+            if (cluster.view().clusterId() != null) {
+                pin.ask();
+            }
+            if (!isSourceKnown(deadline)) {
+                return false;
+            }
             return pinSnapshot(standing, deadline, consumer);
         }
         if (reader != null && !reader.isDone()) {
@@ -179,6 +182,9 @@ final class EtcdFeed implements Feed {
     private boolean follow(Position standing, Duration patience, FeedConsumer consumer)
             throws FeedEndedException, InterruptedException {
         boolean replaying = standing.revision().isBefore(present);
+        if (!tail.isOpen() && isFarBehind(standing)) {
+            pin.ask();
+        }
         boolean hurried = replaying && patience.compareTo(REPLAY_INTERVAL) > 0;
         TailEvent event = tail.next(standing, this::recognition, hurried ? REPLAY_INTERVAL : patience);
         if (event == null && replaying) {
@@ -186,6 +192,15 @@ final class EtcdFeed implements Feed {
             tail.requestProgress();
         }
         return event != null && deliver(event, consumer);
+    }
+
+    /** Whether a snapshot will be due, by what members said last: known before the tail is open. */
+    private boolean isFarBehind(Position standing) {
+        return kind != FeedKind.HISTORY
+                && !snapshotDue
+                && cluster.view().members().stream()
+                        .anyMatch(member ->
+                                member.revision().value() - standing.revision().value() > options.catchUpRevisions());
     }
 
     private Recognition recognition(Position standing) {
@@ -251,7 +266,10 @@ final class EtcdFeed implements Feed {
         present = index.revision();
         anchorSpan = Math.max(0, options.catchUpRevisions() - history);
         position = new Position(index.clusterId(), at, null);
-        snapshot = new SnapshotReader(cluster, index.clusterId(), range, at, options, backoff);
+        SnapshotReader reader = new SnapshotReader(cluster, index.clusterId(), range, at, options, backoff);
+        snapshot = reader;
+        // The consumer may have much to prepare.
+        reader.begin();
         metrics.snapshotStarted();
         LOG.info("snapshot started, cluster={} revision={} history={}", index.clusterId(), at, history);
         if (history > 0) {
@@ -268,6 +286,11 @@ final class EtcdFeed implements Feed {
                 return false;
             }
             metrics.snapshotPage(page.entries().size());
+            Position standing = position;
+            if (reader.isRead() && standing != null) {
+                // Its round trip passes while the consumer works on the last pages.
+                tail.open(standing, this::recognition);
+            }
             consumer.snapshotPage(page.covered(), page.entries());
             return true;
         } catch (SnapshotReader.CompactedException e) {

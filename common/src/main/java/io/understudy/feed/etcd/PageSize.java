@@ -15,7 +15,7 @@ record PageSize(int keys) {
     private static final int MAX_KEYS = 10_000;
 
     /** A jump further than this on one observation would trust a page of tiny keys before one of large values. */
-    private static final int MAX_GROWTH = 4;
+    private static final int MAX_GROWTH = 8;
 
     PageSize {
         if (keys < 1) {

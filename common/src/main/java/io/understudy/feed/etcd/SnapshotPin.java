@@ -54,6 +54,13 @@ final class SnapshotPin {
         }
     }
 
+    /** Has the present be asked for, so that it is known soon when it is {@linkplain #look looked} for. */
+    void ask() {
+        if (asked == null && oldest == null) {
+            asked = cluster.readIndex(options.requestTimeout());
+        }
+    }
+
     /**
      * Goes on looking for that time.
      *
@@ -98,14 +105,18 @@ final class SnapshotPin {
 
     private @Nullable ReadIndex present(@Nullable Position standing, Duration patience)
             throws FeedEndedException, InterruptedException {
+        ask();
         CompletableFuture<ReadIndex> waiting = asked;
         if (waiting == null) {
-            waiting = cluster.readIndex(options.requestTimeout());
-            asked = waiting;
+            return null;
         }
         try {
             ReadIndex index = waiting.get(patience.toNanos(), TimeUnit.NANOSECONDS);
             asked = null;
+            if (System.nanoTime() - index.sentNanos() > options.requestTimeout().toNanos()) {
+                // Asked for in advance, and too long ago: that revision may be compacted by now.
+                return null;
+            }
             if (standing != null) {
                 SourceFacts.requireReached(standing, index);
             }

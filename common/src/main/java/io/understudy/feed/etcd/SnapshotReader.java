@@ -1,10 +1,5 @@
 package io.understudy.feed.etcd;
 
-import com.google.common.util.concurrent.ListenableFuture;
-import com.google.protobuf.ByteString;
-import io.etcd.jetcd.api.KVGrpc;
-import io.etcd.jetcd.api.RangeRequest;
-import io.etcd.jetcd.api.RangeResponse;
 import io.grpc.Status;
 import io.understudy.etcd.Duty;
 import io.understudy.etcd.Endpoint;
@@ -22,10 +17,7 @@ import io.understudy.vocabulary.Revision;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Objects;
-import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.TimeoutException;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -33,8 +25,8 @@ import org.slf4j.event.Level;
 
 /**
  * Reads one revision of a range in pages, serializably: from a learner when there is one, waiting until it has reached
- * the revision, else from voters. Being pinned, pages may come from different members. The next page is under way while
- * the consumer works on the last.
+ * the revision, else from voters. Being pinned, pages may come from different members. Next pages are under way while the
+ * consumer works on the last.
  *
  * <p>For one thread; only {@link #close} may be called from another.
  */
@@ -61,29 +53,15 @@ public final class SnapshotReader implements AutoCloseable {
 
     private static final int MAX_REFUSALS_OF_ONE_KEY = 3;
 
-    private static final ByteString ZERO_BYTE = ByteString.copyFrom(new byte[] {0});
-
     private final EtcdCluster cluster;
     private final ClusterId clusterId;
-    private final KeyRange range;
     private final Revision revision;
     private final EtcdFeedOptions options;
     private final Backoff backoff;
+    private final PageChain pages;
 
-    private PageSize size = PageSize.FIRST;
-    private PageBound bound = PageBound.NONE;
-    /** The range of the page that was last asked for. */
-    private KeyRange asked;
-    /** Where the next page begins; null after the last. */
-    private @Nullable ByteString cursor;
-
-    private @Nullable Endpoint member;
     private @Nullable Endpoint givenBy;
-    private long memberSinceNanos;
     private int refusalsOfOneKey;
-    private @Nullable KeyValue newest;
-    private volatile @Nullable ListenableFuture<RangeResponse> underWay;
-    private volatile boolean closed;
 
     /**
      * A reader that nobody else is held up by.
@@ -106,17 +84,21 @@ public final class SnapshotReader implements AutoCloseable {
             Backoff backoff) {
         this.cluster = cluster;
         this.clusterId = clusterId;
-        this.range = range;
         this.revision = revision;
         this.options = options;
         this.backoff = backoff;
-        this.cursor = range.from();
-        this.asked = range;
+        this.pages = new PageChain(cluster, clusterId, range, revision, options);
     }
 
-    /** The entry of the highest mod revision read so far, null if nothing was. */
+    /** Has the first pages come before the first is taken. */
+    void begin() {
+        pages.advance();
+    }
+
+    /** The entry of the highest mod revision that has come so far, null if none has. */
     @Nullable KeyValue newest() {
-        return newest;
+        io.etcd.jetcd.api.KeyValue newest = pages.newest();
+        return newest == null ? null : WatchMessages.keyValue(newest);
     }
 
     /** Who gave the last page; null before the first. */
@@ -124,9 +106,14 @@ public final class SnapshotReader implements AutoCloseable {
         return givenBy;
     }
 
+    /** Whether the last page has come, taken or not. */
+    boolean isRead() {
+        return pages.isRead();
+    }
+
     /** Whether the last page was given. */
     public boolean isDone() {
-        return cursor == null;
+        return pages.isTaken();
     }
 
     /**
@@ -137,133 +124,63 @@ public final class SnapshotReader implements AutoCloseable {
      */
     public @Nullable Page next(Duration timeout)
             throws CompactedException, AnotherCluster, Unexplained, InterruptedException {
-        ByteString from = cursor;
-        if (from == null) {
+        if (isDone()) {
             throw new IllegalStateException("the snapshot was read to its end");
         }
-        ListenableFuture<RangeResponse> request = underWay;
-        if (request == null) {
-            request = ask(from);
+        PageChain.Outcome outcome = pages.take(timeout);
+        if (outcome instanceof PageChain.Outcome.Answer answer) {
+            return page(answer);
         }
-        if (request == null) {
-            return null;
+        if (outcome instanceof PageChain.Outcome.Foreign foreign) {
+            giveUp(foreign.member(), "it now leads to cluster " + foreign.cluster());
+            SourceFacts.requireOwnCluster(cluster, clusterId);
+        } else if (outcome instanceof PageChain.Outcome.Failure failure) {
+            failed(failure);
+        } else if (outcome instanceof PageChain.Outcome.Nobody) {
+            SourceFacts.requireOwnCluster(cluster, clusterId);
+            backoff.failed();
         }
-        try {
-            RangeResponse response = request.get(timeout.toNanos(), TimeUnit.NANOSECONDS);
-            underWay = null;
-            return page(from, response);
-        } catch (TimeoutException e) {
-            return null;
-        } catch (ExecutionException e) {
-            underWay = null;
-            failed(Objects.requireNonNull(member), Status.fromThrowable(e));
-            return null;
-        }
+        return null;
     }
 
     @Override
     public void close() {
-        closed = true;
-        ListenableFuture<RangeResponse> request = underWay;
-        if (request != null) {
-            request.cancel(true);
-        }
+        pages.close();
     }
 
-    /** Asks for the page from {@code from}; null when there is nobody to ask. */
-    private @Nullable ListenableFuture<RangeResponse> ask(ByteString from) throws AnotherCluster {
-        List<Endpoint> candidates = cluster.endpointsFor(Duty.SNAPSHOT);
-        if (candidates.isEmpty()) {
-            SourceFacts.requireOwnCluster(cluster, clusterId);
-            backoff.failed();
-            return null;
-        }
-        // Chosen for each page: a learner that comes back, or is only now known, relieves the voter that stood in for
-        // it.
-        Endpoint endpoint = candidates.get(0);
-        if (!endpoint.equals(member)) {
-            member = endpoint;
-            memberSinceNanos = System.nanoTime();
-        }
-        asked = bounded(new KeyRange(from, range.to()));
-        ListenableFuture<RangeResponse> request = KVGrpc.newFutureStub(cluster.channel(endpoint))
-                .withDeadlineAfter(options.requestTimeout().toNanos(), TimeUnit.NANOSECONDS)
-                .range(RangeRequest.newBuilder()
-                        .setKey(asked.etcdKey())
-                        .setRangeEnd(asked.etcdRangeEnd())
-                        .setRevision(revision.value())
-                        .setLimit(size.keys())
-                        .setSerializable(true)
-                        .build());
-        underWay = request;
-        if (closed) {
-            request.cancel(true);
-        }
-        return request;
-    }
-
-    private KeyRange bounded(KeyRange rest) {
-        ByteString end = bound.of(rest.from(), size.keys());
-        return end != null && rest.contains(end) && !end.equals(rest.from()) ? new KeyRange(rest.from(), end) : rest;
-    }
-
-    private @Nullable Page page(ByteString from, RangeResponse response) throws AnotherCluster {
-        ClusterId answering = new ClusterId(response.getHeader().getClusterId());
-        if (!answering.equals(clusterId)) {
-            giveUp(Objects.requireNonNull(member), "it now leads to cluster " + answering);
-            SourceFacts.requireOwnCluster(cluster, clusterId);
-            return null;
-        }
+    private Page page(PageChain.Outcome.Answer answer) {
         backoff.succeeded();
-        List<KeyValue> entries = new ArrayList<>(response.getKvsCount());
-        long bytes = 0;
-        for (io.etcd.jetcd.api.KeyValue kv : response.getKvsList()) {
-            KeyValue entry = WatchMessages.keyValue(kv);
-            entries.add(entry);
-            bytes += entry.bytes();
-            if (newest == null || entry.modRevision().isAfter(newest.modRevision())) {
-                newest = entry;
-            }
-        }
         refusalsOfOneKey = 0;
-        givenBy = member;
-        ByteString next = asked.to();
-        if (response.getMore()) {
-            size = size.after(entries.size(), bytes, options.pageBytes());
-            ByteString last = entries.get(entries.size() - 1).key();
-            bound = bound.full(entries.get(0).key(), last, entries.size());
-            next = last.concat(ZERO_BYTE);
-        } else {
-            bound = bound.tooNear();
+        givenBy = answer.member();
+        List<KeyValue> entries = new ArrayList<>(answer.response().getKvsCount());
+        for (io.etcd.jetcd.api.KeyValue entry : answer.response().getKvsList()) {
+            entries.add(WatchMessages.keyValue(entry));
         }
-        if (next == null || next.equals(range.to())) {
-            cursor = null;
-            return new Page(new KeyRange(from, range.to()), entries);
-        }
-        cursor = next;
-        underWay = ask(next);
-        return new Page(new KeyRange(from, next), entries);
+        return new Page(answer.covered(), entries);
     }
 
     /** Decides how to go on; the page is asked for again by the next call. */
-    private void failed(Endpoint endpoint, Status status) throws CompactedException, Unexplained, InterruptedException {
-        EtcdFailure failure = EtcdErrors.classify(Duty.SNAPSHOT, status);
+    private void failed(PageChain.Outcome.Failure page) throws CompactedException, Unexplained, InterruptedException {
+        EtcdFailure failure = EtcdErrors.classify(Duty.SNAPSHOT, page.status());
         if (failure.error() == EtcdError.COMPACTED) {
             throw new CompactedException();
         }
         boolean behind = failure.error() == EtcdError.FUTURE_REVISION;
         if (failure.remedy() == Remedy.FATAL || (failure.remedy() == Remedy.CALLERS_FAULT && !behind)) {
-            throw new Unexplained(endpoint + " refuses the snapshot: " + failure, status.asException());
+            throw new Unexplained(
+                    page.member() + " refuses the snapshot: " + failure,
+                    page.status().asException());
         }
         boolean tooLarge = failure.code() == Status.Code.RESOURCE_EXHAUSTED;
-        if (tooLarge && size.keys() > 1) {
-            size = size.halved();
-        } else if (tooLarge && ++refusalsOfOneKey >= MAX_REFUSALS_OF_ONE_KEY) {
-            throw new Unexplained("the first key from " + cursor + " cannot be read from " + endpoint + ": " + failure);
-        } else if (!behind
-                || System.nanoTime() - memberSinceNanos
-                        > options.requestTimeout().toNanos()) {
-            giveUp(endpoint, failure.toString());
+        boolean isHalved = tooLarge && pages.halve();
+        if (tooLarge && !isHalved && ++refusalsOfOneKey >= MAX_REFUSALS_OF_ONE_KEY) {
+            throw new Unexplained(
+                    "the first key from " + pages.cursor() + " cannot be read from " + page.member() + ": " + failure);
+        }
+        boolean isLate =
+                System.nanoTime() - page.sinceNanos() > options.requestTimeout().toNanos();
+        if (!isHalved && (!behind || isLate)) {
+            giveUp(page.member(), failure.toString());
             return;
         }
         TimeUnit.MILLISECONDS.sleep(RETRY_MILLIS);
@@ -273,7 +190,7 @@ public final class SnapshotReader implements AutoCloseable {
         LOG.atLevel(backoff.isFirst() ? Level.INFO : Level.DEBUG)
                 .log("snapshot goes on elsewhere, member={} revision={} cause=\"{}\"", endpoint, revision, why);
         cluster.reportFailure(endpoint, Duty.SNAPSHOT, why);
-        member = null;
+        pages.giveUpMember();
         backoff.failed();
     }
 }

@@ -70,10 +70,8 @@ final class TailKeeper implements AutoCloseable {
     @Nullable TailEvent next(Position standing, Function<Position, Recognition> recognition, Duration timeout)
             throws FeedEndedException, InterruptedException {
         try {
+            open(standing, recognition);
             Tail open = tail;
-            if (open == null) {
-                open = open(standing, recognition);
-            }
             TailEvent event = open == null ? null : open.next(timeout);
             if (event != null) {
                 heard(event);
@@ -112,20 +110,26 @@ final class TailKeeper implements AutoCloseable {
         }
     }
 
-    private @Nullable Tail open(Position standing, Function<Position, Recognition> recognition)
-            throws FeedEndedException {
+    /**
+     * Begins to open the tail, unless that was done: {@link #next} waits for it. Does nothing where no member may be watched
+     * at present.
+     */
+    void open(Position standing, Function<Position, Recognition> recognition) throws FeedEndedException {
+        if (tail != null) {
+            return;
+        }
         List<Endpoint> candidates = cluster.endpointsFor(Duty.WATCH);
         if (candidates.isEmpty()) {
             SourceFacts.requireOwnCluster(cluster, standing.cluster());
             backoff.failed();
-            return null;
+            return;
         }
         Endpoint chosen = candidates.get(0);
         EtcdVersion version = versionAt(chosen);
         if (version.equals(EtcdVersion.UNKNOWN)) {
             // Neither its role nor its faults are known: the next probe tells.
             backoff.failed();
-            return null;
+            return;
         }
         if (!version.watchIsReliable()) {
             throw new Unexplained(chosen + " runs etcd " + version
@@ -146,7 +150,6 @@ final class TailKeeper implements AutoCloseable {
         if (closed) {
             open.close();
         }
-        return open;
     }
 
     private void heard(TailEvent event) {

@@ -18,8 +18,8 @@ class PageSizeTest {
     }
 
     @Test
-    void smallValuesLetItGrowFourfoldAtATime() {
-        assertThat(PageSize.FIRST.after(16, 16 * 100, TARGET_BYTES).keys()).isEqualTo(64);
+    void smallValuesLetItGrowEightfoldAtATime() {
+        assertThat(PageSize.FIRST.after(16, 16 * 100, TARGET_BYTES).keys()).isEqualTo(128);
     }
 
     @Test
@@ -43,6 +43,6 @@ class PageSizeTest {
             @ForAll @LongRange(max = 1L << 40) long pageBytes) {
         PageSize next = new PageSize(keys).after(pageKeys, pageBytes, TARGET_BYTES);
 
-        assertThat(next.keys()).isBetween(1, Math.min(10_000, keys * 4));
+        assertThat(next.keys()).isBetween(1, Math.min(10_000, keys * 8));
     }
 }

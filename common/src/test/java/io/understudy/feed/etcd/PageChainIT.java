@@ -1,0 +1,119 @@
+package io.understudy.feed.etcd;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
+
+import com.google.protobuf.ByteString;
+import io.understudy.local.junit.EtcdExtension;
+import io.understudy.vocabulary.ClusterId;
+import io.understudy.vocabulary.KeyRange;
+import io.understudy.vocabulary.Revision;
+import java.io.IOException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CancellationException;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.extension.RegisterExtension;
+
+/** Pages come ahead of who takes them, and not further ahead than memory allows. */
+@Timeout(180)
+class PageChainIT {
+
+    @RegisterExtension
+    static final EtcdExtension source = EtcdExtension.voters(1).named("pages");
+
+    private static final int PAGE_BYTES = 64 << 10;
+    private static final EtcdFeedOptions OPTIONS = EtcdFeedOptions.DEFAULTS.withPageBytes(PAGE_BYTES);
+
+    private FeedFixture fixture;
+
+    @BeforeEach
+    void open() {
+        fixture = new FeedFixture(source.cluster());
+        await().atMost(FeedFixture.PATIENCE).until(() -> fixture.source().view().clusterId() != null);
+    }
+
+    @AfterEach
+    void close() {
+        fixture.close();
+    }
+
+    @Test
+    void allComeBeforeAnyIsTaken_whereTheyAreFew() throws Exception {
+        fixture.client().fill("few/", 300, bytes("value"), 0);
+
+        try (PageChain pages = chain("few/")) {
+            pages.advance();
+            await().atMost(FeedFixture.PATIENCE).until(pages::isRead);
+
+            assertThat(pages.isTaken()).isFalse();
+            assertThat(taken(pages, "few/")).isEqualTo(300);
+            assertThat(pages.isTaken()).isTrue();
+        }
+    }
+
+    @Test
+    void noMoreThanTwoWait_whereTheyAreMany() throws Exception {
+        fixture.client().fill("many/", 2_000, ByteString.copyFrom(new byte[1_000]), 0);
+        try (PageChain pages = chain("many/")) {
+            long before = ranges();
+            pages.advance();
+
+            // The small one of the beginning, and one of the bytes aimed at.
+            await().atMost(FeedFixture.PATIENCE).until(() -> ranges() - before == 2);
+            await().during(Duration.ofMillis(500))
+                    .atMost(FeedFixture.PATIENCE)
+                    .until(() -> ranges() - before == 2 && !pages.isRead());
+            assertThat(taken(pages, "many/")).isEqualTo(2_000);
+        }
+    }
+
+    @Test
+    void whoWaitsForAPageIsToldOfTheClose() {
+        PageChain pages = chain("closed/");
+
+        pages.close();
+
+        assertThatThrownBy(() -> pages.take(FeedFixture.PATIENCE)).isInstanceOf(CancellationException.class);
+    }
+
+    private PageChain chain(String prefix) {
+        ClusterId cluster = fixture.source().view().clusterId();
+        Revision present = fixture.client().revision();
+        return new PageChain(fixture.source(), cluster, KeyRange.prefix(bytes(prefix)), present, OPTIONS);
+    }
+
+    private static long ranges() throws IOException, InterruptedException {
+        return MemberMetrics.ranges(source.cluster().voters());
+    }
+
+    /** Takes all pages, which have to adjoin. Returns how many keys they had. */
+    private static int taken(PageChain pages, String prefix) throws InterruptedException {
+        KeyRange range = KeyRange.prefix(bytes(prefix));
+        List<KeyRange> covered = new ArrayList<>();
+        int keys = 0;
+        while (!pages.isTaken()) {
+            PageChain.Outcome outcome = pages.take(FeedFixture.PATIENCE);
+            assertThat(outcome).isInstanceOf(PageChain.Outcome.Answer.class);
+            PageChain.Outcome.Answer answer = (PageChain.Outcome.Answer) outcome;
+            assertThat(answer.covered().from())
+                    .isEqualTo(
+                            covered.isEmpty()
+                                    ? range.from()
+                                    : covered.get(covered.size() - 1).to());
+            covered.add(answer.covered());
+            keys += answer.response().getKvsCount();
+        }
+        assertThat(covered.get(covered.size() - 1).to()).isEqualTo(range.to());
+        return keys;
+    }
+
+    private static ByteString bytes(String text) {
+        return ByteString.copyFromUtf8(text);
+    }
+}
