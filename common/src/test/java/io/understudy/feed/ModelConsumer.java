@@ -31,11 +31,20 @@ public final class ModelConsumer implements FeedConsumer {
     private int snapshots;
     private long commits;
     private long marks;
+    private boolean recognised;
     private Revision announced = Revision.ZERO;
     private Revision historyUpTo = Revision.ZERO;
 
     public ModelConsumer(KeyRange range) {
         this.range = range;
+    }
+
+    @Override
+    public synchronized void historyRecognised() {
+        assertThat(snapshotUnderWay)
+                .as("history is recognised before a snapshot")
+                .isFalse();
+        recognised = true;
     }
 
     @Override
@@ -141,6 +150,11 @@ public final class ModelConsumer implements FeedConsumer {
     /** Up to where history was announced to follow the last snapshot; zero if none was. */
     public synchronized Revision historyUpTo() {
         return historyUpTo;
+    }
+
+    /** Whether a snapshot was announced to be of the history that was given before. */
+    public synchronized boolean isRecognised() {
+        return recognised;
     }
 
     public synchronized int snapshots() {

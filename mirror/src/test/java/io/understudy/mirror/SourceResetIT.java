@@ -7,6 +7,7 @@ import static org.awaitility.Awaitility.await;
 
 import com.google.protobuf.ByteString;
 import io.etcd.jetcd.api.CompactionRequest;
+import io.understudy.feed.etcd.EtcdFeedOptions;
 import io.understudy.local.etcd.EtcdMember;
 import io.understudy.mirror.etcd.EtcdSinkOptions;
 import io.understudy.mirror.etcd.SourceReset;
@@ -102,6 +103,23 @@ final class SourceResetIT {
         source.delete("/k/09");
         compact(source.put("/k/10", "2"));
         try (MirrorProcess mirror = start(EtcdSinkOptions.DEFAULTS)) {
+            awaitCaughtUp(mirror, source);
+        }
+        assertThat(target.contents()).isEqualTo(source.contents());
+    }
+
+    /** Had it compared first, it would have stopped at a value that somebody else wrote to the target. */
+    @Test
+    void aSourceThatIsFarAheadInTheSameHistory_isCopiedAtOnce() {
+        target.put("/k/03", "by somebody else");
+        source.delete("/k/09");
+        IntStream.range(0, 30).forEach(i -> source.put("/k/49", "far " + i));
+        try (MirrorProcess mirror = Mirrors.start(new MirrorSettings.Mirror(
+                "dr",
+                new MirrorSettings.Source.Etcd(
+                        Mirrors.settings(CLUSTERS.source()), EtcdFeedOptions.DEFAULTS.withCatchUpRevisions(10), true),
+                MirrorScope.all(),
+                MirrorSettings.Target.Etcd.of(Mirrors.settings(CLUSTERS.target()), EtcdSinkOptions.DEFAULTS)))) {
             awaitCaughtUp(mirror, source);
         }
         assertThat(target.contents()).isEqualTo(source.contents());

@@ -63,6 +63,8 @@ final class EtcdFeed implements Feed {
     private @Nullable Position position;
     /** Whether a snapshot was begun and not completed. */
     private boolean snapshotDue;
+    /** Whether the source's history was found to be the consumer's just before, and only was too long to be replayed. */
+    private boolean recognised;
     /** Whether compaction took a snapshot's revision away: the past has no slack to it, so the present is pinned next. */
     private boolean overtaken;
 
@@ -272,6 +274,10 @@ final class EtcdFeed implements Feed {
         reader.begin();
         metrics.snapshotStarted();
         LOG.info("snapshot started, cluster={} revision={} history={}", index.clusterId(), at, history);
+        if (recognised) {
+            recognised = false;
+            consumer.historyRecognised();
+        }
         if (history > 0) {
             consumer.historyFollows(present);
         }
@@ -331,6 +337,7 @@ final class EtcdFeed implements Feed {
             LOG.info("tail too far behind to replay, revisions={} limit={}", behind, options.catchUpRevisions());
             tail.drop();
             snapshotDue = true;
+            recognised = true;
         }
         return false;
     }
@@ -338,6 +345,7 @@ final class EtcdFeed implements Feed {
     private void overtaken(String why) {
         LOG.atLevel(restarts.isFirst() ? Level.INFO : Level.DEBUG).log("snapshot starts anew, cause=\"{}\"", why);
         overtaken = true;
+        recognised = false;
         restarts.failed();
     }
 

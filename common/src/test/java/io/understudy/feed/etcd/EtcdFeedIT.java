@@ -166,6 +166,7 @@ class EtcdFeedIT {
                 fixture.run(fixture.feed(range, FeedKind.HISTORY, model.position(), options), replayed), range);
 
         assertThat(compared.snapshots()).isEqualTo(1);
+        assertThat(compared.isRecognised()).isTrue();
         assertThat(compared.commits()).isZero();
         assertThat(replayed.snapshots()).isZero();
         assertThat(replayed.commits()).isEqualTo(302);

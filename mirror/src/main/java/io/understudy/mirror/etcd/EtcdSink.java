@@ -143,6 +143,11 @@ public final class EtcdSink implements Sink {
     }
 
     @Override
+    public void historyRecognised() {
+        synchronisation.historyRecognised();
+    }
+
+    @Override
     public void snapshotStarted(ClusterId cluster, Revision revision) {
         tail.end();
         synchronisation.started(cluster, revision);

@@ -54,6 +54,8 @@ final class Synchronisation implements AutoCloseable {
     private @Nullable SourceComparison comparison;
     /** Why the next snapshot is of another history; null if it is not known to be. */
     private @Nullable String sourceReset;
+    /** Whether the next snapshot is known to be of the history that was mirrored. */
+    private boolean recognised;
 
     Synchronisation(
             String mirror,
@@ -100,7 +102,9 @@ final class Synchronisation implements AutoCloseable {
             checks.requireSource(before, cluster);
         }
         String reset = reset(before, cluster, revision);
-        if (reset == null && !mayReset && isComplete(before)) {
+        boolean unknown = reset == null && !recognised;
+        recognised = false;
+        if (unknown && !mayReset && isComplete(before)) {
             LOG.info("mirror={} compares before it writes, cause=\"the history in between is gone\"", mirror);
             comparison = compareTo(before);
         } else if (reset == null) {
@@ -114,6 +118,11 @@ final class Synchronisation implements AutoCloseable {
             sourceReset = reset;
             comparison = compareTo(before);
         }
+    }
+
+    /** The snapshot that starts next is of the history that was mirrored, which needs not be found out by comparing. */
+    void historyRecognised() {
+        recognised = true;
     }
 
     /** The snapshot that starts next is of another history than what was mirrored before. */

@@ -136,6 +136,11 @@ public final class LeasedSink implements Sink {
     }
 
     @Override
+    public void historyRecognised() {
+        sink.historyRecognised();
+    }
+
+    @Override
     public void snapshotStarted(ClusterId cluster, Revision revision) {
         leases.of(cluster);
         sink.snapshotStarted(cluster, revision);

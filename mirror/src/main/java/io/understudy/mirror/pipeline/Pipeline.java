@@ -273,6 +273,11 @@ public final class Pipeline implements AutoCloseable {
         }
 
         @Override
+        public void historyRecognised() {
+            sink.historyRecognised();
+        }
+
+        @Override
         public void snapshotStarted(ClusterId cluster, Revision revision) {
             status.to(MirrorState.SYNCING, "snapshot at revision " + revision);
             sink.snapshotStarted(cluster, revision);
