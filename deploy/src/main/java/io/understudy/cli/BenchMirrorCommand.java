@@ -80,6 +80,15 @@ final class BenchMirrorCommand implements Callable<Integer> {
     private Duration roundTrip;
 
     @Option(
+            names = "--cut",
+            converter = DurationFlag.class,
+            defaultValue = "0s",
+            paramLabel = "TIME",
+            description = "Cut that cluster off for so long, a second after each measurement began and each minute from"
+                    + " then on; never by default.")
+    private Duration cut;
+
+    @Option(
             names = "--far",
             defaultValue = "source",
             paramLabel = "source|target",
@@ -106,6 +115,7 @@ final class BenchMirrorCommand implements Callable<Integer> {
                 puts,
                 writers,
                 roundTrip,
+                cut,
                 far);
     }
 

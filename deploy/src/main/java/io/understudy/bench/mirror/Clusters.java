@@ -14,15 +14,19 @@ final class Clusters implements AutoCloseable {
 
     private final LocalEtcd source;
     private final LocalEtcd target;
+    private final MirrorBenchSettings settings;
+    private final Cuts cuts;
 
-    private Clusters(LocalEtcd source, LocalEtcd target) {
+    private Clusters(LocalEtcd source, LocalEtcd target, MirrorBenchSettings settings) {
         this.source = source;
         this.target = target;
+        this.settings = settings;
+        this.cuts = new Cuts(away(), settings.cut(), eachWay());
     }
 
     /** Starts both; they serve when this returns. */
     static Clusters start(EtcdBinaries binaries, Path folder, MirrorBenchSettings settings) {
-        boolean far = !settings.roundTrip().isZero();
+        boolean far = settings.isFar();
         LocalEtcd source = builder("source", binaries, folder, far && settings.far() == Far.SOURCE)
                 .voters(3)
                 .learners(1)
@@ -30,20 +34,31 @@ final class Clusters implements AutoCloseable {
         LocalEtcd target = builder("target", binaries, folder, far && settings.far() == Far.TARGET)
                 .voters(1)
                 .build();
-        Clusters clusters = new Clusters(source, target);
+        Clusters clusters = new Clusters(source, target, settings);
         try {
             source.start();
             target.start();
             if (far) {
-                Duration eachWay = settings.roundTrip().dividedBy(2);
-                LocalEtcd away = settings.far() == Far.SOURCE ? source : target;
-                away.members().forEach(member -> member.clientProxy().delay(eachWay));
+                clusters.away().members().forEach(member -> member.clientProxy().delay(clusters.eachWay()));
             }
             return clusters;
         } catch (RuntimeException e) {
             clusters.close();
             throw e;
         }
+    }
+
+    /** From now on the far one is cut off now and then, if that was asked for. */
+    void beginCuts() {
+        cuts.begin();
+    }
+
+    private LocalEtcd away() {
+        return settings.far() == Far.SOURCE ? source : target;
+    }
+
+    private Duration eachWay() {
+        return settings.roundTrip().dividedBy(2);
     }
 
     private static LocalEtcdBuilder builder(String name, EtcdBinaries binaries, Path folder, boolean far) {
@@ -93,6 +108,7 @@ final class Clusters implements AutoCloseable {
 
     @Override
     public void close() {
+        cuts.close();
         target.close();
         source.close();
     }

@@ -57,10 +57,11 @@ final class Measurements implements RelayBench.Measuring<MirrorWork> {
             return Map.of(
                     relay,
                     switch (work) {
-                        case FIRST_SYNC -> firstSync(relay, load, target, copying);
-                        case BACKLOG -> relay == Relay.WATCH ? replay(clusters, load) : backlog(load, target, copying);
-                        case LIVE -> live(relay, load, target, copying);
-                        case PACED -> relay == Relay.NOBODY ? direct(clusters) : paced(load, target, copying);
+                        case FIRST_SYNC -> firstSync(relay, clusters, load, target, copying);
+                        case BACKLOG ->
+                            relay == Relay.WATCH ? replay(clusters, load) : backlog(clusters, load, target, copying);
+                        case LIVE -> live(relay, clusters, load, target, copying);
+                        case PACED -> relay == Relay.NOBODY ? direct(clusters) : paced(clusters, load, target, copying);
                     });
         }
     }
@@ -88,11 +89,13 @@ final class Measurements implements RelayBench.Measuring<MirrorWork> {
                 place.resolve("make-mirror.log")));
     }
 
-    private Map<RelayFigure, Double> firstSync(Relay relay, SourceLoad load, TargetView target, Copying copying)
+    private Map<RelayFigure, Double> firstSync(
+            Relay relay, Clusters clusters, SourceLoad load, TargetView target, Copying copying)
             throws InterruptedException {
         int keys = relay == Relay.MIRROR ? settings.keys() : settings.peerKeys();
         load.bulk(keys);
         long began = System.nanoTime();
+        clusters.beginCuts();
         copying.start();
         target.awaitKeys(keys, PATIENCE);
         Map<RelayFigure, Double> figures = new EnumMap<>(RelayFigure.class);
@@ -102,7 +105,7 @@ final class Measurements implements RelayBench.Measuring<MirrorWork> {
         return figures;
     }
 
-    private Map<RelayFigure, Double> backlog(SourceLoad load, TargetView target, Copying copying)
+    private Map<RelayFigure, Double> backlog(Clusters clusters, SourceLoad load, TargetView target, Copying copying)
             throws InterruptedException {
         load.bulk(1_000);
         copying.start();
@@ -113,6 +116,7 @@ final class Measurements implements RelayBench.Measuring<MirrorWork> {
         copying.stop();
         load.singly(settings.backlog(), settings.writers());
         long began = System.nanoTime();
+        clusters.beginCuts();
         copying.start();
         target.awaitKeys(load.count(), PATIENCE);
         Map<RelayFigure, Double> figures = new EnumMap<>(RelayFigure.class);
@@ -133,12 +137,14 @@ final class Measurements implements RelayBench.Measuring<MirrorWork> {
         }
     }
 
-    private Map<RelayFigure, Double> live(Relay relay, SourceLoad load, TargetView target, Copying copying)
+    private Map<RelayFigure, Double> live(
+            Relay relay, Clusters clusters, SourceLoad load, TargetView target, Copying copying)
             throws InterruptedException {
         warmUp(relay, load, target, copying);
         int before = load.count();
         double cpuBefore = copying.cpuMicros();
         long began = System.nanoTime();
+        clusters.beginCuts();
         load.writers(settings.writers(), settings.duration());
         Map<RelayFigure, Double> figures = new EnumMap<>(RelayFigure.class);
         int puts = load.count() - before;
@@ -154,13 +160,14 @@ final class Measurements implements RelayBench.Measuring<MirrorWork> {
         return figures;
     }
 
-    private Map<RelayFigure, Double> paced(SourceLoad load, TargetView target, Copying copying)
+    private Map<RelayFigure, Double> paced(Clusters clusters, SourceLoad load, TargetView target, Copying copying)
             throws InterruptedException {
         warmUp(Relay.MIRROR, load, target, copying);
         load.paced(settings.putsPerSecond(), settings.warmUp(), number -> {});
         target.awaitKey(load.count() - 1, DRAIN_PATIENCE);
         Map<Integer, Long> seen = target.watch();
         double cpuBefore = copying.cpuMicros();
+        clusters.beginCuts();
         SteadyPuts puts = SteadyPuts.put(load, settings.putsPerSecond(), settings.duration());
         target.awaitKey(load.count() - 1, DRAIN_PATIENCE);
         Map<RelayFigure, Double> figures = RelayFigure.of(puts.until(seen, DRAIN_PATIENCE));

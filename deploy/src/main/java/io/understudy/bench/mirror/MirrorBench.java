@@ -37,6 +37,11 @@ public final class MirrorBench {
             lines.add("The " + settings.far().name().toLowerCase(Locale.ROOT) + " is "
                     + settings.roundTrip().toMillis() + " ms (round trip) away from the relay.");
         }
+        if (!settings.cut().isZero()) {
+            lines.add("The " + settings.far().name().toLowerCase(Locale.ROOT) + " is cut off from the relay for "
+                    + settings.cut().toMillis()
+                    + " ms, a second after each measurement began and each minute from then on.");
+        }
         settings.works().forEach(work -> lines.add(work + ": " + demand(settings, work)));
         return lines;
     }
@@ -54,6 +59,7 @@ public final class MirrorBench {
         Map<String, Object> all = new LinkedHashMap<>();
         all.put("durationMillis", settings.duration().toMillis());
         all.put("roundTripMillis", settings.roundTrip().toMillis());
+        all.put("cutMillis", settings.cut().toMillis());
         all.put("far", settings.far().name().toLowerCase(Locale.ROOT));
         return all;
     }

@@ -15,6 +15,7 @@ import java.util.List;
  * @param putsPerSecond where they have a steady rate
  * @param writers that put one after the other, where they have none
  * @param roundTrip between the mirror and {@code far}; zero for none
+ * @param cut how long {@code far} is cut off each minute; zero for not at all
  */
 public record MirrorBenchSettings(
         List<MirrorWork> works,
@@ -27,7 +28,10 @@ public record MirrorBenchSettings(
         int putsPerSecond,
         int writers,
         Duration roundTrip,
+        Duration cut,
         Far far) {
+
+    private static final Duration LONGEST_CUT = Duration.ofSeconds(30);
 
     /**
      * Checks the values.
@@ -44,6 +48,14 @@ public record MirrorBenchSettings(
         require(duration.toMillis() > 0, "a run must last, asked for " + duration);
         require(!warmUp.isNegative(), "a warm-up can't take less than no time, asked for " + warmUp);
         require(!roundTrip.isNegative(), "a round trip can't take less than no time, asked for " + roundTrip);
+        require(
+                !cut.isNegative() && cut.compareTo(LONGEST_CUT) <= 0,
+                "a cut takes from 0s to " + LONGEST_CUT.toSeconds() + "s, asked for " + cut);
+    }
+
+    /** Whether one cluster is reached through a link with faults. */
+    boolean isFar() {
+        return !roundTrip.isZero() || !cut.isZero();
     }
 
     private static void require(boolean condition, String message) {
