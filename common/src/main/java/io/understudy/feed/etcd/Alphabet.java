@@ -37,7 +37,7 @@ enum Alphabet {
         return this == BYTES ? ALL_BYTES : letters.length();
     }
 
-    /** The place of a byte, from 0; of one that is not a letter that of the letter before it. */
+    /** The place of a byte, from 0; of one that is not a letter that of the letter before it, or else 0. */
     int digit(int letter) {
         if (this == BYTES) {
             return letter;

@@ -30,7 +30,8 @@ import org.jspecify.annotations.Nullable;
  * of the beginning, and the empty ones of the end, come while nobody waits for them. Pauses while a page's bytes wait, and
  * after a failure until that was taken.
  *
- * <p>Thread-safe; answers come on threads of gRPC's, which also ask for what is next.
+ * <p>Thread-safe; answers come on threads of gRPC's, which also ask for what is next. Its lock is held while calls are made,
+ * so they must not end on the thread that makes them before it has let go.
  */
 final class PageChain implements AutoCloseable {
 
@@ -54,8 +55,8 @@ final class PageChain implements AutoCloseable {
         record Nobody() implements Outcome {}
     }
 
-    /** Pages that wait, however little they hold. */
-    private static final int MAX_WAITING = 64;
+    /** Pages that wait, however few bytes they hold: an entry takes more than its bytes. */
+    private static final int MAX_WAITING = 8;
 
     private static final ByteString ZERO_BYTE = ByteString.copyFrom(new byte[] {0});
 
@@ -79,6 +80,8 @@ final class PageChain implements AutoCloseable {
     private @Nullable KeyValue newest;
     private @Nullable ListenableFuture<RangeResponse> underWay;
     private boolean closed;
+    /** Whether it was closed before all was taken. */
+    private boolean isCutShort;
 
     PageChain(EtcdCluster cluster, ClusterId clusterId, KeyRange range, Revision revision, EtcdFeedOptions options) {
         this.cluster = cluster;
@@ -161,9 +164,9 @@ final class PageChain implements AutoCloseable {
         return cursor == null;
     }
 
-    /** Whether all were taken too. */
+    /** Whether all were taken too; never once closed before that, since pages that waited are gone. */
     synchronized boolean isTaken() {
-        return cursor == null && waiting.isEmpty();
+        return cursor == null && waiting.isEmpty() && !isCutShort;
     }
 
     /** Of all that have come, the entry of the highest mod revision; null if there was none. */
@@ -199,6 +202,7 @@ final class PageChain implements AutoCloseable {
         ListenableFuture<RangeResponse> request;
         synchronized (this) {
             closed = true;
+            isCutShort |= !isTaken();
             waiting.clear();
             request = underWay;
             notifyAll();
@@ -219,6 +223,7 @@ final class PageChain implements AutoCloseable {
             return new Outcome.Foreign(endpoint, answering);
         }
         int keys = response.getKvsCount();
+        requireInside(asked, response);
         long bytes = 0;
         for (KeyValue entry : response.getKvsList()) {
             bytes += (long) entry.getKey().size() + entry.getValue().size();
@@ -243,6 +248,17 @@ final class PageChain implements AutoCloseable {
         return new Outcome.Answer(endpoint, covered, bytes, response);
     }
 
+    /** So that what follows can't fail half-way. */
+    private static void requireInside(KeyRange asked, RangeResponse page) {
+        int keys = page.getKvsCount();
+        if (keys == 0
+                ? page.getMore()
+                : !asked.contains(page.getKvs(0).getKey())
+                        || !asked.contains(page.getKvs(keys - 1).getKey())) {
+            throw new IllegalStateException("a page of " + keys + " keys is none of " + asked);
+        }
+    }
+
     private synchronized void ended(Endpoint endpoint, KeyRange asked, ListenableFuture<RangeResponse> request) {
         underWay = null;
         if (closed) {
@@ -253,14 +269,18 @@ final class PageChain implements AutoCloseable {
             outcome = answered(endpoint, asked, Objects.requireNonNull(Futures.getDone(request)));
         } catch (ExecutionException | CancellationException e) {
             outcome = new Outcome.Failure(endpoint, Status.fromThrowable(e), memberSinceNanos);
+        } catch (RuntimeException e) {
+            // Nobody hears of what is thrown here.
+            Status status = Status.INTERNAL.withDescription(e.getMessage()).withCause(e);
+            outcome = new Outcome.Failure(endpoint, status, memberSinceNanos);
         }
         waiting.add(outcome);
+        notifyAll();
         if (outcome instanceof Outcome.Answer answer) {
             waitingBytes += answer.bytes();
             advance();
         } else {
             hasFailed = true;
         }
-        notifyAll();
     }
 }

@@ -2,6 +2,7 @@ package io.understudy.feed.etcd;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.catchThrowable;
 import static org.awaitility.Awaitility.await;
 
 import com.google.protobuf.ByteString;
@@ -14,6 +15,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CancellationException;
+import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -74,12 +76,29 @@ class PageChainIT {
     }
 
     @Test
-    void whoWaitsForAPageIsToldOfTheClose() {
+    void whatWaitedIsNotTakenForRead_onceClosed() throws Exception {
+        fixture.client().fill("closed/", 300, bytes("value"), 0);
         PageChain pages = chain("closed/");
+        pages.advance();
+        await().atMost(FeedFixture.PATIENCE).until(pages::isRead);
 
         pages.close();
 
+        assertThat(pages.isTaken()).isFalse();
         assertThatThrownBy(() -> pages.take(FeedFixture.PATIENCE)).isInstanceOf(CancellationException.class);
+    }
+
+    @Test
+    void whoWaitsForAPageIsToldOfTheClose() throws Exception {
+        PageChain pages = chain("waiting/");
+        source.cluster().leader().pause();
+        CompletableFuture<Throwable> told =
+                CompletableFuture.supplyAsync(() -> catchThrowable(() -> pages.take(FeedFixture.PATIENCE)));
+        await().during(Duration.ofMillis(100)).until(() -> !told.isDone());
+
+        pages.close();
+
+        assertThat(told).succeedsWithin(Duration.ofSeconds(2)).isInstanceOf(CancellationException.class);
     }
 
     private PageChain chain(String prefix) {
