@@ -11,8 +11,8 @@ import java.util.List;
 
 /**
  * What a feed drives. Called on the thread that polls the feed, one call at a time, in this order:
- * {@code (historyRecognised? historyFollows? snapshotStarted snapshotPage* snapshotCompleted | commit | progress)*}; a snapshot may be
- * started anew before it completed. A feed opened at a position starts with commits.
+ * {@code (historyRecognised? historyFollows? snapshotStarted snapshotPage* snapshotCompleted | commit | progress)*}; a
+ * snapshot may be started anew before it completed. A feed opened at a position starts with commits.
  *
  * <p>A consumer that already holds state when a snapshot starts merges it: inside a page's range, the page is the
  * truth, so what is held there and not on the page is gone at the snapshot's revision.
@@ -20,8 +20,8 @@ import java.util.List;
 public interface FeedConsumer {
 
     /**
-     * The snapshot that starts next is of the history that the feed was opened in: the commit it stood at was found there,
-     * and only was too far back to replay what came after it.
+     * The snapshot that starts next is of the history that the feed was opened in: the commit it stood at was found there a
+     * moment before, and only was too far back to replay what came after it.
      */
     default void historyRecognised() {}
 

@@ -31,6 +31,7 @@ public final class ModelConsumer implements FeedConsumer {
     private int snapshots;
     private long commits;
     private long marks;
+    private boolean announcedRecognised;
     private boolean recognised;
     private Revision announced = Revision.ZERO;
     private Revision historyUpTo = Revision.ZERO;
@@ -44,7 +45,7 @@ public final class ModelConsumer implements FeedConsumer {
         assertThat(snapshotUnderWay)
                 .as("history is recognised before a snapshot")
                 .isFalse();
-        recognised = true;
+        announcedRecognised = true;
     }
 
     @Override
@@ -58,6 +59,8 @@ public final class ModelConsumer implements FeedConsumer {
         coveredTo = range.from();
         historyUpTo = announced;
         announced = Revision.ZERO;
+        recognised = announcedRecognised;
+        announcedRecognised = false;
         snapshotUnderWay = true;
     }
 
@@ -152,7 +155,7 @@ public final class ModelConsumer implements FeedConsumer {
         return historyUpTo;
     }
 
-    /** Whether a snapshot was announced to be of the history that was given before. */
+    /** Whether the last snapshot was announced to be of the history that was given before. */
     public synchronized boolean isRecognised() {
         return recognised;
     }

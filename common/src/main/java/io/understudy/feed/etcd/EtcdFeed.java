@@ -43,6 +43,9 @@ final class EtcdFeed implements Feed {
     /** etcd brings watchers of the past up to date in rounds of that time, and tells no progress before. */
     private static final Duration REPLAY_INTERVAL = Duration.ofMillis(100);
 
+    /** After that the source may have become another one. */
+    private static final Duration RECOGNISED_FOR = Duration.ofSeconds(5);
+
     private static final long LOOK_NANOS = TimeUnit.MILLISECONDS.toNanos(10);
 
     private final EtcdCluster cluster;
@@ -65,6 +68,10 @@ final class EtcdFeed implements Feed {
     private boolean snapshotDue;
     /** Whether the source's history was found to be the consumer's just before, and only was too long to be replayed. */
     private boolean recognised;
+
+    private long recognisedNanos;
+    /** Whether the tail of this snapshot was opened ahead of its end, or that was tried. */
+    private boolean tailBegun;
     /** Whether compaction took a snapshot's revision away: the past has no slack to it, so the present is pinned next. */
     private boolean overtaken;
 
@@ -184,7 +191,7 @@ final class EtcdFeed implements Feed {
     private boolean follow(Position standing, Duration patience, FeedConsumer consumer)
             throws FeedEndedException, InterruptedException {
         boolean replaying = standing.revision().isBefore(present);
-        if (!tail.isOpen() && isFarBehind(standing)) {
+        if (!tail.isOpen() && !snapshotDue && mayCompare(standing, newestKnown())) {
             pin.ask();
         }
         boolean hurried = replaying && patience.compareTo(REPLAY_INTERVAL) > 0;
@@ -196,13 +203,18 @@ final class EtcdFeed implements Feed {
         return event != null && deliver(event, consumer);
     }
 
-    /** Whether a snapshot will be due, by what members said last: known before the tail is open. */
-    private boolean isFarBehind(Position standing) {
+    /** Whether history up to {@code head} is too long to be replayed. */
+    private boolean mayCompare(Position standing, long head) {
         return kind != FeedKind.HISTORY
-                && !snapshotDue
-                && cluster.view().members().stream()
-                        .anyMatch(member ->
-                                member.revision().value() - standing.revision().value() > options.catchUpRevisions());
+                && head - Math.max(standing.revision().value(), present.value()) > options.catchUpRevisions();
+    }
+
+    /** Where the source is at least, by what members said last: known before the tail is open. */
+    private long newestKnown() {
+        return cluster.view().members().stream()
+                .mapToLong(member -> member.revision().value())
+                .max()
+                .orElse(0);
     }
 
     private Recognition recognition(Position standing) {
@@ -270,14 +282,18 @@ final class EtcdFeed implements Feed {
         position = new Position(index.clusterId(), at, null);
         SnapshotReader reader = new SnapshotReader(cluster, index.clusterId(), range, at, options, backoff);
         snapshot = reader;
+        tailBegun = false;
+        if (closing.getCount() == 0) {
+            reader.close();
+        }
         // The consumer may have much to prepare.
         reader.begin();
         metrics.snapshotStarted();
         LOG.info("snapshot started, cluster={} revision={} history={}", index.clusterId(), at, history);
-        if (recognised) {
-            recognised = false;
+        if (recognised && System.nanoTime() - recognisedNanos <= RECOGNISED_FOR.toNanos()) {
             consumer.historyRecognised();
         }
+        recognised = false;
         if (history > 0) {
             consumer.historyFollows(present);
         }
@@ -293,8 +309,9 @@ final class EtcdFeed implements Feed {
             }
             metrics.snapshotPage(page.entries().size());
             Position standing = position;
-            if (reader.isRead() && standing != null) {
+            if (reader.isRead() && !tailBegun && standing != null) {
                 // Its round trip passes while the consumer works on the last pages.
+                tailBegun = true;
                 tail.open(standing, this::recognition);
             }
             consumer.snapshotPage(page.covered(), page.entries());
@@ -332,12 +349,19 @@ final class EtcdFeed implements Feed {
             consumer.snapshotCompleted(position);
             return true;
         }
-        long behind = opened.head().value() - Math.max(position.revision().value(), present.value());
-        if (kind != FeedKind.HISTORY && behind > options.catchUpRevisions()) {
-            LOG.info("tail too far behind to replay, revisions={} limit={}", behind, options.catchUpRevisions());
+        if (mayCompare(opened.position(), opened.head().value())) {
+            LOG.info(
+                    "tail too far behind to replay, revision={} head={} limit={}",
+                    opened.position().revision(),
+                    opened.head(),
+                    options.catchUpRevisions());
             tail.drop();
             snapshotDue = true;
-            recognised = true;
+            Position.Anchor anchor = opened.position().anchor();
+            // What came after it, and not to the consumer, has not been seen.
+            recognised =
+                    anchor != null && anchor.revision().equals(opened.position().revision());
+            recognisedNanos = System.nanoTime();
         }
         return false;
     }

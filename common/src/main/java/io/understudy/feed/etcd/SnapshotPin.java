@@ -31,6 +31,8 @@ final class SnapshotPin {
     private final Backoff backoff;
     private volatile @Nullable CompletableFuture<ReadIndex> asked;
     private volatile @Nullable OldestRevision oldest;
+    /** Whether that was asked before anybody looked. */
+    private boolean inAdvance;
 
     /** @param backoff of requests that fail */
     SnapshotPin(EtcdCluster cluster, KeyRange range, EtcdFeedOptions options, Backoff backoff) {
@@ -54,10 +56,14 @@ final class SnapshotPin {
         }
     }
 
-    /** Has the present be asked for, so that it is known soon when it is {@linkplain #look looked} for. */
+    /**
+     * Has the present be asked for in advance, so that it is known soon when it is {@linkplain #look looked} for; it is asked
+     * for anew then if the answer is of no use any more.
+     */
     void ask() {
         if (asked == null && oldest == null) {
             asked = cluster.readIndex(options.requestTimeout());
+            inAdvance = true;
         }
     }
 
@@ -105,16 +111,16 @@ final class SnapshotPin {
 
     private @Nullable ReadIndex present(@Nullable Position standing, Duration patience)
             throws FeedEndedException, InterruptedException {
-        ask();
         CompletableFuture<ReadIndex> waiting = asked;
         if (waiting == null) {
-            return null;
+            waiting = cluster.readIndex(options.requestTimeout());
+            asked = waiting;
+            inAdvance = false;
         }
         try {
             ReadIndex index = waiting.get(patience.toNanos(), TimeUnit.NANOSECONDS);
             asked = null;
-            if (System.nanoTime() - index.sentNanos() > options.requestTimeout().toNanos()) {
-                // Asked for in advance, and too long ago: that revision may be compacted by now.
+            if (inAdvance && !isOfUse(index, standing)) {
                 return null;
             }
             if (standing != null) {
@@ -126,6 +132,10 @@ final class SnapshotPin {
             return null;
         } catch (ExecutionException e) {
             asked = null;
+            if (inAdvance) {
+                // Who knows when.
+                return null;
+            }
             if (standing != null) {
                 SourceFacts.requireOwnCluster(cluster, standing.cluster());
             }
@@ -134,5 +144,14 @@ final class SnapshotPin {
             backoff.failed();
             return null;
         }
+    }
+
+    /**
+     * Of one that was asked for in advance: the revision of an old one may be compacted by now, and one from before the
+     * consumer came where it stands says nothing of whether the source went back.
+     */
+    private boolean isOfUse(ReadIndex index, @Nullable Position standing) {
+        return System.nanoTime() - index.sentNanos() <= options.requestTimeout().toNanos()
+                && (standing == null || !index.revision().isBefore(standing.revision()));
     }
 }

@@ -172,6 +172,29 @@ class EtcdFeedIT {
         assertThat(replayed.commits()).isEqualTo(302);
     }
 
+    /** A commit between the last one known and the mark would be of another history, and was not looked for. */
+    @Test
+    void farBehindAMarkTheHistoryIsNotSaidToBeRecognised() throws Exception {
+        KeyRange range = KeyRange.prefix(bytes("marked/"));
+        fixture.client().put("marked/key", "before");
+        fixture.client().put("elsewhere", "beyond it");
+        EtcdFeedOptions options = EtcdFeedOptions.DEFAULTS.withCatchUpRevisions(100);
+        Feed feed = fixture.feed(range, FeedKind.STATE, null, options);
+        ModelConsumer model = new ModelConsumer(range);
+        pollTo(feed, model, fixture.client().revision());
+        feed.close();
+        for (int i = 0; i < 300; i++) {
+            fixture.client().put("marked/many", "value " + i);
+        }
+
+        ModelConsumer compared = model.restarted();
+        fixture.assertEqual(
+                fixture.run(fixture.feed(range, FeedKind.STATE, model.position(), options), compared), range);
+
+        assertThat(compared.snapshots()).isEqualTo(1);
+        assertThat(compared.isRecognised()).isFalse();
+    }
+
     @Test
     void compactionDuringTheSnapshotBeginsItAnew() throws Exception {
         KeyRange range = KeyRange.prefix(bytes("compacted/"));

@@ -1,0 +1,114 @@
+package io.understudy.feed.etcd;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import io.understudy.feed.FeedEndedException;
+import io.understudy.local.junit.EtcdExtension;
+import io.understudy.vocabulary.ClusterId;
+import io.understudy.vocabulary.KeyRange;
+import io.understudy.vocabulary.Position;
+import io.understudy.vocabulary.Revision;
+import java.time.Duration;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.extension.RegisterExtension;
+
+/** What may be made of a present that was asked for before it was needed. */
+@Timeout(180)
+class SnapshotPinIT {
+
+    @RegisterExtension
+    static final EtcdExtension source = EtcdExtension.voters(1).named("pin");
+
+    private static final Duration POLL = Duration.ofMillis(200);
+
+    private FeedFixture fixture;
+    private ClusterId cluster;
+
+    @BeforeEach
+    void open() {
+        fixture = new FeedFixture(source.cluster());
+        await().atMost(FeedFixture.PATIENCE).until(() -> fixture.source().view().clusterId() != null);
+        cluster = fixture.source().view().clusterId();
+    }
+
+    @AfterEach
+    void close() {
+        fixture.close();
+    }
+
+    @Test
+    void itIsPinned_whereTheConsumerStandsNoFurther() throws Exception {
+        Revision before = fixture.client().put("key", "before");
+        SnapshotPin pin = pin(EtcdFeedOptions.DEFAULTS);
+        pin.ask();
+        awaitAsked();
+        fixture.client().put("key", "after");
+
+        SnapshotPin.Pinned pinned = found(pin, before);
+
+        assertThat(pinned.at()).isEqualTo(before);
+    }
+
+    @Test
+    void itProvesNoOtherHistory_whereTheConsumerHasComeFurtherSince() throws Exception {
+        fixture.client().put("key", "before");
+        SnapshotPin pin = pin(EtcdFeedOptions.DEFAULTS);
+        pin.ask();
+        awaitAsked();
+        Revision after = fixture.client().put("key", "after");
+
+        SnapshotPin.Pinned pinned = found(pin, after);
+
+        assertThat(pinned.at()).isEqualTo(after);
+    }
+
+    @Test
+    void itIsAskedForAnew_whenItHasGrownOld() throws Exception {
+        Revision before = fixture.client().put("key", "before");
+        EtcdFeedOptions usual = EtcdFeedOptions.DEFAULTS;
+        EtcdFeedOptions hasty = new EtcdFeedOptions(
+                usual.catchUpRevisions(),
+                usual.maxCommitBytes(),
+                usual.stallTimeout(),
+                usual.progressInterval(),
+                Duration.ofSeconds(1),
+                usual.pageBytes(),
+                0);
+        SnapshotPin pin = pin(hasty);
+        pin.ask();
+        awaitAsked();
+        long sent = System.nanoTime();
+        Revision after = fixture.client().put("key", "after");
+        await().atMost(FeedFixture.PATIENCE)
+                .until(() -> System.nanoTime() - sent > hasty.requestTimeout().toNanos());
+
+        SnapshotPin.Pinned pinned = found(pin, before);
+
+        assertThat(pinned.at()).isEqualTo(after);
+    }
+
+    private SnapshotPin pin(EtcdFeedOptions options) {
+        return new SnapshotPin(fixture.source(), KeyRange.all(), options, new Backoff());
+    }
+
+    private void awaitAsked() {
+        await().atMost(FeedFixture.PATIENCE)
+                .until(() -> fixture.source().lastReadIndex().isPresent());
+    }
+
+    private SnapshotPin.Pinned found(SnapshotPin pin, Revision standing)
+            throws FeedEndedException, InterruptedException {
+        Position position = new Position(cluster, standing, null);
+        long deadline = System.nanoTime() + FeedFixture.PATIENCE.toNanos();
+        SnapshotPin.Pinned pinned = null;
+        while (pinned == null && System.nanoTime() < deadline) {
+            pinned = pin.look(position, false, POLL);
+        }
+        assertThat(pinned).isNotNull();
+        return pinned;
+    }
+}
