@@ -36,6 +36,11 @@ final class MeteredConsumer implements FeedConsumer {
     }
 
     @Override
+    public void historyRecognised() {
+        next.historyRecognised();
+    }
+
+    @Override
     public void snapshotStarted(ClusterId cluster, Revision revision) {
         heardOfSnapshot();
         next.snapshotStarted(cluster, revision);

@@ -37,6 +37,11 @@ final class RecognisedConsumer implements FeedConsumer {
     }
 
     @Override
+    public void historyRecognised() {
+        replica.historyRecognised();
+    }
+
+    @Override
     public void historyFollows(Revision upTo) {
         replica.historyFollows(upTo);
     }
