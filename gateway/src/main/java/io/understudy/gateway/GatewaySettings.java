@@ -224,6 +224,10 @@ public record GatewaySettings(
         return with(draft -> draft.range = newRange);
     }
 
+    public GatewaySettings withLimits(ServerLimits newLimits) {
+        return with(draft -> draft.limits = newLimits);
+    }
+
     public GatewaySettings withReads(ReadSettings newReads) {
         return with(draft -> draft.reads = newReads);
     }
@@ -283,6 +287,7 @@ public record GatewaySettings(
         private RestSettings rest;
         private ListenerSecurity security;
         private KeyRange range;
+        private ServerLimits limits;
         private ReadSettings reads;
         private ReplicaSettings replica;
         private HubSettings watches;
@@ -298,6 +303,7 @@ public record GatewaySettings(
             this.rest = before.rest;
             this.security = before.security;
             this.range = before.range;
+            this.limits = before.limits;
             this.reads = before.reads;
             this.replica = before.replica;
             this.watches = before.watches;
@@ -318,7 +324,7 @@ public record GatewaySettings(
                     before.source,
                     range,
                     before.feed,
-                    before.limits,
+                    limits,
                     reads,
                     replica,
                     watches,

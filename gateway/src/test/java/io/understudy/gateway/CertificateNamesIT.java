@@ -19,6 +19,7 @@ import io.understudy.gateway.PermissionDifferences.Client;
 import io.understudy.gateway.forward.ForwardSettings;
 import io.understudy.gateway.forward.Writes;
 import io.understudy.gateway.permission.PermissionSettings;
+import io.understudy.gateway.server.Unhurried;
 import io.understudy.local.certificate.Certificates;
 import io.understudy.tls.ClientCertificates;
 import io.understudy.tls.ListenerSecurity;
@@ -86,6 +87,7 @@ final class CertificateNamesIT {
                         "test",
                         new HostPort("127.0.0.1", 0),
                         new SourceSettings.Etcd(source.settings(nobody).withLogin(Users.root()), source.files(nobody)))
+                .withLimits(Unhurried.LIMITS)
                 .withForward(ForwardSettings.DEFAULTS.with(Writes.FORWARD))
                 .withPermissions(new PermissionSettings(Duration.ofSeconds(1), true, true))
                 .withSecurity(new ListenerSecurity(

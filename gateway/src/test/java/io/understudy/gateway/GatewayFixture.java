@@ -14,6 +14,7 @@ import io.understudy.config.HostPort;
 import io.understudy.etcd.EtcdSettings;
 import io.understudy.gateway.read.ReadIndexSource;
 import io.understudy.gateway.read.ReadSource;
+import io.understudy.gateway.server.Unhurried;
 import io.understudy.local.binary.EtcdBinaries;
 import io.understudy.local.etcd.LocalEtcd;
 import io.understudy.local.process.Command;
@@ -66,9 +67,10 @@ final class GatewayFixture implements AutoCloseable {
 
     static GatewaySettings settings(LocalEtcd source) {
         return GatewaySettings.of(
-                "test",
-                new HostPort("127.0.0.1", 0),
-                EtcdSettings.of(source.clientUrls().toArray(new URI[0])).withName("source"));
+                        "test",
+                        new HostPort("127.0.0.1", 0),
+                        EtcdSettings.of(source.clientUrls().toArray(new URI[0])).withName("source"))
+                .withLimits(Unhurried.LIMITS);
     }
 
     static ManagedChannel channel(String host, int port) {

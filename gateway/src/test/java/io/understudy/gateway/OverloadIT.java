@@ -9,6 +9,7 @@ import io.etcd.jetcd.api.RequestOp;
 import io.etcd.jetcd.api.TxnRequest;
 import io.grpc.ManagedChannel;
 import io.understudy.gateway.server.LoadLimits;
+import io.understudy.gateway.server.ServerLimits;
 import io.understudy.local.junit.EtcdExtension;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -42,7 +43,8 @@ final class OverloadIT {
 
     @Test
     void whoIsAnsweredUnderThreefoldLoadDoesNotWaitForTheOthers() throws Exception {
-        try (GatewayFixture fixture = new GatewayFixture(GatewayFixture.settings(SOURCE.cluster()))) {
+        try (GatewayFixture fixture =
+                new GatewayFixture(GatewayFixture.settings(SOURCE.cluster()).withLimits(ServerLimits.DEFAULTS))) {
             fixture.awaitReady();
             fixture.awaitRevision(write());
             int port = fixture.gateway.apiPort();

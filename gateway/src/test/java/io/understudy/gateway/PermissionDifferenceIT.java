@@ -5,6 +5,7 @@ import io.understudy.config.HostPort;
 import io.understudy.etcd.EtcdSettings;
 import io.understudy.gateway.PermissionDifferences.Client;
 import io.understudy.gateway.permission.PermissionSettings;
+import io.understudy.gateway.server.Unhurried;
 import io.understudy.local.junit.EtcdExtension;
 import java.net.URI;
 import java.time.Duration;
@@ -74,6 +75,7 @@ final class PermissionDifferenceIT {
                 .withName("source")
                 .withLogin(Users.root());
         return GatewaySettings.of("test", new HostPort("127.0.0.1", 0), source)
+                .withLimits(Unhurried.LIMITS)
                 .withPermissions(new PermissionSettings(Duration.ofSeconds(1), false, false));
     }
 }

@@ -39,14 +39,6 @@ final class TestServer implements AutoCloseable {
 
     static final int LOOPS = 2;
 
-    /** An event loop that waits for a busy machine is not overloaded by the test. */
-    private static final LoadLimits UNHURRIED = new LoadLimits(
-            LoadLimits.DEFAULTS.maxCalls(),
-            LoadLimits.DEFAULTS.maxInFlight(),
-            LoadLimits.DEFAULTS.maxInFlightPerConnection(),
-            null,
-            Duration.ofMinutes(1));
-
     /** What {@code /metrics} answers: a hundred of these are more than a connection holds. */
     static final String METRICS = "# metrics\n".repeat(20_000);
 
@@ -95,7 +87,7 @@ final class TestServer implements AutoCloseable {
                 new HostPort("127.0.0.1", 0),
                 null,
                 ServerLimits.DEFAULTS,
-                new Loads(UNHURRIED, new SimpleMeterRegistry()),
+                new Loads(Unhurried.LOAD, new SimpleMeterRegistry()),
                 List.of(UnaryMethod.of(KVGrpc.getRangeMethod(), RangeRequest::parseFrom, (caller, request) -> {
                     try {
                         RangeRequests.requireValid(request);
