@@ -1,6 +1,8 @@
 package io.understudy.gateway.server;
 
 import io.grpc.Status;
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.Unpooled;
 import io.netty.handler.codec.http2.DefaultHttp2Headers;
 import io.netty.handler.codec.http2.Http2Headers;
 import io.netty.util.concurrent.ScheduledFuture;
@@ -124,8 +126,35 @@ final class GrpcCall {
         if (reply.read() != null) {
             trace.answered(reply.read());
         }
-        head(reply.fields());
-        new BodyPump(exchange, new Framed(reply.body(), (int) length), false, this::succeed, broken).run();
+        Framed message = new Framed(reply.body(), (int) length);
+        if (message.length() <= JoinedFrames.SMALL_BYTES && exchange.answerable()) {
+            answerWhole(reply.fields(), message, broken);
+        } else {
+            head(reply.fields());
+            new BodyPump(exchange, message, false, this::succeed, broken).run();
+        }
+    }
+
+    private void answerWhole(List<Field> fields, Framed message, Consumer<Throwable> broken) {
+        int length = (int) message.length();
+        ByteBuf bytes = Unpooled.EMPTY_BUFFER;
+        try {
+            bytes = exchange.allocator().directBuffer(length);
+            while (message.appendTo(bytes, length - bytes.readableBytes())) {
+                // As long as there is more.
+            }
+        } catch (Throwable e) {
+            // Errors too: without memory for it the client would wait for ever.
+            bytes.release();
+            broken.accept(e);
+            return;
+        }
+        headed = true;
+        if (over(Status.Code.OK)) {
+            exchange.answer(fields, bytes);
+        } else {
+            bytes.release();
+        }
     }
 
     /** Ends a call that was answered to its end. */

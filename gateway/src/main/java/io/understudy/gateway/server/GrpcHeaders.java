@@ -70,6 +70,11 @@ final class GrpcHeaders {
         trailers.status(HTTP_OK).set(CONTENT_TYPE, GRPC);
     }
 
+    /** Whether a header's value is to be compressed nowhere on its way: it is another one each time. */
+    static boolean isSensitive(CharSequence name) {
+        return name == Reply.STALENESS;
+    }
+
     /** What ends a call that has been answered. */
     static Http2Headers ok() {
         return WELL;

@@ -2,6 +2,7 @@ package io.understudy.gateway.server;
 
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufAllocator;
+import io.netty.channel.ChannelFuture;
 import io.netty.handler.codec.http.HttpMethod;
 import io.netty.handler.codec.http2.DefaultHttp2Headers;
 import io.netty.handler.codec.http2.EmptyHttp2Headers;
@@ -306,6 +307,36 @@ final class Http2Exchange implements Exchange, RequestHead {
     void taken(int bytes) {
         pending -= bytes;
         moved += bytes;
+    }
+
+    /** Whether {@link #answer} may be called. */
+    boolean answerable() {
+        return requestEnded && writable();
+    }
+
+    /** Writes all of the answer, which ends well, and takes the message over: {@link JoinedFrames#SMALL_BYTES} at most. */
+    void answer(List<Field> fields, ByteBuf message) {
+        answered();
+        pending += message.readableBytes();
+        handler.write(this, fields, message);
+    }
+
+    /** The frame that a whole answer begins with. */
+    void head(List<Field> fields) {
+        handler.head(stream, fields);
+    }
+
+    /** The socket has all of the answer, or will never have it. */
+    void went(ChannelFuture written) {
+        lost();
+        handler.closeStreamLocal(stream, written);
+    }
+
+    /** Nobody will take what is left of the answer. */
+    void lost() {
+        int bytes = (int) pending;
+        taken(bytes);
+        handler.taken(bytes);
     }
 
     /** Ends the stream if it has been the client's turn for too long. */

@@ -68,6 +68,9 @@ final class Http2Frames extends Http2FrameAdapter {
 
     @Override
     public void onSettingsRead(ChannelHandlerContext ctx, Http2Settings settings) {
+        if (settings.headerTableSize() != null) {
+            handler.tableChanged();
+        }
         if (settings.initialWindowSize() != null) {
             handler.windowsGrew();
         }

@@ -19,6 +19,7 @@ import io.netty.handler.codec.http2.Http2Stream;
 import io.understudy.gateway.server.LoadMetrics.Closure;
 import java.util.Iterator;
 import java.util.LinkedHashSet;
+import java.util.List;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
@@ -60,6 +61,7 @@ final class Http2Handler extends Http2ConnectionHandler {
     /** Bytes of pushed data that wait for the windows of their streams. */
     private long held;
 
+    private boolean tableChanged;
     private boolean reading;
     private boolean flushComes;
     private boolean resumptionComes;
@@ -266,6 +268,42 @@ final class Http2Handler extends Http2ConnectionHandler {
         flushSoon();
     }
 
+    /** Writes a whole answer, and takes the message over. */
+    void write(Http2Exchange exchange, List<Field> fields, ByteBuf message) {
+        int bytes = message.readableBytes();
+        unwritten += bytes;
+        pending += bytes;
+        encoder()
+                .flowController()
+                .addFlowControlled(exchange.stream(), new WholeAnswer(exchange, joined, fields, message));
+        writeMuch();
+        flushSoon();
+    }
+
+    /** Writes the frame that a whole answer begins with. */
+    void head(Http2Stream stream, List<Field> fields) {
+        if (tableChanged) {
+            // What the encoder's table has become has to be told by the first block after that.
+            tableChanged = false;
+            ChannelFuture unused = encoder()
+                    .frameWriter()
+                    .writeHeaders(
+                            context(),
+                            stream.id(),
+                            GrpcHeaders.head(fields),
+                            0,
+                            false,
+                            context().newPromise());
+        } else {
+            joined.head(stream.id(), fields);
+        }
+    }
+
+    /** The client has changed what its table of headers may hold. */
+    void tableChanged() {
+        tableChanged = true;
+    }
+
     private void writeMuch() {
         if (unwritten >= Exchange.PIECE_BYTES) {
             // To the socket's queue, so that it is known when that is full.
@@ -278,7 +316,8 @@ final class Http2Handler extends Http2ConnectionHandler {
         }
     }
 
-    private void taken(int bytes) {
+    /** As many bytes of answers wait no longer. */
+    void taken(int bytes) {
         boolean full = pending >= maxUnreadBytes;
         pending -= bytes;
         taken += bytes;

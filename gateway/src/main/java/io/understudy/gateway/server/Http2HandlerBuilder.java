@@ -38,7 +38,7 @@ final class Http2HandlerBuilder extends AbstractHttp2ConnectionHandlerBuilder<Ht
         connection.remote().flowController(new DefaultHttp2RemoteFlowController(connection, turns));
         connection(connection);
         initialSettings(limits.http2());
-        headerSensitivityDetector((name, value) -> name == Reply.STALENESS);
+        headerSensitivityDetector((name, value) -> GrpcHeaders.isSensitive(name));
         decoderEnforceMaxRstFramesPerWindow(limits.maxResets(), ServerLimits.RESET_WINDOW_SECONDS);
         encoderEnforceMaxRstFramesPerWindow(limits.maxResets(), ServerLimits.RESET_WINDOW_SECONDS);
         return super.build();

@@ -5,39 +5,74 @@ import io.netty.channel.ChannelFuture;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelOutboundHandlerAdapter;
 import io.netty.channel.ChannelPromise;
+import io.netty.handler.codec.http2.Http2Flags;
 import io.netty.handler.codec.http2.Http2FrameTypes;
+import java.util.ArrayList;
+import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Puts small DATA frames of a connection's many streams into one buffer, in their order among all that is written: a frame
- * costs a copy then, rather than two buffers, two promises and a place in the socket's queue for each.
+ * Puts small frames of a connection's many streams into one buffer, in their order among all that is written: a frame costs a
+ * copy then, rather than two buffers, two promises and a place in the socket's queue for each.
  */
 final class JoinedFrames extends ChannelOutboundHandlerAdapter {
 
     private static final int FRAME_HEADER_BYTES = 9;
 
     /** What is larger is not copied. */
-    private static final int SMALL_BYTES = 8 << 10;
+    static final int SMALL_BYTES = 8 << 10;
 
     private static final int BUFFER_BYTES = 32 << 10;
 
+    private static final short NO_FLAGS = 0;
+    private static final short END_OF_STREAM = Http2Flags.END_STREAM;
+    private static final short END_OF_HEADERS = Http2Flags.END_HEADERS;
+
     private @Nullable ChannelHandlerContext context;
     private @Nullable ByteBuf joined;
+    /** Those whose answers end in the buffer. */
+    private List<Http2Exchange> ending = new ArrayList<>();
+
+    /** Writes the frame that begins an answer. */
+    void head(int streamId, List<Field> fields) {
+        ByteBuf into = room(FRAME_HEADER_BYTES + LiteralHeaders.maxHeadBytes(fields));
+        int begin = into.writerIndex();
+        header(into, 0, Http2FrameTypes.HEADERS, END_OF_HEADERS, streamId);
+        LiteralHeaders.head(into, fields);
+        into.setMedium(begin, into.writerIndex() - begin - FRAME_HEADER_BYTES);
+    }
+
+    /** Writes the frame that ends a call well; the exchange is told when all until here was given to the socket. */
+    void end(Http2Exchange exchange) {
+        ByteBuf into = room(FRAME_HEADER_BYTES + LiteralHeaders.OK_BYTES);
+        header(
+                into,
+                LiteralHeaders.OK_BYTES,
+                Http2FrameTypes.HEADERS,
+                (short) (END_OF_HEADERS | END_OF_STREAM),
+                exchange.stream().id());
+        LiteralHeaders.ok(into);
+        ending.add(exchange);
+    }
 
     /** Writes {@code length} bytes of {@code data}, which stays the caller's, as a frame of that stream. */
     void data(int streamId, ByteBuf data, int length) {
         boolean small = length <= SMALL_BYTES;
         ByteBuf into = room(FRAME_HEADER_BYTES + (small ? length : 0));
-        into.writeMedium(length);
-        into.writeByte(Http2FrameTypes.DATA);
-        into.writeByte(0);
-        into.writeInt(streamId);
+        header(into, length, Http2FrameTypes.DATA, NO_FLAGS, streamId);
         if (small) {
             into.writeBytes(data, length);
         } else {
             drain();
             ChannelFuture unused = context().write(data.readRetainedSlice(length));
         }
+    }
+
+    private static void header(ByteBuf into, int length, byte type, short flags, int streamId) {
+        into.writeMedium(length);
+        into.writeByte(type);
+        into.writeByte(flags);
+        into.writeInt(streamId);
     }
 
     @Override
@@ -79,7 +114,12 @@ final class JoinedFrames extends ChannelOutboundHandlerAdapter {
         if (joined != null) {
             ByteBuf full = joined;
             joined = null;
-            ChannelFuture unused = context().write(full);
+            ChannelFuture written = context().write(full);
+            if (!ending.isEmpty()) {
+                List<Http2Exchange> those = ending;
+                ending = new ArrayList<>(those.size());
+                written.addListener(done -> those.forEach(each -> each.went(written)));
+            }
         }
     }
 

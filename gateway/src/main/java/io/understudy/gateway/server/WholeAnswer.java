@@ -1,0 +1,64 @@
+package io.understudy.gateway.server;
+
+import io.netty.buffer.ByteBuf;
+import io.netty.channel.ChannelHandlerContext;
+import io.netty.handler.codec.http2.Http2RemoteFlowController;
+import java.util.List;
+
+/**
+ * A small answer to a call, from its head to its trailers: frames that follow each other, once the client's windows have
+ * room for the message.
+ */
+final class WholeAnswer implements Http2RemoteFlowController.FlowControlled {
+
+    private final Http2Exchange exchange;
+    private final JoinedFrames frames;
+    private final List<Field> fields;
+    private final ByteBuf message;
+    private boolean headed;
+
+    /** Takes {@code message} over, which fits into a frame. */
+    WholeAnswer(Http2Exchange exchange, JoinedFrames frames, List<Field> fields, ByteBuf message) {
+        this.exchange = exchange;
+        this.frames = frames;
+        this.fields = fields;
+        this.message = message;
+    }
+
+    @Override
+    public int size() {
+        return message.readableBytes();
+    }
+
+    @Override
+    public void write(ChannelHandlerContext ctx, int allowedBytes) {
+        if (!headed) {
+            headed = true;
+            exchange.head(fields);
+            exchange.stream().headersSent(false);
+        }
+        int length = Math.min(allowedBytes, message.readableBytes());
+        if (length > 0) {
+            frames.data(exchange.stream().id(), message, length);
+        }
+    }
+
+    @Override
+    public void writeComplete() {
+        message.release();
+        // The second time it says that there are trailers.
+        exchange.stream().headersSent(false);
+        frames.end(exchange);
+    }
+
+    @Override
+    public boolean merge(ChannelHandlerContext ctx, Http2RemoteFlowController.FlowControlled next) {
+        return false;
+    }
+
+    @Override
+    public void error(ChannelHandlerContext ctx, Throwable cause) {
+        message.release();
+        exchange.lost();
+    }
+}

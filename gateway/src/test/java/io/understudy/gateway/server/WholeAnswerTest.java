@@ -1,0 +1,143 @@
+package io.understudy.gateway.server;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import io.understudy.gateway.api.AnswerBody;
+import io.understudy.gateway.server.RawHttp2.Frame;
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.List;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** Small answers, which are written from head to trailers at once where the client's windows let them. */
+@Timeout(120)
+final class WholeAnswerTest {
+
+    private static final Duration PATIENCE = Duration.ofSeconds(30);
+    private static final String RANGE = "/" + CalledServer.UNARY.getFullMethodName();
+    private static final int INITIAL_WINDOW_SIZE = 4;
+    private static final int HEADER_TABLE_SIZE = 1;
+
+    private final CalledServer server = new CalledServer();
+
+    @AfterEach
+    void stop() throws InterruptedException {
+        server.close();
+    }
+
+    @Test
+    void theyAreThreeFramesOfWhichTheLastEndsTheStream() throws IOException {
+        server.answer = AnswerBody.of("hello");
+        try (RawHttp2 client = new RawHttp2(server.port(), PATIENCE)) {
+            get(client, 1);
+            client.flush();
+            Frame head = client.next(RawHttp2.HEADERS);
+            Frame message = client.next();
+            Frame end = client.next();
+
+            assertThat(head.flags()).isEqualTo(RawHttp2.END_HEADERS);
+            assertThat(text(head)).contains("application/grpc").contains("told").contains("beside");
+            assertThat(message.type()).isEqualTo(RawHttp2.DATA);
+            assertThat(message.flags()).isZero();
+            assertThat(message.payload()).isEqualTo(RawHttp2.message("hello".getBytes(StandardCharsets.UTF_8)));
+            assertThat(end.type()).isEqualTo(RawHttp2.HEADERS);
+            assertThat(end.flags()).isEqualTo(RawHttp2.END_HEADERS | RawHttp2.END_STREAM);
+            assertThat(text(end)).contains("grpc-status");
+        }
+    }
+
+    @Test
+    void theyAreSentInPartsAsTheWindowOfTheStreamGrows() throws IOException {
+        byte[] body = new byte[100];
+        body[99] = 7;
+        server.answer = AnswerBody.of(body);
+        try (RawHttp2 client = new RawHttp2(server.port(), PATIENCE)) {
+            setting(client, INITIAL_WINDOW_SIZE, 1);
+            get(client, 1);
+            client.flush();
+            assertThat(client.next(RawHttp2.HEADERS).stream()).isEqualTo(1);
+            ByteArrayOutputStream received = new ByteArrayOutputStream();
+            received.writeBytes(client.next().payload());
+            assertThat(received.size()).isEqualTo(1);
+            while (received.size() < 105) {
+                client.frame(RawHttp2.WINDOW_UPDATE, 0, 1, RawHttp2.bytes(13));
+                client.flush();
+                Frame part = client.next(RawHttp2.DATA);
+                assertThat(part.payload()).hasSizeLessThanOrEqualTo(13);
+                received.writeBytes(part.payload());
+            }
+            assertThat(received.toByteArray()).isEqualTo(RawHttp2.message(body));
+            assertThat(client.next().flags()).isEqualTo(RawHttp2.END_HEADERS | RawHttp2.END_STREAM);
+        }
+    }
+
+    @Test
+    void oneThatTheClientTakesNothingOfHoldsUpNoOther() throws IOException {
+        server.answer = AnswerBody.of("hello");
+        try (RawHttp2 client = new RawHttp2(server.port(), PATIENCE)) {
+            setting(client, INITIAL_WINDOW_SIZE, 0);
+            get(client, 1);
+            get(client, 3);
+            client.frame(RawHttp2.WINDOW_UPDATE, 0, 3, RawHttp2.bytes(1_000));
+            client.flush();
+            assertThat(client.next(RawHttp2.DATA).stream()).isEqualTo(3);
+            // What is cancelled meanwhile is forgotten.
+            client.frame(RawHttp2.RST_STREAM, 0, 1, RawHttp2.bytes(8));
+            client.frame(RawHttp2.WINDOW_UPDATE, 0, 0, RawHttp2.bytes(1_000));
+            setting(client, INITIAL_WINDOW_SIZE, 1_000);
+            get(client, 5);
+            client.flush();
+            assertThat(client.next(RawHttp2.DATA).stream()).isEqualTo(5);
+        }
+        await().atMost(PATIENCE).untilAsserted(() -> assertThat(
+                        server.meters.get("understudy.gateway.calls").gauge().value())
+                .isZero());
+    }
+
+    /** RFC 7541, 4.2: the first block after the table was made smaller says so. */
+    @Test
+    void theyTellOfATableThatTheClientHasMadeSmaller() throws IOException {
+        server.answer = AnswerBody.of("hello");
+        try (RawHttp2 client = new RawHttp2(server.port(), PATIENCE)) {
+            // The client has no table from the beginning.
+            assertThat(begin(client, 1)).isEqualTo((byte) 0x20);
+            assertThat(begin(client, 3)).isEqualTo((byte) 0x88);
+            setting(client, HEADER_TABLE_SIZE, 100);
+            assertThat(begin(client, 5)).isEqualTo((byte) (0x20 | 31));
+            setting(client, HEADER_TABLE_SIZE, 0);
+            assertThat(begin(client, 7)).isEqualTo((byte) 0x20);
+        }
+    }
+
+    /** The first byte of the answer's head. */
+    private static byte begin(RawHttp2 client, int stream) throws IOException {
+        get(client, stream);
+        client.flush();
+        byte first = client.next(RawHttp2.HEADERS).payload()[0];
+        // And its end.
+        Frame unused = client.next(RawHttp2.HEADERS);
+        return first;
+    }
+
+    private static void setting(RawHttp2 client, int name, int value) throws IOException {
+        ByteArrayOutputStream setting = new ByteArrayOutputStream();
+        setting.write(0);
+        setting.write(name);
+        setting.writeBytes(RawHttp2.bytes(value));
+        client.frame(RawHttp2.SETTINGS, 0, 0, setting.toByteArray());
+    }
+
+    private static void get(RawHttp2 client, int stream) throws IOException {
+        client.call(stream, RANGE, false, List.of());
+        client.frame(RawHttp2.DATA, RawHttp2.END_STREAM, stream, RawHttp2.message(new byte[0]));
+    }
+
+    private static String text(Frame headers) {
+        return new String(headers.payload(), StandardCharsets.ISO_8859_1);
+    }
+}
