@@ -150,10 +150,15 @@ final class GrpcCall {
             return;
         }
         headed = true;
-        if (over(Status.Code.OK)) {
-            exchange.answer(fields, bytes);
-        } else {
-            bytes.release();
+        boolean first = false;
+        try {
+            first = over(Status.Code.OK);
+        } finally {
+            if (first) {
+                exchange.answer(fields, bytes);
+            } else {
+                bytes.release();
+            }
         }
     }
 

@@ -14,9 +14,13 @@ import io.understudy.gateway.api.ApiException;
 import java.time.Duration;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /** A stream of HTTP/2. What comes for one that is closed is dropped. */
 final class Http2Exchange implements Exchange, RequestHead {
+
+    private static final Logger LOG = LoggerFactory.getLogger(Http2Exchange.class);
 
     private final Http2Handler handler;
     private final Http2Stream stream;
@@ -201,6 +205,10 @@ final class Http2Exchange implements Exchange, RequestHead {
      * client's window for the stream has any room.
      */
     boolean pushable(int bytes) {
+        if (outflow != null && outflow.handedBytes() >= bytes) {
+            // It may only have been written since the last flush, and a client that reads needs wait for none.
+            handler.writePending();
+        }
         return !closed
                 && !answered
                 && handler.pushable(freeBytes())
@@ -321,9 +329,14 @@ final class Http2Exchange implements Exchange, RequestHead {
         handler.write(this, fields, message);
     }
 
-    /** The frame that a whole answer begins with. */
+    /** Writes the frame that a whole answer begins with. */
     void head(List<Field> fields) {
         handler.head(stream, fields);
+    }
+
+    /** Writes the frame that a whole answer ends with. */
+    void end() {
+        handler.end(this);
     }
 
     /** The socket has all of the answer, or will never have it. */
@@ -332,8 +345,22 @@ final class Http2Exchange implements Exchange, RequestHead {
         handler.closeStreamLocal(stream, written);
     }
 
+    /** The whole answer can't be written to its end. */
+    void failed(Throwable why) {
+        lost();
+        broken(why);
+    }
+
+    /** What the client is told has a hole from here on: it has to ask again. */
+    void broken(Throwable why) {
+        if (!closed) {
+            LOG.error("an answer could not be written target={}", target(), why);
+            handler.reset(stream, Http2Error.INTERNAL_ERROR);
+        }
+    }
+
     /** Nobody will take what is left of the answer. */
-    void lost() {
+    private void lost() {
         int bytes = (int) pending;
         taken(bytes);
         handler.taken(bytes);

@@ -5,6 +5,7 @@ import io.netty.buffer.ByteBufAllocator;
 import io.netty.channel.ChannelFuture;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelPromise;
+import io.netty.handler.codec.http2.Http2CodecUtil;
 import io.netty.handler.codec.http2.Http2Connection;
 import io.netty.handler.codec.http2.Http2ConnectionAdapter;
 import io.netty.handler.codec.http2.Http2ConnectionDecoder;
@@ -13,6 +14,7 @@ import io.netty.handler.codec.http2.Http2ConnectionHandler;
 import io.netty.handler.codec.http2.Http2Error;
 import io.netty.handler.codec.http2.Http2Exception;
 import io.netty.handler.codec.http2.Http2Headers;
+import io.netty.handler.codec.http2.Http2HeadersEncoder;
 import io.netty.handler.codec.http2.Http2RemoteFlowController;
 import io.netty.handler.codec.http2.Http2Settings;
 import io.netty.handler.codec.http2.Http2Stream;
@@ -62,6 +64,9 @@ final class Http2Handler extends Http2ConnectionHandler {
     private long held;
 
     private boolean tableChanged;
+    /** Of the encoder's table of headers, as the client was told. */
+    private long tableSize = Http2CodecUtil.DEFAULT_HEADER_TABLE_SIZE;
+
     private boolean reading;
     private boolean flushComes;
     private boolean resumptionComes;
@@ -282,21 +287,45 @@ final class Http2Handler extends Http2ConnectionHandler {
 
     /** Writes the frame that a whole answer begins with. */
     void head(Http2Stream stream, List<Field> fields) {
-        if (tableChanged) {
-            // What the encoder's table has become has to be told by the first block after that.
-            tableChanged = false;
-            ChannelFuture unused = encoder()
-                    .frameWriter()
-                    .writeHeaders(
-                            context(),
-                            stream.id(),
-                            GrpcHeaders.head(fields),
-                            0,
-                            false,
-                            context().newPromise());
+        if (tableIsUntold()) {
+            tellTable(stream, GrpcHeaders.head(fields), false, context().newPromise());
         } else {
             joined.head(stream.id(), fields);
         }
+        stream.headersSent(false);
+    }
+
+    /** Writes the frame that a whole answer ends with. */
+    void end(Http2Exchange exchange) {
+        // The second time it says that there are trailers.
+        exchange.stream().headersSent(false);
+        if (tableIsUntold()) {
+            ChannelPromise written = context().newPromise();
+            written.addListener(done -> exchange.went(written));
+            tellTable(exchange.stream(), GrpcHeaders.ok(), true, written);
+        } else {
+            joined.end(exchange);
+        }
+    }
+
+    /** Whether the first block of headers from now on has to tell what has become of the encoder's table (RFC 7541, 4.2). */
+    private boolean tableIsUntold() {
+        return tableChanged || tableSize != headersConfiguration().maxHeaderTableSize();
+    }
+
+    private void tellTable(Http2Stream stream, Http2Headers headers, boolean end, ChannelPromise promise) {
+        ChannelFuture written = encoder().frameWriter().writeHeaders(context(), stream.id(), headers, 0, end, promise);
+        Throwable failure = written.cause();
+        if (failure != null) {
+            onError(context(), true, failure);
+            throw new IllegalStateException("headers could not be written", failure);
+        }
+        tableChanged = false;
+        tableSize = headersConfiguration().maxHeaderTableSize();
+    }
+
+    private Http2HeadersEncoder.Configuration headersConfiguration() {
+        return encoder().configuration().headersConfiguration();
     }
 
     /** The client has changed what its table of headers may hold. */
@@ -306,13 +335,18 @@ final class Http2Handler extends Http2ConnectionHandler {
 
     private void writeMuch() {
         if (unwritten >= Exchange.PIECE_BYTES) {
-            // To the socket's queue, so that it is known when that is full.
-            unwritten = 0;
-            try {
-                encoder().flowController().writePendingBytes();
-            } catch (Http2Exception e) {
-                onError(context(), true, e);
-            }
+            // So that it is known when the socket's queue is full.
+            writePending();
+        }
+    }
+
+    /** Gives the socket's queue what it has room for. */
+    void writePending() {
+        unwritten = 0;
+        try {
+            encoder().flowController().writePendingBytes();
+        } catch (Http2Exception e) {
+            onError(context(), true, e);
         }
     }
 

@@ -10,6 +10,8 @@ import io.netty.handler.codec.http2.Http2FrameTypes;
 import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Puts small frames of a connection's many streams into one buffer, in their order among all that is written: a frame costs a
@@ -17,12 +19,15 @@ import org.jspecify.annotations.Nullable;
  */
 final class JoinedFrames extends ChannelOutboundHandlerAdapter {
 
+    private static final Logger LOG = LoggerFactory.getLogger(JoinedFrames.class);
+
     private static final int FRAME_HEADER_BYTES = 9;
 
     /** What is larger is not copied. */
     static final int SMALL_BYTES = 8 << 10;
 
-    private static final int BUFFER_BYTES = 32 << 10;
+    private static final int MIN_BUFFER_BYTES = 1 << 10;
+    private static final int MAX_BUFFER_BYTES = 32 << 10;
 
     private static final short NO_FLAGS = 0;
     private static final short END_OF_STREAM = Http2Flags.END_STREAM;
@@ -30,6 +35,8 @@ final class JoinedFrames extends ChannelOutboundHandlerAdapter {
 
     private @Nullable ChannelHandlerContext context;
     private @Nullable ByteBuf joined;
+    /** What the last one held: clients that don't read must not be able to have large ones kept for little. */
+    private int usualBytes = MIN_BUFFER_BYTES;
     /** Those whose answers end in the buffer. */
     private List<Http2Exchange> ending = new ArrayList<>();
 
@@ -86,6 +93,7 @@ final class JoinedFrames extends ChannelOutboundHandlerAdapter {
             joined.release();
             joined = null;
         }
+        ending.clear();
     }
 
     @Override
@@ -102,10 +110,12 @@ final class JoinedFrames extends ChannelOutboundHandlerAdapter {
 
     private ByteBuf room(int bytes) {
         if (joined != null && joined.writableBytes() < bytes) {
+            int full = joined.capacity();
             drain();
+            usualBytes = Math.min(2 * full, MAX_BUFFER_BYTES);
         }
         if (joined == null) {
-            joined = context().alloc().directBuffer(BUFFER_BYTES);
+            joined = context().alloc().directBuffer(Math.max(bytes, usualBytes));
         }
         return joined;
     }
@@ -114,12 +124,22 @@ final class JoinedFrames extends ChannelOutboundHandlerAdapter {
         if (joined != null) {
             ByteBuf full = joined;
             joined = null;
+            usualBytes = Math.max(MIN_BUFFER_BYTES, Math.min(full.readableBytes(), MAX_BUFFER_BYTES));
             ChannelFuture written = context().write(full);
             if (!ending.isEmpty()) {
                 List<Http2Exchange> those = ending;
                 ending = new ArrayList<>(those.size());
-                written.addListener(done -> those.forEach(each -> each.went(written)));
+                written.addListener(done -> those.forEach(each -> went(each, written)));
             }
+        }
+    }
+
+    /** Whatever goes wrong with one, the others are told. */
+    private static void went(Http2Exchange exchange, ChannelFuture written) {
+        try {
+            exchange.went(written);
+        } catch (RuntimeException | Error e) {
+            LOG.error("the end of an answer has failed", e);
         }
     }
 

@@ -75,5 +75,6 @@ final class PushedData implements Http2RemoteFlowController.FlowControlled {
         parts.clear();
         exchange.pushed(size);
         size = 0;
+        exchange.broken(cause);
     }
 }

@@ -35,20 +35,20 @@ final class WholeAnswer implements Http2RemoteFlowController.FlowControlled {
         if (!headed) {
             headed = true;
             exchange.head(fields);
-            exchange.stream().headersSent(false);
         }
         int length = Math.min(allowedBytes, message.readableBytes());
         if (length > 0) {
             frames.data(exchange.stream().id(), message, length);
+        }
+        if (!message.isReadable()) {
+            // Here, since what fails later fails unnoticed.
+            exchange.end();
         }
     }
 
     @Override
     public void writeComplete() {
         message.release();
-        // The second time it says that there are trailers.
-        exchange.stream().headersSent(false);
-        frames.end(exchange);
     }
 
     @Override
@@ -59,6 +59,6 @@ final class WholeAnswer implements Http2RemoteFlowController.FlowControlled {
     @Override
     public void error(ChannelHandlerContext ctx, Throwable cause) {
         message.release();
-        exchange.lost();
+        exchange.failed(cause);
     }
 }

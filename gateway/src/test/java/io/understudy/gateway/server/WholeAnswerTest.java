@@ -114,6 +114,41 @@ final class WholeAnswerTest {
         }
     }
 
+    @Test
+    void theyTellSoInTheirTrailersIfItHappensMidway() throws IOException {
+        server.answer = AnswerBody.of(new byte[100]);
+        try (RawHttp2 client = new RawHttp2(server.port(), PATIENCE)) {
+            setting(client, HEADER_TABLE_SIZE, 200);
+            setting(client, INITIAL_WINDOW_SIZE, 1);
+            get(client, 1);
+            client.flush();
+            assertThat(client.next(RawHttp2.DATA).stream()).isEqualTo(1);
+            setting(client, HEADER_TABLE_SIZE, 100);
+            client.frame(RawHttp2.WINDOW_UPDATE, 0, 1, RawHttp2.bytes(1_000));
+            client.flush();
+            Frame trailers = client.next(RawHttp2.HEADERS);
+            assertThat(trailers.flags()).isEqualTo(RawHttp2.END_HEADERS | RawHttp2.END_STREAM);
+            assertThat(trailers.payload()[0]).isEqualTo((byte) (0x20 | 31));
+        }
+    }
+
+    /** Netty lets what waits for a window go before it tells of the settings. */
+    @Test
+    void theyTellSoIfTheSameSettingsLetThemGo() throws IOException {
+        server.answer = AnswerBody.of(new byte[100]);
+        try (RawHttp2 client = new RawHttp2(server.port(), PATIENCE)) {
+            assertThat(begin(client, 1)).isEqualTo((byte) 0x20);
+            setting(client, INITIAL_WINDOW_SIZE, 100);
+            get(client, 3);
+            ByteArrayOutputStream both = new ByteArrayOutputStream();
+            both.writeBytes(new byte[] {0, HEADER_TABLE_SIZE, 0, 0, 0, 100});
+            both.writeBytes(new byte[] {0, INITIAL_WINDOW_SIZE, 0, 0, 100, 100});
+            client.frame(RawHttp2.SETTINGS, 0, 0, both.toByteArray());
+            client.flush();
+            assertThat(client.next(RawHttp2.HEADERS).payload()[0]).isEqualTo((byte) (0x20 | 31));
+        }
+    }
+
     /** The first byte of the answer's head. */
     private static byte begin(RawHttp2 client, int stream) throws IOException {
         get(client, stream);
