@@ -18,6 +18,9 @@ public final class EventBatch {
     /** What others are told who were told of the beginning, by where that ends. */
     private final Map<Integer, EventBatch> ends = new HashMap<>(0);
 
+    /** Of each event; read from the entries when first asked for. */
+    private long @Nullable [] revisions;
+
     private @Nullable EncodedEvents encoded;
 
     /**
@@ -41,14 +44,31 @@ public final class EventBatch {
 
     /** What of it comes after that revision; null if nothing does. */
     @Nullable EventBatch after(long told) {
-        int first = 0;
-        while (first < events.size() && events.get(first).entry().modRevision() <= told) {
-            first++;
-        }
+        int first = firstAfter(told);
         if (first == 0 || first == events.size()) {
             return first == 0 ? this : null;
         }
         return ends.computeIfAbsent(first, from -> new EventBatch(revision, events.subList(from, events.size())));
+    }
+
+    /** Asked for each watcher that was told of a part. */
+    private int firstAfter(long told) {
+        if (revisions == null) {
+            revisions = events.stream()
+                    .mapToLong(event -> event.entry().modRevision())
+                    .toArray();
+        }
+        int low = 0;
+        int high = revisions.length;
+        while (low < high) {
+            int middle = (low + high) >>> 1;
+            if (revisions[middle] <= told) {
+                low = middle + 1;
+            } else {
+                high = middle;
+            }
+        }
+        return low;
     }
 
     /** The events as fields of a {@code WatchResponse}; shared, never to be changed. */

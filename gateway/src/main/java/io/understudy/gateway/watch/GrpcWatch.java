@@ -39,6 +39,9 @@ public final class GrpcWatch extends ServerCall.Listener<byte[]> implements Watc
     /** Whether what is collected is one message that belongs to all streams. */
     private boolean collectedShared;
 
+    /** What was collected the last time: room for as much is made at once. */
+    private int usualBytes;
+
     private boolean wantsNext;
     private boolean over;
 
@@ -158,6 +161,7 @@ public final class GrpcWatch extends ServerCall.Listener<byte[]> implements Watc
         if (collected != null) {
             ByteBuf full = collected;
             collected = null;
+            usualBytes = collectedShared ? 0 : Math.min(full.readableBytes(), LARGE_BYTES);
             collectedShared = false;
             call.push(full);
         }
@@ -189,9 +193,9 @@ public final class GrpcWatch extends ServerCall.Listener<byte[]> implements Watc
         int bytes = MessageCall.PREFIX_BYTES + room;
         ByteBuf out = collected;
         if (out == null) {
-            out = call.allocator().directBuffer(bytes);
+            out = call.allocator().directBuffer(Math.max(bytes, usualBytes));
         } else if (collectedShared) {
-            ByteBuf own = call.allocator().directBuffer(out.readableBytes() + bytes);
+            ByteBuf own = call.allocator().directBuffer(Math.max(out.readableBytes() + bytes, usualBytes));
             own.writeBytes(out);
             out.release();
             out = own;
