@@ -160,10 +160,23 @@ public final class GrpcWatch extends ServerCall.Listener<byte[]> implements Watc
     public void flush() {
         if (collected != null) {
             ByteBuf full = collected;
+            boolean shared = collectedShared;
             collected = null;
-            usualBytes = collectedShared ? 0 : Math.min(full.readableBytes(), LARGE_BYTES);
             collectedShared = false;
-            call.push(full);
+            usualBytes = shared ? 0 : Math.min(full.readableBytes(), LARGE_BYTES);
+            call.push(shared ? full : fitting(full));
+        }
+    }
+
+    /** A client that doesn't read may have it kept for long. */
+    private ByteBuf fitting(ByteBuf full) {
+        if (full.readableBytes() >= full.capacity() / 2) {
+            return full;
+        }
+        try {
+            return call.allocator().directBuffer(full.readableBytes()).writeBytes(full);
+        } finally {
+            full.release();
         }
     }
 
