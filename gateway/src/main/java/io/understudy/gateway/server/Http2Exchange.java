@@ -353,7 +353,9 @@ final class Http2Exchange implements Exchange, RequestHead {
 
     /** What the client is told has a hole from here on: it has to ask again. */
     void broken(Throwable why) {
-        if (!closed) {
+        // What waits is dropped so as well when a stream ends, just before that is told here.
+        if (stream.state() != Http2Stream.State.CLOSED) {
+            answered();
             LOG.error("an answer could not be written target={}", target(), why);
             handler.reset(stream, Http2Error.INTERNAL_ERROR);
         }

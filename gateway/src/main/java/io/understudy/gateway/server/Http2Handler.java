@@ -288,7 +288,7 @@ final class Http2Handler extends Http2ConnectionHandler {
     /** Writes the frame that a whole answer begins with. */
     void head(Http2Stream stream, List<Field> fields) {
         if (tableIsUntold()) {
-            tellTable(stream, GrpcHeaders.head(fields), false, context().newPromise());
+            ChannelFuture unused = tellTable(stream, GrpcHeaders.head(fields), false);
         } else {
             joined.head(stream.id(), fields);
         }
@@ -300,9 +300,8 @@ final class Http2Handler extends Http2ConnectionHandler {
         // The second time it says that there are trailers.
         exchange.stream().headersSent(false);
         if (tableIsUntold()) {
-            ChannelPromise written = context().newPromise();
+            ChannelFuture written = tellTable(exchange.stream(), GrpcHeaders.ok(), true);
             written.addListener(done -> exchange.went(written));
-            tellTable(exchange.stream(), GrpcHeaders.ok(), true, written);
         } else {
             joined.end(exchange);
         }
@@ -313,8 +312,18 @@ final class Http2Handler extends Http2ConnectionHandler {
         return tableChanged || tableSize != headersConfiguration().maxHeaderTableSize();
     }
 
-    private void tellTable(Http2Stream stream, Http2Headers headers, boolean end, ChannelPromise promise) {
-        ChannelFuture written = encoder().frameWriter().writeHeaders(context(), stream.id(), headers, 0, end, promise);
+    /** What of a block can't be written leaves nobody knowing what the client's table holds: that ends the connection. */
+    private ChannelFuture tellTable(Http2Stream stream, Http2Headers headers, boolean end) {
+        ChannelFuture written;
+        try {
+            written = encoder()
+                    .frameWriter()
+                    .writeHeaders(
+                            context(), stream.id(), headers, 0, end, context().newPromise());
+        } catch (RuntimeException | Error e) {
+            onError(context(), true, e);
+            throw e;
+        }
         Throwable failure = written.cause();
         if (failure != null) {
             onError(context(), true, failure);
@@ -322,6 +331,7 @@ final class Http2Handler extends Http2ConnectionHandler {
         }
         tableChanged = false;
         tableSize = headersConfiguration().maxHeaderTableSize();
+        return written;
     }
 
     private Http2HeadersEncoder.Configuration headersConfiguration() {

@@ -35,7 +35,8 @@ final class JoinedFrames extends ChannelOutboundHandlerAdapter {
 
     private @Nullable ChannelHandlerContext context;
     private @Nullable ByteBuf joined;
-    /** What the last one held: clients that don't read must not be able to have large ones kept for little. */
+    private int sinceFlush;
+    /** What was joined until the last flush: clients that don't read must not be able to have large ones kept for little. */
     private int usualBytes = MIN_BUFFER_BYTES;
     /** Those whose answers end in the buffer. */
     private List<Http2Exchange> ending = new ArrayList<>();
@@ -105,17 +106,18 @@ final class JoinedFrames extends ChannelOutboundHandlerAdapter {
     @Override
     public void flush(ChannelHandlerContext ctx) {
         drain();
+        usualBytes = Math.max(MIN_BUFFER_BYTES, sinceFlush);
+        sinceFlush = 0;
         ctx.flush();
     }
 
     private ByteBuf room(int bytes) {
         if (joined != null && joined.writableBytes() < bytes) {
-            int full = joined.capacity();
             drain();
-            usualBytes = Math.min(2 * full, MAX_BUFFER_BYTES);
         }
         if (joined == null) {
-            joined = context().alloc().directBuffer(Math.max(bytes, usualBytes));
+            int usual = Math.min(Math.max(usualBytes, sinceFlush), MAX_BUFFER_BYTES);
+            joined = context().alloc().directBuffer(Math.max(bytes, usual));
         }
         return joined;
     }
@@ -124,7 +126,7 @@ final class JoinedFrames extends ChannelOutboundHandlerAdapter {
         if (joined != null) {
             ByteBuf full = joined;
             joined = null;
-            usualBytes = Math.max(MIN_BUFFER_BYTES, Math.min(full.readableBytes(), MAX_BUFFER_BYTES));
+            sinceFlush += full.readableBytes();
             ChannelFuture written = context().write(full);
             if (!ending.isEmpty()) {
                 List<Http2Exchange> those = ending;

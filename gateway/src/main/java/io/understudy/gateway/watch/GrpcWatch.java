@@ -173,11 +173,16 @@ public final class GrpcWatch extends ServerCall.Listener<byte[]> implements Watc
         if (full.readableBytes() >= full.capacity() / 2) {
             return full;
         }
+        ByteBuf own;
         try {
-            return call.allocator().directBuffer(full.readableBytes()).writeBytes(full);
-        } finally {
-            full.release();
+            own = call.allocator().directBuffer(full.readableBytes());
+        } catch (OutOfMemoryError e) {
+            // Better too large than not told.
+            return full;
         }
+        own.writeBytes(full);
+        full.release();
+        return own;
     }
 
     @Override

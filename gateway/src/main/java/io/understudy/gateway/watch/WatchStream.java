@@ -148,7 +148,7 @@ public final class WatchStream {
         if (!over) {
             try {
                 output.flush();
-            } catch (RuntimeException e) {
+            } catch (RuntimeException | Error e) {
                 fail(e);
             }
         }
