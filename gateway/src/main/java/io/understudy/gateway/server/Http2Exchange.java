@@ -329,16 +329,6 @@ final class Http2Exchange implements Exchange, RequestHead {
         handler.write(this, fields, message);
     }
 
-    /** Writes the frame that a whole answer begins with. */
-    void head(List<Field> fields) {
-        handler.head(stream, fields);
-    }
-
-    /** Writes the frame that a whole answer ends with. */
-    void end() {
-        handler.end(this);
-    }
-
     /** The socket has all of the answer, or will never have it. */
     void went(ChannelFuture written) {
         lost();

@@ -5,7 +5,6 @@ import io.netty.buffer.ByteBufAllocator;
 import io.netty.channel.ChannelFuture;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelPromise;
-import io.netty.handler.codec.http2.Http2CodecUtil;
 import io.netty.handler.codec.http2.Http2Connection;
 import io.netty.handler.codec.http2.Http2ConnectionAdapter;
 import io.netty.handler.codec.http2.Http2ConnectionDecoder;
@@ -14,7 +13,6 @@ import io.netty.handler.codec.http2.Http2ConnectionHandler;
 import io.netty.handler.codec.http2.Http2Error;
 import io.netty.handler.codec.http2.Http2Exception;
 import io.netty.handler.codec.http2.Http2Headers;
-import io.netty.handler.codec.http2.Http2HeadersEncoder;
 import io.netty.handler.codec.http2.Http2RemoteFlowController;
 import io.netty.handler.codec.http2.Http2Settings;
 import io.netty.handler.codec.http2.Http2Stream;
@@ -46,6 +44,7 @@ final class Http2Handler extends Http2ConnectionHandler {
 
     private final ClientConnection client;
     private final JoinedFrames joined = new JoinedFrames();
+    private final AnswerFrames answers = new AnswerFrames(this, joined);
     private @Nullable ChannelHandlerContext context;
     private final int maxUnreadBytes;
     private final ReceivedFrames received;
@@ -62,10 +61,6 @@ final class Http2Handler extends Http2ConnectionHandler {
 
     /** Bytes of pushed data that wait for the windows of their streams. */
     private long held;
-
-    private boolean tableChanged;
-    /** Of the encoder's table of headers, as the client was told. */
-    private long tableSize = Http2CodecUtil.DEFAULT_HEADER_TABLE_SIZE;
 
     private boolean reading;
     private boolean flushComes;
@@ -280,67 +275,14 @@ final class Http2Handler extends Http2ConnectionHandler {
         pending += bytes;
         encoder()
                 .flowController()
-                .addFlowControlled(exchange.stream(), new WholeAnswer(exchange, joined, fields, message));
+                .addFlowControlled(exchange.stream(), new WholeAnswer(exchange, answers, joined, fields, message));
         writeMuch();
         flushSoon();
     }
 
-    /** Writes the frame that a whole answer begins with. */
-    void head(Http2Stream stream, List<Field> fields) {
-        if (tableIsUntold()) {
-            ChannelFuture unused = tellTable(stream, GrpcHeaders.head(fields), false);
-        } else {
-            joined.head(stream.id(), fields);
-        }
-        stream.headersSent(false);
-    }
-
-    /** Writes the frame that a whole answer ends with. */
-    void end(Http2Exchange exchange) {
-        // The second time it says that there are trailers.
-        exchange.stream().headersSent(false);
-        if (tableIsUntold()) {
-            ChannelFuture written = tellTable(exchange.stream(), GrpcHeaders.ok(), true);
-            written.addListener(done -> exchange.went(written));
-        } else {
-            joined.end(exchange);
-        }
-    }
-
-    /** Whether the first block of headers from now on has to tell what has become of the encoder's table (RFC 7541, 4.2). */
-    private boolean tableIsUntold() {
-        return tableChanged || tableSize != headersConfiguration().maxHeaderTableSize();
-    }
-
-    /** What of a block can't be written leaves nobody knowing what the client's table holds: that ends the connection. */
-    private ChannelFuture tellTable(Http2Stream stream, Http2Headers headers, boolean end) {
-        ChannelFuture written;
-        try {
-            written = encoder()
-                    .frameWriter()
-                    .writeHeaders(
-                            context(), stream.id(), headers, 0, end, context().newPromise());
-        } catch (RuntimeException | Error e) {
-            onError(context(), true, e);
-            throw e;
-        }
-        Throwable failure = written.cause();
-        if (failure != null) {
-            onError(context(), true, failure);
-            throw new IllegalStateException("headers could not be written", failure);
-        }
-        tableChanged = false;
-        tableSize = headersConfiguration().maxHeaderTableSize();
-        return written;
-    }
-
-    private Http2HeadersEncoder.Configuration headersConfiguration() {
-        return encoder().configuration().headersConfiguration();
-    }
-
     /** The client has changed what its table of headers may hold. */
     void tableChanged() {
-        tableChanged = true;
+        answers.tableChanged();
     }
 
     private void writeMuch() {

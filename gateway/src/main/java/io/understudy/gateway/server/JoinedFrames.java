@@ -35,8 +35,9 @@ final class JoinedFrames extends ChannelOutboundHandlerAdapter {
 
     private @Nullable ChannelHandlerContext context;
     private @Nullable ByteBuf joined;
+    /** Bytes that went from here since the last flush. */
     private int sinceFlush;
-    /** What was joined until the last flush: clients that don't read must not be able to have large ones kept for little. */
+    /** As many as went before the last flush: clients that don't read must not be able to have large ones kept for little. */
     private int usualBytes = MIN_BUFFER_BYTES;
     /** Those whose answers end in the buffer. */
     private List<Http2Exchange> ending = new ArrayList<>();

@@ -12,14 +12,17 @@ import java.util.List;
 final class WholeAnswer implements Http2RemoteFlowController.FlowControlled {
 
     private final Http2Exchange exchange;
+    private final AnswerFrames answers;
     private final JoinedFrames frames;
     private final List<Field> fields;
     private final ByteBuf message;
     private boolean headed;
 
     /** Takes {@code message} over, which fits into a frame. */
-    WholeAnswer(Http2Exchange exchange, JoinedFrames frames, List<Field> fields, ByteBuf message) {
+    WholeAnswer(
+            Http2Exchange exchange, AnswerFrames answers, JoinedFrames frames, List<Field> fields, ByteBuf message) {
         this.exchange = exchange;
+        this.answers = answers;
         this.frames = frames;
         this.fields = fields;
         this.message = message;
@@ -34,7 +37,7 @@ final class WholeAnswer implements Http2RemoteFlowController.FlowControlled {
     public void write(ChannelHandlerContext ctx, int allowedBytes) {
         if (!headed) {
             headed = true;
-            exchange.head(fields);
+            answers.head(ctx, exchange.stream(), fields);
         }
         int length = Math.min(allowedBytes, message.readableBytes());
         if (length > 0) {
@@ -42,7 +45,7 @@ final class WholeAnswer implements Http2RemoteFlowController.FlowControlled {
         }
         if (!message.isReadable()) {
             // Here, since what fails later fails unnoticed.
-            exchange.end();
+            answers.end(ctx, exchange);
         }
     }
 

@@ -3,6 +3,9 @@ package io.understudy.gateway.server;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import ch.qos.logback.classic.Logger;
+import ch.qos.logback.classic.spi.ILoggingEvent;
+import ch.qos.logback.core.read.ListAppender;
 import io.understudy.gateway.api.AnswerBody;
 import io.understudy.gateway.server.RawHttp2.Frame;
 import java.io.ByteArrayOutputStream;
@@ -13,6 +16,7 @@ import java.util.List;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.slf4j.LoggerFactory;
 
 /** Small answers, which are written from head to trailers at once where the client's windows let them. */
 @Timeout(120)
@@ -97,6 +101,32 @@ final class WholeAnswerTest {
         await().atMost(PATIENCE).untilAsserted(() -> assertThat(
                         server.meters.get("understudy.gateway.calls").gauge().value())
                 .isZero());
+    }
+
+    @Test
+    void aCancelIsNoFailureOfAnAnswerThatWaits() throws IOException {
+        server.answer = AnswerBody.of("hello");
+        Logger logger = (Logger) LoggerFactory.getLogger(Http2Exchange.class);
+        ListAppender<ILoggingEvent> logged = new ListAppender<>();
+        logged.start();
+        logger.addAppender(logged);
+        try {
+            try (RawHttp2 client = new RawHttp2(server.port(), PATIENCE)) {
+                setting(client, INITIAL_WINDOW_SIZE, 1);
+                get(client, 1);
+                get(client, 3);
+                client.flush();
+                assertThat(client.next(RawHttp2.DATA).stream()).isEqualTo(1);
+                assertThat(client.next(RawHttp2.DATA).stream()).isEqualTo(3);
+                client.frame(RawHttp2.RST_STREAM, 0, 1, RawHttp2.bytes(8));
+                client.frame(RawHttp2.PING, 0, 0, new byte[8]);
+                client.flush();
+                assertThat(client.next(RawHttp2.PING)).isNotNull();
+            }
+        } finally {
+            logger.detachAppender(logged);
+        }
+        assertThat(logged.list).isEmpty();
     }
 
     /** RFC 7541, 4.2: the first block after the table was made smaller says so. */

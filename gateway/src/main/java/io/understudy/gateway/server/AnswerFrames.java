@@ -1,0 +1,86 @@
+package io.understudy.gateway.server;
+
+import io.netty.channel.ChannelFuture;
+import io.netty.channel.ChannelHandlerContext;
+import io.netty.handler.codec.http2.Http2CodecUtil;
+import io.netty.handler.codec.http2.Http2ConnectionEncoder;
+import io.netty.handler.codec.http2.Http2ConnectionHandler;
+import io.netty.handler.codec.http2.Http2Headers;
+import io.netty.handler.codec.http2.Http2HeadersEncoder;
+import io.netty.handler.codec.http2.Http2Stream;
+import java.util.List;
+
+/**
+ * The frames of whole answers on one connection. Their headers need no table, but the first block after the client has changed
+ * what its table may hold has to tell so (RFC 7541, 4.2): that one is Netty's.
+ */
+final class AnswerFrames {
+
+    private final Http2ConnectionHandler connection;
+    private final Http2ConnectionEncoder encoder;
+    private final JoinedFrames joined;
+    private boolean tableChanged;
+    /** Of the encoder's table of headers, as the client was told. */
+    private long tableSize = Http2CodecUtil.DEFAULT_HEADER_TABLE_SIZE;
+
+    AnswerFrames(Http2ConnectionHandler connection, JoinedFrames joined) {
+        this.connection = connection;
+        this.encoder = connection.encoder();
+        this.joined = joined;
+    }
+
+    /** The client has changed what its table of headers may hold. */
+    void tableChanged() {
+        tableChanged = true;
+    }
+
+    /** Writes the frame that an answer begins with. */
+    void head(ChannelHandlerContext ctx, Http2Stream stream, List<Field> fields) {
+        if (tableIsUntold()) {
+            ChannelFuture unused = tellTable(ctx, stream, GrpcHeaders.head(fields), false);
+        } else {
+            joined.head(stream.id(), fields);
+        }
+        stream.headersSent(false);
+    }
+
+    /** Writes the frame that an answer ends with; the exchange is told when it was given to the socket. */
+    void end(ChannelHandlerContext ctx, Http2Exchange exchange) {
+        // The second time it says that there are trailers.
+        exchange.stream().headersSent(false);
+        if (tableIsUntold()) {
+            ChannelFuture written = tellTable(ctx, exchange.stream(), GrpcHeaders.ok(), true);
+            written.addListener(done -> exchange.went(written));
+        } else {
+            joined.end(exchange);
+        }
+    }
+
+    /** Settings may let answers go before they are told of themselves: so the size is compared, too. */
+    private boolean tableIsUntold() {
+        return tableChanged || tableSize != table().maxHeaderTableSize();
+    }
+
+    /** After a block that couldn't be written nobody knows what the client's table holds: that ends the connection. */
+    private ChannelFuture tellTable(ChannelHandlerContext ctx, Http2Stream stream, Http2Headers headers, boolean end) {
+        ChannelFuture written;
+        try {
+            written = encoder.frameWriter().writeHeaders(ctx, stream.id(), headers, 0, end, ctx.newPromise());
+        } catch (RuntimeException | Error e) {
+            connection.onError(ctx, true, e);
+            throw e;
+        }
+        Throwable failure = written.cause();
+        if (failure != null) {
+            connection.onError(ctx, true, failure);
+            throw new IllegalStateException("headers could not be written", failure);
+        }
+        tableChanged = false;
+        tableSize = table().maxHeaderTableSize();
+        return written;
+    }
+
+    private Http2HeadersEncoder.Configuration table() {
+        return encoder.configuration().headersConfiguration();
+    }
+}
