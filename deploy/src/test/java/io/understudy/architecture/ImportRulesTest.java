@@ -99,7 +99,7 @@ final class ImportRulesTest {
 
             .mirror             .vocabulary .feed .kafka .etcd .config .metrics .tls com.google.protobuf io.micrometer
             .mirror             io.etcd.jetcd.api org.slf4j
-            .mirror.takeover    .mirror .vocabulary .etcd .feed.etcd com.fasterxml.jackson com.google.protobuf
+            .mirror.takeover    .mirror .vocabulary .etcd .feed .feed.etcd com.fasterxml.jackson com.google.protobuf
             .mirror.takeover    io.etcd.jetcd.api io.grpc io.micrometer org.slf4j
             .mirror.status      .health .metrics .mirror.pipeline .mirror.checkpoint .mirror.revisions .mirror.verify .vocabulary
             .mirror.status      .mirror.auth .tls com.fasterxml.jackson com.google.protobuf com.sun.net.httpserver javax.net.ssl org.slf4j

@@ -60,10 +60,7 @@ public final class Handover {
         for (Step step : steps(journal.freeze())) {
             journal = step.isDone(journal) ? journal : taken(step, journal);
         }
-        journal = journal.edit()
-                .state(Journal.State.DONE)
-                .endedAt(sourceRevision(journal))
-                .build();
+        journal = journal.edit().state(Journal.State.DONE).late(late(journal)).build();
         store.write(journal);
         LOG.info(
                 "mirror={} home moved, from={} to={} revision={}",
@@ -148,14 +145,11 @@ public final class Handover {
         return new HomeStep(parties, kind).isDone(journal);
     }
 
-    /** Of the last commit that is not our own record of the move; 0 if the source is not asked. */
-    private long sourceRevision(Journal journal) {
-        if (kind == Journal.Kind.FAILOVER) {
-            return 0;
-        }
-        boolean recorded = new Homes(parties.source(), parties.mirror()).writtenAt() > journal.fencedAt();
-        long head = parties.source().head().revision().value();
-        return recorded ? head - 1 : head;
+    private long late(Journal journal) {
+        // After a failover the source is not asked.
+        return kind == Journal.Kind.FAILOVER
+                ? 0
+                : new LateCommits(parties, options.patience()).since(journal.fencedAt());
     }
 
     private List<Step> steps(FreezeMode freeze) {

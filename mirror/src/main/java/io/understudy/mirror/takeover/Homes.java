@@ -24,11 +24,6 @@ record Homes(PatientCalls cluster, String mirror) {
         return read().filter(found -> found.cluster().equals(home)).isPresent();
     }
 
-    /** The revision in which this cluster learned of it; 0 if it knows of none. */
-    long writtenAt() {
-        return cluster.get(key()).map(KeyValue::getModRevision).orElse(0L);
-    }
-
     /** Has this cluster know of a move; an older one than it knows of is ignored. */
     void learn(Home home) {
         if (!write(home, null)) {

@@ -20,7 +20,7 @@ import org.jspecify.annotations.Nullable;
  * @param verifiedKeys how many were found equal
  * @param fencedAt revision of the source that the target held when it was fenced
  * @param dataAt when the mirror was given what the target holds
- * @param endedAt the source's revision when the home had moved, but for the record of that
+ * @param late commits of the source to mirrored keys after that, when the home had moved
  */
 record Journal(
         Kind kind,
@@ -38,7 +38,7 @@ record Journal(
         long verifiedKeys,
         long fencedAt,
         @Nullable Instant dataAt,
-        long endedAt) {
+        long late) {
 
     /** Which hand-over it is. */
     enum Kind {

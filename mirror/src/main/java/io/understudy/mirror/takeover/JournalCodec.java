@@ -58,7 +58,7 @@ final class JournalCodec {
                 .put("fencedAt", journal.fencedAt());
         Instant dataAt = journal.dataAt();
         root.put("dataAt", dataAt == null ? null : dataAt.toString());
-        root.put("endedAt", journal.endedAt());
+        root.put("late", journal.late());
         return ByteString.copyFromUtf8(root.toString());
     }
 
@@ -115,7 +115,7 @@ final class JournalCodec {
                 number(root, "verifiedKeys"),
                 number(root, "fencedAt"),
                 dataAt,
-                number(root, "endedAt"));
+                number(root, "late"));
     }
 
     private static String word(Enum<?> value) {

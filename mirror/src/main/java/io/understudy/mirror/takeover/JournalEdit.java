@@ -17,7 +17,7 @@ final class JournalEdit {
     private long verifiedKeys;
     private long fencedAt;
     private @Nullable Instant dataAt;
-    private long endedAt;
+    private long late;
 
     JournalEdit(Journal before) {
         this.before = before;
@@ -30,7 +30,7 @@ final class JournalEdit {
         this.verifiedKeys = before.verifiedKeys();
         this.fencedAt = before.fencedAt();
         this.dataAt = before.dataAt();
-        this.endedAt = before.endedAt();
+        this.late = before.late();
     }
 
     JournalEdit state(Journal.State value) {
@@ -74,8 +74,8 @@ final class JournalEdit {
         return this;
     }
 
-    JournalEdit endedAt(long value) {
-        endedAt = value;
+    JournalEdit late(long value) {
+        late = value;
         return this;
     }
 
@@ -96,6 +96,6 @@ final class JournalEdit {
                 verifiedKeys,
                 fencedAt,
                 dataAt,
-                endedAt);
+                late);
     }
 }

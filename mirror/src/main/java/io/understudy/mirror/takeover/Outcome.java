@@ -42,12 +42,11 @@ record Outcome(Parties parties, Journal journal) {
         if (!journal.has("drain") || !journal.has("verify")) {
             return "not known: the source was not drained and compared";
         }
-        long after = journal.endedAt() - journal.fencedAt();
-        if (after == 0) {
+        if (journal.late() == 0) {
             return "none";
         }
         String what = journal.freeze() == FreezeMode.ALARM ? "deletes or expiries" : "expiries or writes of root";
-        return "possible: " + after + " commits of the source after revision " + journal.fencedAt()
+        return "possible: " + journal.late() + " commits of the source after revision " + journal.fencedAt()
                 + " came too late to be relayed; frozen as it was, they are " + what;
     }
 

@@ -73,6 +73,37 @@ final class HandoverIT {
     }
 
     @Test
+    void tellsWhatWasDeletedAtTheFrozenSourceTooLateToBeRelayed() {
+        assertThat(lossWhenDeletedAfterTheFence("/b"))
+                .startsWith("possible: 1 commits")
+                .endsWith("they are deletes or expiries");
+    }
+
+    @Test
+    void losesNothingByTheEndOfItsOwnKeysAtTheSource() {
+        // As of a key that an earlier failback released with a lease.
+        source.put("\0understudy/mirror/dr/active", "an earlier failback");
+        assertThat(lossWhenDeletedAfterTheFence("\0understudy/mirror/dr/active"))
+                .isEqualTo("none");
+    }
+
+    private String lossWhenDeletedAfterTheFence(String key) {
+        try (MirrorProcess mirror = mirror()) {
+            awaitCaughtUp(mirror, source);
+            return switchover(OPTIONS, new HandoverListener() {
+                        @Override
+                        public void ends(StepPlan step) {
+                            if (step.name().equals("fence")) {
+                                source.delete(key);
+                            }
+                        }
+                    })
+                    .run()
+                    .loss();
+        }
+    }
+
+    @Test
     void movesTheHomeWhileClientsWriteAndLosesNothing() throws Exception {
         try (MirrorProcess mirror = mirror()) {
             awaitCaughtUp(mirror, source);
