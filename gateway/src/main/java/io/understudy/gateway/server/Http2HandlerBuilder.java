@@ -2,6 +2,9 @@ package io.understudy.gateway.server;
 
 import io.netty.handler.codec.http2.AbstractHttp2ConnectionHandlerBuilder;
 import io.netty.handler.codec.http2.DefaultHttp2Connection;
+import io.netty.handler.codec.http2.DefaultHttp2ConnectionDecoder;
+import io.netty.handler.codec.http2.DefaultHttp2FrameReader;
+import io.netty.handler.codec.http2.DefaultHttp2HeadersDecoder;
 import io.netty.handler.codec.http2.DefaultHttp2RemoteFlowController;
 import io.netty.handler.codec.http2.Http2ConnectionDecoder;
 import io.netty.handler.codec.http2.Http2ConnectionEncoder;
@@ -39,16 +42,43 @@ final class Http2HandlerBuilder extends AbstractHttp2ConnectionHandlerBuilder<Ht
         connection(connection);
         initialSettings(limits.http2());
         headerSensitivityDetector((name, value) -> GrpcHeaders.isSensitive(name));
-        decoderEnforceMaxRstFramesPerWindow(limits.maxResets(), ServerLimits.RESET_WINDOW_SECONDS);
         encoderEnforceMaxRstFramesPerWindow(limits.maxResets(), ServerLimits.RESET_WINDOW_SECONDS);
         return super.build();
     }
 
+    /** Netty has no other way to a decoder that reads headers as we do, and to its own limits of what an encoder queues. */
     @Override
     protected Http2Handler build(
             Http2ConnectionDecoder decoder, Http2ConnectionEncoder encoder, Http2Settings initialSettings) {
-        Http2Handler handler = new Http2Handler(decoder, encoder, initialSettings, client, limits);
-        frameListener(new Http2Frames(handler, requests));
-        return handler;
+        RepeatedHeaders headers = new RepeatedHeaders(new DefaultHttp2HeadersDecoder(true, limits.maxHeaderBytes()));
+        return new Around(
+                        new DefaultHttp2ConnectionDecoder(
+                                encoder.connection(), encoder, new DefaultHttp2FrameReader(headers)),
+                        encoder,
+                        initialSettings)
+                .build();
+    }
+
+    /** The same connection around another decoder, to which Netty adds its limits of what is received. */
+    private final class Around extends AbstractHttp2ConnectionHandlerBuilder<Http2Handler, Around> {
+
+        Around(Http2ConnectionDecoder decoder, Http2ConnectionEncoder encoder, Http2Settings settings) {
+            initialSettings(settings);
+            decoderEnforceMaxRstFramesPerWindow(limits.maxResets(), ServerLimits.RESET_WINDOW_SECONDS);
+            codec(decoder, encoder);
+        }
+
+        @Override
+        protected Http2Handler build() {
+            return super.build();
+        }
+
+        @Override
+        protected Http2Handler build(
+                Http2ConnectionDecoder decoder, Http2ConnectionEncoder encoder, Http2Settings settings) {
+            Http2Handler handler = new Http2Handler(decoder, encoder, settings, client, limits);
+            frameListener(new Http2Frames(handler, requests));
+            return handler;
+        }
     }
 }

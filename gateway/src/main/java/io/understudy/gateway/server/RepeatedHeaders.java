@@ -1,0 +1,126 @@
+package io.understudy.gateway.server;
+
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.ByteBufUtil;
+import io.netty.buffer.Unpooled;
+import io.netty.handler.codec.http2.DefaultHttp2HeadersDecoder;
+import io.netty.handler.codec.http2.Http2Exception;
+import io.netty.handler.codec.http2.Http2Headers;
+import io.netty.handler.codec.http2.Http2HeadersDecoder;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Decodes a connection's blocks of headers, those of a call that is made again and again once for all: a client that has
+ * its headers in the connection's table sends the same few bytes each time, which mean the same as long as the table
+ * stays as it is (RFC 7541, section 2.3). So headers are shared by requests, and nobody may change them. Netty does, in
+ * that it sets {@code content-length} to the number that it has.
+ *
+ * <p>Only the last block is remembered, and only from its second time on: most connections that idle never sent one
+ * twice.
+ */
+final class RepeatedHeaders implements Http2HeadersDecoder {
+
+    /** A longer one is decoded each time. */
+    private static final int MAX_BLOCK_BYTES = 512;
+
+    /** From here on a byte begins a field that is in the table. */
+    private static final int INDEXED = 0x80;
+    /** From here on, and below that, a byte begins what changes the table. */
+    private static final int TABLE_SIZE = 0x20;
+    /** The bits of a literal's first byte that tell where its name is in the table; none if it follows. */
+    private static final int LITERAL_NAME = 0x0f;
+
+    private static final int TEXT_LENGTH = 0x7f;
+
+    private final DefaultHttp2HeadersDecoder decoder;
+    private int lastHash;
+    private ByteBuf block = Unpooled.EMPTY_BUFFER;
+    private @Nullable Http2Headers meaning;
+
+    RepeatedHeaders(DefaultHttp2HeadersDecoder decoder) {
+        this.decoder = decoder;
+    }
+
+    @Override
+    public Http2Headers decodeHeaders(int streamId, ByteBuf encoded) throws Http2Exception {
+        Http2Headers known = meaning;
+        if (known != null && ByteBufUtil.equals(block, encoded)) {
+            encoded.skipBytes(encoded.readableBytes());
+            return known;
+        }
+        if (encoded.readableBytes() > MAX_BLOCK_BYTES || !leavesTable(encoded)) {
+            forget();
+            return decoder.decodeHeaders(streamId, encoded);
+        }
+        int begin = encoded.readerIndex();
+        int end = encoded.writerIndex();
+        int hash = ByteBufUtil.hashCode(encoded);
+        Http2Headers headers = decoder.decodeHeaders(streamId, encoded);
+        if (hash == lastHash) {
+            block = Unpooled.wrappedBuffer(ByteBufUtil.getBytes(encoded, begin, end - begin));
+            meaning = headers;
+        }
+        lastHash = hash;
+        return headers;
+    }
+
+    private void forget() {
+        lastHash = 0;
+        block = Unpooled.EMPTY_BUFFER;
+        meaning = null;
+    }
+
+    /** Whether a block has nothing that changes the table (RFC 7541, section 6); one that is not well-formed may have. */
+    private static boolean leavesTable(ByteBuf encoded) {
+        int at = encoded.readerIndex();
+        int end = encoded.writerIndex();
+        while (at >= 0 && at < end) {
+            int first = encoded.getUnsignedByte(at);
+            if (first >= INDEXED) {
+                at = afterNumber(encoded, at, INDEXED - 1);
+            } else if (first < TABLE_SIZE) {
+                boolean named = (first & LITERAL_NAME) == 0;
+                at = afterNumber(encoded, at, LITERAL_NAME);
+                at = named ? afterText(encoded, at) : at;
+                at = afterText(encoded, at);
+            } else {
+                return false;
+            }
+        }
+        return at == end;
+    }
+
+    /** Where a number ends that begins in the low bits {@code prefix}; negative for nowhere. */
+    private static int afterNumber(ByteBuf encoded, int at, int prefix) {
+        int end = encoded.writerIndex();
+        int next = at;
+        boolean goesOn = (encoded.getUnsignedByte(next++) & prefix) == prefix;
+        while (goesOn && next < end) {
+            goesOn = encoded.getByte(next++) < 0;
+        }
+        return goesOn ? -1 : next;
+    }
+
+    /** Where a text ends, whose length comes first; negative for nowhere, or if it is too long to be of interest. */
+    private static int afterText(ByteBuf encoded, int at) {
+        int end = encoded.writerIndex();
+        if (at < 0 || at >= end) {
+            return -1;
+        }
+        int length = encoded.getUnsignedByte(at) & TEXT_LENGTH;
+        int begin = at + 1;
+        if (length == TEXT_LENGTH) {
+            int more = begin < end ? encoded.getByte(begin++) : -1;
+            if (more < 0) {
+                return -1;
+            }
+            length += more;
+        }
+        return length <= end - begin ? begin + length : -1;
+    }
+
+    @Override
+    public Configuration configuration() {
+        return decoder.configuration();
+    }
+}
