@@ -173,10 +173,24 @@ public final class Failback {
         if (here != null && here.kind() == Journal.Kind.SWITCHOVER) {
             Freeze.of(here.freeze(), backward).lift(here);
         }
+        endForward();
         // A mirror that waits for the home goes on as soon as its target knows, and who runs this again finds nothing
         // to do.
         new Resumption(forward).resume();
         homes(forward.source()).read().ifPresent(homes(forward.target())::learn);
+    }
+
+    /**
+     * One that was killed once it had moved the home would hold the mirror's processes off for good, and the next one in
+     * that direction would go on where it was.
+     */
+    private void endForward() {
+        JournalStore store = new JournalStore(forward.target(), forward.mirror());
+        Journal there = store.read();
+        if (there != null && there.state() == Journal.State.RUNNING) {
+            new ActiveKey(forward).release(there.writer());
+            store.write(there.edit().state(Journal.State.DONE).build());
+        }
     }
 
     /** Not once the hand-over back has what it needs of it: it may have become the active process itself. */

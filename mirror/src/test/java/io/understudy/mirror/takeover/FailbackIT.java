@@ -14,6 +14,7 @@ import io.understudy.mirror.fixture.SourceAndTarget;
 import io.understudy.mirror.fixture.TestClient;
 import io.understudy.mirror.scope.MirrorScope;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -124,13 +125,36 @@ final class FailbackIT {
         assertEqualAndMirrored();
     }
 
+    @Test
+    void theNextSwitchoverBeginsAnewAfterOneThatWasKilledOnceItHadMovedTheHome() {
+        try (MirrorProcess mirror = Mirrors.start(settings)) {
+            awaitCaughtUp(mirror, source);
+            assertThatThrownBy(() -> switchover(new Killed("home", false)).run())
+                    .isInstanceOf(Killed.KilledException.class);
+        }
+        assertThat(failback(HandoverListener.NONE).run().loss()).isEqualTo("none");
+        List<String> begun = new ArrayList<>();
+        try (MirrorProcess mirror = Mirrors.start(settings)) {
+            awaitCaughtUp(mirror, source);
+            HandoverListener listener = new HandoverListener() {
+                @Override
+                public void begins(StepPlan step) {
+                    begun.add(step.name());
+                }
+            };
+            assertThat(switchover(listener).run().loss()).isEqualTo("none");
+        }
+        assertThat(begun).contains("check", "freeze", "drain", "verify", "fence", "home", "release");
+    }
+
+    private Handover switchover(HandoverListener listener) {
+        return Handover.switchover(clusters.forward(), OPTIONS, listener);
+    }
+
     private void switchOver() {
         try (MirrorProcess mirror = Mirrors.start(settings)) {
             awaitCaughtUp(mirror, source);
-            assertThat(Handover.switchover(clusters.forward(), OPTIONS, HandoverListener.NONE)
-                            .run()
-                            .loss())
-                    .isEqualTo("none");
+            assertThat(switchover(HandoverListener.NONE).run().loss()).isEqualTo("none");
         }
     }
 
