@@ -145,11 +145,14 @@ public final class Handover {
         return new HomeStep(parties, kind).isDone(journal);
     }
 
+    /** Without the source, or where it was not frozen, nobody relies on it. */
     private long late(Journal journal) {
-        // After a failover the source is not asked.
-        return kind == Journal.Kind.FAILOVER
-                ? 0
-                : new LateCommits(parties, options.patience()).since(journal.fencedAt());
+        if (kind == Journal.Kind.FAILOVER || journal.freeze() == FreezeMode.NONE) {
+            return 0;
+        }
+        return new LateCommits(parties, options.patience())
+                .since(journal.source(), journal.fencedAt())
+                .orElse(Journal.UNKNOWN);
     }
 
     private List<Step> steps(FreezeMode freeze) {

@@ -20,7 +20,7 @@ import org.jspecify.annotations.Nullable;
  * @param verifiedKeys how many were found equal
  * @param fencedAt revision of the source that the target held when it was fenced
  * @param dataAt when the mirror was given what the target holds
- * @param late commits of the source to mirrored keys after that, when the home had moved
+ * @param late commits of the source to mirrored keys after that, when the home had moved, or {@link #UNKNOWN}
  */
 record Journal(
         Kind kind,
@@ -39,6 +39,9 @@ record Journal(
         long fencedAt,
         @Nullable Instant dataAt,
         long late) {
+
+    /** What the source didn't tell. */
+    static final long UNKNOWN = -1;
 
     /** Which hand-over it is. */
     enum Kind {

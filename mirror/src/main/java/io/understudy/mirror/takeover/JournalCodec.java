@@ -23,7 +23,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class JournalCodec {
 
-    private static final int FORMAT = 1;
+    private static final int FORMAT = 2;
 
     private static final JsonMapper JSON = JsonMapper.builder()
             .enable(StreamReadFeature.STRICT_DUPLICATE_DETECTION)

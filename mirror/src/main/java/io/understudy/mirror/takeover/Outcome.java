@@ -45,6 +45,10 @@ record Outcome(Parties parties, Journal journal) {
         if (journal.late() == 0) {
             return "none";
         }
+        if (journal.late() == Journal.UNKNOWN) {
+            return "not known: the source does not tell whether anything was committed after revision "
+                    + journal.fencedAt();
+        }
         String what = journal.freeze() == FreezeMode.ALARM ? "deletes or expiries" : "expiries or writes of root";
         return "possible: " + journal.late() + " commits of the source after revision " + journal.fencedAt()
                 + " came too late to be relayed; frozen as it was, they are " + what;
