@@ -59,7 +59,10 @@ final class Http2HandlerBuilder extends AbstractHttp2ConnectionHandlerBuilder<Ht
                 .build();
     }
 
-    /** The same connection around another decoder, to which Netty adds its limits of what is received. */
+    /**
+     * The same connection around another decoder, to which Netty adds its limits of what is received: these are set here,
+     * those of what is sent, and what is common to both directions, outside.
+     */
     private final class Around extends AbstractHttp2ConnectionHandlerBuilder<Http2Handler, Around> {
 
         Around(Http2ConnectionDecoder decoder, Http2ConnectionEncoder encoder, Http2Settings settings) {

@@ -23,11 +23,14 @@ final class RepeatedHeaders implements Http2HeadersDecoder {
     /** A longer one is decoded each time. */
     private static final int MAX_BLOCK_BYTES = 512;
 
-    /** From here on a byte begins a field that is in the table. */
+    /** So many fields that repeat are held for a connection: in the table they may take a byte each. */
+    private static final int MAX_FIELDS = 64;
+
+    /** First bytes that are at least this begin a field that is in the table. */
     private static final int INDEXED = 0x80;
-    /** From here on, and below that, a byte begins what changes the table. */
-    private static final int TABLE_SIZE = 0x20;
-    /** The bits of a literal's first byte that tell where its name is in the table; none if it follows. */
+    /** First bytes that are at least this, and less than {@link #INDEXED}, begin what changes the table. */
+    private static final int CHANGES_TABLE = 0x20;
+    /** The bits of a literal's first byte that tell where its name is in the table; none if the name follows. */
     private static final int LITERAL_NAME = 0x0f;
 
     private static final int TEXT_LENGTH = 0x7f;
@@ -56,7 +59,7 @@ final class RepeatedHeaders implements Http2HeadersDecoder {
         int end = encoded.writerIndex();
         int hash = ByteBufUtil.hashCode(encoded);
         Http2Headers headers = decoder.decodeHeaders(streamId, encoded);
-        if (hash == lastHash) {
+        if (hash == lastHash && headers.size() <= MAX_FIELDS) {
             block = Unpooled.wrappedBuffer(ByteBufUtil.getBytes(encoded, begin, end - begin));
             meaning = headers;
         }
@@ -78,10 +81,10 @@ final class RepeatedHeaders implements Http2HeadersDecoder {
             int first = encoded.getUnsignedByte(at);
             if (first >= INDEXED) {
                 at = afterNumber(encoded, at, INDEXED - 1);
-            } else if (first < TABLE_SIZE) {
-                boolean named = (first & LITERAL_NAME) == 0;
+            } else if (first < CHANGES_TABLE) {
+                boolean nameFollows = (first & LITERAL_NAME) == 0;
                 at = afterNumber(encoded, at, LITERAL_NAME);
-                at = named ? afterText(encoded, at) : at;
+                at = nameFollows ? afterText(encoded, at) : at;
                 at = afterText(encoded, at);
             } else {
                 return false;
@@ -119,6 +122,7 @@ final class RepeatedHeaders implements Http2HeadersDecoder {
         return length <= end - begin ? begin + length : -1;
     }
 
+    /** Netty's: settings of ours are sent once, before any headers come, and none of them is about the table. */
     @Override
     public Configuration configuration() {
         return decoder.configuration();

@@ -23,7 +23,7 @@ import org.junit.jupiter.api.Test;
 /** A block means what it means to Netty's own decoder, however often it came and whatever came in between. */
 final class RepeatedHeadersTest {
 
-    private static final int MAX_LIST_BYTES = 2_000;
+    private static final int MAX_LIST_BYTES = 4_000;
 
     private final Http2HeadersDecoder plain = new DefaultHttp2HeadersDecoder(true, MAX_LIST_BYTES);
     private final Http2HeadersDecoder repeated = repeatedHeaders();
@@ -86,6 +86,18 @@ final class RepeatedHeadersTest {
         assertThat(twice(newest).get("a")).hasToString("b");
         repeated.decodeHeaders(5, block(0x40, 1, 'c', 1, 'd'));
         assertThat(repeated.decodeHeaders(7, newest.duplicate()).get("c")).hasToString("d");
+    }
+
+    @Test
+    void oneOfVeryManyFieldsIsNotKept() throws Exception {
+        ByteBuf many = Unpooled.buffer();
+        for (int i = 0; i < 65; i++) {
+            many.writeByte(0x8f);
+        }
+        Http2Headers second = twice(many);
+        assertThat(repeated.decodeHeaders(5, many.duplicate()))
+                .isNotSameAs(second)
+                .isEqualTo(second);
     }
 
     private Http2Headers twice(ByteBuf block) throws Http2Exception {
