@@ -5,6 +5,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
+import java.util.function.ToLongFunction;
 
 /** Tells what the servers' work costs, and when they are warm. */
 final class CpuMeter {
@@ -18,6 +19,11 @@ final class CpuMeter {
     private static final double LEAST_CPU_MICROS = 15e6;
 
     private static final int MAX_FIRST_WARM_UPS = 15;
+
+    /** A gateway's CPU time of which less goes to the compilers is its own. */
+    private static final double COMPILING = 0.05;
+
+    private static final int MAX_FINISHING = 10;
 
     private final List<Server> servers;
     private final Schedule schedule;
@@ -67,6 +73,35 @@ final class CpuMeter {
             times++;
         }
         return schedule.warmUp().multipliedBy(times);
+    }
+
+    /**
+     * Goes on to load a path until hardly anything is compiled at the gateway; other servers have nothing to compile.
+     *
+     * @param load loads it for about the schedule's warm-up
+     * @return for how long
+     */
+    Duration finishCompiling(ServerPath path, Runnable load) {
+        List<Long> compiling = servers.stream()
+                .filter(server -> server.role() == Role.GATEWAY && path.roles().contains(server.role()))
+                .map(Server::pid)
+                .toList();
+        double share = compiling.isEmpty() ? 0 : 1;
+        int times = 0;
+        while (times < MAX_FINISHING && share > COMPILING) {
+            long compilers = sum(compiling, ProcessCpu::compilerMicros);
+            long all = sum(compiling, ProcessCpu::micros);
+            load.run();
+            long compiled = sum(compiling, ProcessCpu::compilerMicros) - compilers;
+            // A compiler's thread may have ended, and what it used is not counted any more.
+            share = compiled < 0 ? 1 : (double) compiled / Math.max(1, sum(compiling, ProcessCpu::micros) - all);
+            times++;
+        }
+        return schedule.warmUp().multipliedBy(times);
+    }
+
+    private static long sum(List<Long> pids, ToLongFunction<Long> micros) {
+        return pids.stream().mapToLong(micros).sum();
     }
 
     static double sum(Map<Role, Double> figures) {

@@ -22,12 +22,13 @@ final class Measuring {
     }
 
     /**
-     * As {@link CpuMeter#warmUp}.
+     * As {@link CpuMeter#warmUp}, then {@link CpuMeter#finishCompiling}.
      *
      * @throws BenchException a request failed
      */
     Duration warmUp(ServerPath path, Shot shot) {
-        return cpu.warmUp(path, () -> generator.warmUp(shot, schedule.warmUp()).requests());
+        return cpu.warmUp(path, () -> generator.warmUp(shot, schedule.warmUp()).requests())
+                .plus(cpu.finishCompiling(path, () -> generator.warmUp(shot, schedule.warmUp())));
     }
 
     /**

@@ -16,11 +16,6 @@ final class WatchLoadProbe implements WatchProbe {
 
     private static final int WARM_UP_IN_FLIGHT = 8;
 
-    /** A gateway's CPU time of which less goes to the compilers is its own. */
-    private static final double COMPILING = 0.05;
-
-    private static final int MAX_FINISHING = 10;
-
     private final WatchWork work;
     private final WatchBenchSettings settings;
     private final TestBed servers;
@@ -45,27 +40,15 @@ final class WatchLoadProbe implements WatchProbe {
     @Override
     public Duration warmUp(ServerPath path) {
         if (path == ServerPath.GATEWAY) {
-            return cpu.warmUp(path, () -> warmUp(path, fullPace())).plus(finishCompiling(path));
+            return cpu.warmUp(path, () -> warmUp(path, fullPace()))
+                    .plus(cpu.finishCompiling(path, () -> warmUpAsMeasured(path)));
         }
-        return warmUpAsMeasured(path);
-    }
-
-    private Duration finishCompiling(ServerPath path) {
-        Duration lasted = Duration.ZERO;
-        long pid = servers.serving(path).pid();
-        double share = 1;
-        for (int times = 0; times < MAX_FINISHING && share > COMPILING; times++) {
-            long compilers = ProcessCpu.compilerMicros(pid);
-            long all = ProcessCpu.micros(pid);
-            lasted = lasted.plus(warmUpAsMeasured(path));
-            share = (double) (ProcessCpu.compilerMicros(pid) - compilers) / Math.max(1, ProcessCpu.micros(pid) - all);
-        }
-        return lasted;
-    }
-
-    private Duration warmUpAsMeasured(ServerPath path) {
-        warmUp(path, new Pace(settings.putsPerSecond()));
+        warmUpAsMeasured(path);
         return settings.schedule().warmUp();
+    }
+
+    private void warmUpAsMeasured(ServerPath path) {
+        long unused = warmUp(path, new Pace(settings.putsPerSecond()));
     }
 
     private Pace fullPace() {
