@@ -17,6 +17,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -109,14 +110,19 @@ final class ClusterAuthIT {
         Files.move(folder.resolve(member.name()), folder.resolve(member.name() + "-lost"));
     }
 
-    /** Once it isn't refused: a member that has just started, or an election, is a reason to. */
+    /**
+     * Again while it is refused, which changes nothing: a member that has just started, or an election, is a reason to, and
+     * on a busy machine so is a connection between voters that has just been lost.
+     */
     private void changed(String... command) {
-        List<String> rehearsal = new ArrayList<>(List.of(command));
-        rehearsal.add("--dry-run");
-        await().atMost(COMMAND).until(() -> run(supervisor, rehearsal.toArray(String[]::new)) == 0);
         List<String> line = new ArrayList<>(List.of(command));
         line.add("--yes");
-        done(line.toArray(String[]::new));
+        AtomicInteger exit = new AtomicInteger();
+        await().atMost(COMMAND).until(() -> {
+            exit.set(run(supervisor, line.toArray(String[]::new)));
+            return exit.get() == 0 || !status.contains("refused (");
+        });
+        assertThat(exit).as("%s%n%s", line, status).hasValue(0);
     }
 
     private void done(String... command) {
