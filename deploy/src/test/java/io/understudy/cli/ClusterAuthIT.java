@@ -47,7 +47,7 @@ final class ClusterAuthIT {
         try (ClusterConnection cluster = ClusterConnection.open(anonymous, Map.of())) {
             machines(cluster).foundAll(cluster.places().subList(0, 3), "auth");
         }
-        await().atMost(COMMAND).until(() -> run(anonymous, "status") == 0);
+        await().atMost(COMMAND).until(() -> run(anonymous, "status") == 0 && status.contains("3 voters, 3 healthy"));
         for (String role : List.of("root", "supervisor")) {
             etcdctl("user", "add", role + ":" + password(role));
             etcdctl("user", "grant-role", role, "root");
@@ -79,7 +79,8 @@ final class ClusterAuthIT {
         assertThat(run(reader, "remove", "m-3", "--yes")).isEqualTo(1);
         assertThat(status).contains("permission denied");
 
-        done("status");
+        // With authentication just begun, and the cluster too, a member may be late on a busy machine.
+        await().atMost(COMMAND).untilAsserted(() -> done("status"));
         changed("add", "m-4", "--promote=never");
         changed("promote", "m-4");
         changed("remove", "m-4");
@@ -93,7 +94,7 @@ final class ClusterAuthIT {
 
     @Test
     void aLostQuorumIsRecovered() throws Exception {
-        done("status");
+        await().atMost(COMMAND).untilAsserted(() -> done("status"));
         try (ClusterConnection cluster = ClusterConnection.open(supervisor, Map.of())) {
             Machines machines = machines(cluster);
             for (MemberSpec member : cluster.places().subList(1, 3)) {
