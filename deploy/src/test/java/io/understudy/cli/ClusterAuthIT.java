@@ -112,7 +112,7 @@ final class ClusterAuthIT {
     }
 
     /**
-     * Again while it is refused, which changes nothing: a member that has just started, or an election, is a reason to, and
+     * Again while it is refused, after which it may be given again: a member that has just started, or an election, is a reason to, and
      * on a busy machine so is a connection between voters that has just been lost.
      */
     private void changed(String... command) {

@@ -37,9 +37,9 @@ record LateCommits(Parties parties, Duration patience) {
         }
         EtcdFeedSource feeds = new EtcdFeedSource(
                 parties.mirror(), parties.source().cluster(), parties.reading(), new SimpleMeterRegistry());
-        // From a revision that is known: etcd before 3.5.19 forgets a delete that it compacts at, and refuses no watch
-        // that
-        // begins there.
+        // From a revision that is known: etcd before 3.5.19 forgets a delete that it compacts at, and lets watches
+        // begin
+        // there.
         try (EtcdHistory history =
                 feeds.history(parties.scope().feedRange(false), new Revision(Math.max(1, revision)), false)) {
             return counted(history, revision, head.revision().value());
