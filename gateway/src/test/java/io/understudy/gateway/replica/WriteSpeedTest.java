@@ -18,6 +18,7 @@ import java.util.Random;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.slf4j.Logger;
@@ -27,6 +28,7 @@ import org.slf4j.LoggerFactory;
  * How fast commits are applied while another thread reads. Measured in the writing thread's CPU time, so that a busy
  * machine doesn't fail it; the best of some rounds, so that the first ones warm up.
  */
+@Tag("speed")
 @Timeout(120)
 final class WriteSpeedTest {
 
