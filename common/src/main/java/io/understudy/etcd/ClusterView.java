@@ -49,9 +49,14 @@ public record ClusterView(
 
     /** Who answers at {@code endpoint}, as far as known. */
     public Optional<Member> memberAt(Endpoint endpoint) {
-        return members.stream()
-                .filter(member -> member.endpoints().contains(endpoint))
-                .findFirst();
+        for (Member member : members) {
+            for (Member.Address address : member.addresses()) {
+                if (address.endpoint().equals(endpoint)) {
+                    return Optional.of(member);
+                }
+            }
+        }
+        return Optional.empty();
     }
 
     public List<Member> members(Role role) {

@@ -4,8 +4,10 @@ import io.understudy.vocabulary.MemberId;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Comparator;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.OptionalInt;
+import java.util.Set;
 
 /**
  * Orders endpoints by how well they suit a duty.
@@ -58,11 +60,12 @@ record EndpointChoice(int spread) {
             Standing standing = setbacks.holdsBack(seed, duty, now) ? Standing.FAILED_LATELY : Standing.UNKNOWN;
             candidates.add(new Candidate(seed, standing, UNIDENTIFIED_RANK, i, 0));
         }
-        return candidates.stream()
-                .sorted(BEST_FIRST)
-                .map(Candidate::endpoint)
-                .distinct()
-                .toList();
+        candidates.sort(BEST_FIRST);
+        Set<Endpoint> ordered = new LinkedHashSet<>();
+        for (Candidate candidate : candidates) {
+            ordered.add(candidate.endpoint());
+        }
+        return List.copyOf(ordered);
     }
 
     /** Lower is better; empty for a role that can't serve the duty. */

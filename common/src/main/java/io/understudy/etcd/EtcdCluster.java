@@ -1,5 +1,6 @@
 package io.understudy.etcd;
 
+import io.etcd.jetcd.api.KVGrpc;
 import io.grpc.Channel;
 import io.grpc.ClientInterceptors;
 import io.micrometer.core.instrument.MeterRegistry;
@@ -45,7 +46,8 @@ public final class EtcdCluster implements AutoCloseable {
 
     private final @Nullable TlsContext namelessTls;
     private final @Nullable Login login;
-    private final HttpStatuses http;
+    private final KeptConnections<Integer> pages;
+    private final KeptConnections<byte[]> ranges;
     private final EtcdMetrics metrics;
     private final ClusterProbe probe;
     private final ReadIndexAttempts attempts;
@@ -66,10 +68,13 @@ public final class EtcdCluster implements AutoCloseable {
         this.network = NetworkThread.start(settings.name());
         this.channels = new Channels(network, settings.requestTimeout(), tls);
         this.nameless = namelessTls == null ? channels : new Channels(network, settings.requestTimeout(), namelessTls);
-        this.http = new HttpStatuses(network, tls, settings.requestTimeout());
+        this.pages = new KeptConnections<>(network, new HttpStatuses(tls), settings.requestTimeout());
+        this.ranges = new KeptConnections<>(
+                network, new UnaryCalls(tls, KVGrpc.getRangeMethod().getFullMethodName()), settings.requestTimeout());
         this.metrics = new EtcdMetrics(meters, settings.name(), this::view);
         this.login = Login.of(settings, () -> endpointsFor(Duty.WRITE), channels::get, metrics::login);
-        this.attempts = new ReadIndexAttempts(this::channel, http, readable, this::view, clock);
+        this.attempts =
+                new ReadIndexAttempts(this::channel, pages, login == null ? ranges : null, readable, this::view, clock);
         this.probe = new ClusterProbe(
                 settings,
                 channels,
@@ -290,7 +295,8 @@ public final class EtcdCluster implements AutoCloseable {
         if (namelessTls != null) {
             namelessTls.close();
         }
-        http.close();
+        pages.close();
+        ranges.close();
         network.close();
         tls.close();
     }

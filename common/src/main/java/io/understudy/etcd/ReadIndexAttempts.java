@@ -1,5 +1,6 @@
 package io.understudy.etcd;
 
+import com.google.protobuf.InvalidProtocolBufferException;
 import io.etcd.jetcd.api.KVGrpc;
 import io.etcd.jetcd.api.RangeRequest;
 import io.etcd.jetcd.api.RangeResponse;
@@ -15,6 +16,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
 import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Single attempts to learn a revision that a quorum has confirmed.
@@ -35,14 +37,23 @@ final class ReadIndexAttempts {
     private final RangeRequest oneKey;
 
     private final RangeRequest oneKeyHere;
-    private final HttpStatuses http;
+    private final KeptConnections<Integer> pages;
+    /** Null where calls have to carry a token. */
+    private final @Nullable KeptConnections<byte[]> ranges;
+
+    private final byte[] encoded;
     private final Supplier<ClusterView> view;
     private final Clock clock;
 
-    /** @param readable has the key that is asked for, whether it exists or not */
+    /**
+     * @param pages by {@link HttpStatuses}
+     * @param ranges by {@link UnaryCalls}, if a learner is to be asked by those
+     * @param readable has the key that is asked for, whether it exists or not
+     */
     ReadIndexAttempts(
             Function<Endpoint, Channel> channels,
-            HttpStatuses http,
+            KeptConnections<Integer> pages,
+            @Nullable KeptConnections<byte[]> ranges,
             KeyRange readable,
             Supplier<ClusterView> view,
             Clock clock) {
@@ -52,7 +63,9 @@ final class ReadIndexAttempts {
                 .setCountOnly(true)
                 .build();
         this.oneKeyHere = oneKey.toBuilder().setSerializable(true).build();
-        this.http = http;
+        this.encoded = oneKeyHere.toByteArray();
+        this.pages = pages;
+        this.ranges = ranges;
         this.view = view;
         this.clock = clock;
     }
@@ -72,12 +85,12 @@ final class ReadIndexAttempts {
     }
 
     private CompletableFuture<ReadIndex> atLearner(Endpoint endpoint, MemberId learner, Duration deadline, Sent sent) {
-        return http.get(endpoint, READY, deadline).thenCompose(status -> {
+        return pages.ask(endpoint, READY, deadline).thenCompose(status -> {
             if (status != HTTP_OK) {
                 throw new ReadIndexRefusedException(endpoint + " is not ready: HTTP " + status);
             }
             Duration left = deadline.minusNanos(System.nanoTime() - sent.nanos());
-            return range(endpoint, oneKeyHere, left).thenApply(answer -> {
+            return rangeHere(endpoint, left).thenApply(answer -> {
                 ReadIndex index = index(endpoint, answer, sent);
                 if (!index.servedBy().equals(learner)) {
                     throw new ReadIndexRefusedException(endpoint + " leads to member " + index.servedBy()
@@ -86,6 +99,20 @@ final class ReadIndexAttempts {
                 return index;
             });
         });
+    }
+
+    private CompletableFuture<RangeResponse> rangeHere(Endpoint endpoint, Duration deadline) {
+        return ranges == null
+                ? range(endpoint, oneKeyHere, deadline)
+                : ranges.ask(endpoint, encoded, deadline).thenApply(ReadIndexAttempts::decoded);
+    }
+
+    private static RangeResponse decoded(byte[] answer) {
+        try {
+            return RangeResponse.parseFrom(answer);
+        } catch (InvalidProtocolBufferException e) {
+            throw new ReadIndexRefusedException("not an answer to a range: " + e.getMessage());
+        }
     }
 
     private CompletableFuture<RangeResponse> range(Endpoint endpoint, RangeRequest request, Duration deadline) {

@@ -13,7 +13,7 @@ import org.jspecify.annotations.Nullable;
 public record KeyRange(ByteString from, @Nullable ByteString to) {
 
     /** Keys in etcd's order. */
-    public static final Comparator<ByteString> KEY_ORDER = ByteString.unsignedLexicographicalComparator();
+    public static final Comparator<ByteString> KEY_ORDER = KeyRange::compare;
 
     private static final ByteString ZERO_BYTE = ByteString.copyFrom(new byte[] {0});
 
@@ -104,5 +104,17 @@ public record KeyRange(ByteString from, @Nullable ByteString to) {
 
     public boolean isAll() {
         return from.isEmpty() && to == null;
+    }
+
+    /** As {@link ByteString#unsignedLexicographicalComparator}, which makes two iterators for it. */
+    private static int compare(ByteString left, ByteString right) {
+        int common = Math.min(left.size(), right.size());
+        for (int i = 0; i < common; i++) {
+            int order = Byte.compareUnsigned(left.byteAt(i), right.byteAt(i));
+            if (order != 0) {
+                return order;
+            }
+        }
+        return Integer.compare(left.size(), right.size());
     }
 }

@@ -40,12 +40,12 @@ final class HttpStatusesTest {
     private static final String OK = "HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\nok\n";
 
     private final NetworkThread network = NetworkThread.start("statuses");
-    private final List<HttpStatuses> clients = new CopyOnWriteArrayList<>();
-    private final HttpStatuses client = client(TlsContext.of(null));
+    private final List<KeptConnections<Integer>> clients = new CopyOnWriteArrayList<>();
+    private final KeptConnections<Integer> client = client(TlsContext.of(null));
 
     @AfterEach
     void close() {
-        clients.forEach(HttpStatuses::close);
+        clients.forEach(KeptConnections::close);
         network.close();
     }
 
@@ -174,20 +174,20 @@ final class HttpStatusesTest {
                         .build())
                 .context();
         try (Server server = new Server(OK, context)) {
-            HttpStatuses trusted =
+            KeptConnections<Integer> trusted =
                     client(TlsContext.of(new TlsFiles(theirs.certificate(), ours.certificate(), ours.key())));
             assertThat(get(trusted, server.endpoint(true), LONG).join()).isEqualTo(200);
             assertThat(get(trusted, server.endpoint(true), LONG).join()).isEqualTo(200);
             assertThat(server.connections).hasValue(1);
 
-            HttpStatuses distrusting =
+            KeptConnections<Integer> distrusting =
                     client(TlsContext.of(new TlsFiles(ours.certificate(), ours.certificate(), ours.key())));
             assertFails(get(distrusting, server.endpoint(true), LONG), IOException.class);
         }
     }
 
-    private HttpStatuses client(TlsContext tls) {
-        HttpStatuses made = new HttpStatuses(network, tls, Duration.ofSeconds(5));
+    private KeptConnections<Integer> client(TlsContext tls) {
+        KeptConnections<Integer> made = new KeptConnections<>(network, new HttpStatuses(tls), Duration.ofSeconds(5));
         clients.add(made);
         return made;
     }
@@ -196,9 +196,9 @@ final class HttpStatusesTest {
         return get(client, server.endpoint(false), deadline);
     }
 
-    private CompletableFuture<Integer> get(HttpStatuses from, Endpoint endpoint, Duration deadline) {
+    private CompletableFuture<Integer> get(KeptConnections<Integer> from, Endpoint endpoint, Duration deadline) {
         return CompletableFuture.completedFuture(endpoint)
-                .thenComposeAsync(asked -> from.get(asked, "/page", deadline), network.loop());
+                .thenComposeAsync(asked -> from.ask(asked, "/page", deadline), network.loop());
     }
 
     private static void assertFails(CompletableFuture<Integer> status, Class<? extends Throwable> why) {

@@ -37,7 +37,8 @@ final class ReadIndexAttemptsTest {
     private final NetworkThread network = NetworkThread.start("attempts");
     private final TlsContext tls = TlsContext.of(null);
     private final Channels channels = new Channels(network, Duration.ofSeconds(5), tls);
-    private final HttpStatuses http = new HttpStatuses(network, tls, Duration.ofSeconds(5));
+    private final KeptConnections<Integer> pages =
+            new KeptConnections<>(network, new HttpStatuses(tls), Duration.ofSeconds(5));
     private Server server;
     private volatile @Nullable ClusterId meant;
     private volatile Runnable beforeItAnswers = () -> {};
@@ -63,7 +64,7 @@ final class ReadIndexAttemptsTest {
 
     @AfterEach
     void close() {
-        http.close();
+        pages.close();
         channels.close();
         network.close();
         server.shutdownNow();
@@ -99,7 +100,7 @@ final class ReadIndexAttemptsTest {
     }
 
     private CompletableFuture<ReadIndex> ask() {
-        return new ReadIndexAttempts(channels::get, http, KeyRange.all(), this::view, Clock.systemUTC())
+        return new ReadIndexAttempts(channels::get, pages, null, KeyRange.all(), this::view, Clock.systemUTC())
                 .at(new Endpoint("127.0.0.1", server.getPort(), false), Duration.ofSeconds(30));
     }
 

@@ -1,0 +1,291 @@
+package io.understudy.etcd;
+
+import io.netty.bootstrap.Bootstrap;
+import io.netty.channel.Channel;
+import io.netty.channel.ChannelFuture;
+import io.netty.channel.ChannelHandlerContext;
+import io.netty.channel.ChannelInitializer;
+import io.netty.channel.ChannelOption;
+import io.netty.channel.EventLoop;
+import io.netty.channel.SimpleChannelInboundHandler;
+import io.netty.handler.codec.CodecException;
+import io.netty.handler.ssl.SslContext;
+import io.netty.util.concurrent.ScheduledFuture;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.UnknownHostException;
+import java.time.Duration;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Asks for what changes nothing, request after request. One connection is kept per endpoint, for the next request; one with
+ * which anything is not as expected is closed. For the network thread only, on which all of it happens.
+ *
+ * @param <A> an answer
+ */
+final class KeptConnections<A> implements AutoCloseable {
+
+    /** What is spoken. */
+    interface Protocol<A> {
+
+        /** By which a connection to an endpoint with TLS is encrypted. */
+        SslContext tls();
+
+        /**
+         * Adds what a new connection needs to have requests written to it, and {@link Answered} read from it, one for each.
+         * Anything wrong with it is thrown there.
+         */
+        void addTo(Channel channel, Endpoint endpoint);
+    }
+
+    /**
+     * What became of a request.
+     *
+     * @param answer fails if it was refused
+     * @param lasts whether the connection is good for another request
+     */
+    record Answered<A>(CompletableFuture<A> answer, boolean lasts) {
+
+        static <A> Answered<A> with(A answer, boolean lasts) {
+            return new Answered<>(CompletableFuture.completedFuture(answer), lasts);
+        }
+    }
+
+    private final NetworkThread network;
+    private final EventLoop loop;
+    private final Protocol<A> protocol;
+    private final Duration connectTimeout;
+    /** Asks for the addresses of hosts, which may take long. */
+    private final ExecutorService lookups;
+
+    private final Map<Endpoint, Connection> idle = new HashMap<>();
+
+    KeptConnections(NetworkThread network, Protocol<A> protocol, Duration connectTimeout) {
+        this.network = network;
+        this.loop = network.loop();
+        this.protocol = protocol;
+        this.connectTimeout = connectTimeout;
+        this.lookups = Executors.newSingleThreadExecutor(work -> {
+            Thread thread = new Thread(work, "etcd-lookups");
+            thread.setDaemon(true);
+            return thread;
+        });
+    }
+
+    /**
+     * Sends a request; once more, over a new connection, if the one that was kept turns out to be dead.
+     *
+     * @param message as the protocol takes it
+     * @return the answer, once it is complete; fails as it does, with an {@link IOException}, or by the deadline with a
+     *     {@link TimeoutException}
+     */
+    CompletableFuture<A> ask(Endpoint endpoint, Object message, Duration deadline) {
+        Request<A> request = new Request<>(endpoint, message);
+        request.timer = loop.schedule(
+                () -> request.failed(new TimeoutException("no answer within " + deadline.toMillis() + " ms")),
+                deadline.toNanos(),
+                TimeUnit.NANOSECONDS);
+        Connection kept = idle.remove(endpoint);
+        if (kept == null) {
+            connect(request);
+        } else {
+            kept.send(request);
+        }
+        return request.answer;
+    }
+
+    private void connect(Request<A> request) {
+        lookups.execute(() -> {
+            if (request.answer.isDone()) {
+                // It waited too long for the look-ups before; those behind it need not wait for its own.
+                return;
+            }
+            try {
+                InetAddress address = InetAddress.getByName(request.endpoint.host());
+                loop.execute(() -> connect(request, new InetSocketAddress(address, request.endpoint.port())));
+            } catch (UnknownHostException e) {
+                loop.execute(() -> request.failed(e));
+            }
+        });
+    }
+
+    private void connect(Request<A> request, InetSocketAddress address) {
+        if (request.answer.isDone()) {
+            return;
+        }
+        Endpoint endpoint = request.endpoint;
+        ChannelFuture connected = new Bootstrap()
+                .group(loop)
+                .channel(network.socket())
+                .option(ChannelOption.TCP_NODELAY, true)
+                .option(ChannelOption.CONNECT_TIMEOUT_MILLIS, Math.toIntExact(connectTimeout.toMillis()))
+                .handler(new ChannelInitializer<>() {
+                    @Override
+                    protected void initChannel(Channel channel) {
+                        if (endpoint.tls()) {
+                            channel.pipeline()
+                                    .addLast(protocol.tls()
+                                            .newHandler(channel.alloc(), endpoint.host(), endpoint.port()));
+                        }
+                        protocol.addTo(channel, endpoint);
+                        channel.pipeline().addLast(new Connection(endpoint, channel));
+                    }
+                })
+                .connect(address);
+        connected.addListener(done -> {
+            if (done.isSuccess()) {
+                send(connected.channel(), request);
+            } else {
+                request.failed(done.cause());
+            }
+        });
+    }
+
+    @SuppressWarnings("unchecked") // Of this object's own making.
+    private void send(Channel channel, Request<A> request) {
+        ((Connection) channel.pipeline().get(Connection.class)).send(request);
+    }
+
+    @Override
+    public void close() {
+        lookups.shutdown();
+    }
+
+    private static final class Request<A> {
+        private final Endpoint endpoint;
+        private final Object message;
+        private final CompletableFuture<A> answer = new CompletableFuture<>();
+        private @Nullable ScheduledFuture<?> timer;
+        private KeptConnections<A>.@Nullable Connection connection;
+
+        Request(Endpoint endpoint, Object message) {
+            this.endpoint = endpoint;
+            this.message = message;
+        }
+
+        void answered(CompletableFuture<A> with) {
+            ended();
+            Calls.whenDone(with, (value, refusal) -> {
+                if (refusal == null) {
+                    answer.complete(value);
+                } else {
+                    answer.completeExceptionally(refusal);
+                }
+            });
+        }
+
+        /** Whatever may still come over the connection is of no use. */
+        void failed(Throwable why) {
+            ended();
+            if (connection != null) {
+                connection.abandon();
+            }
+            answer.completeExceptionally(why);
+        }
+
+        private void ended() {
+            if (timer != null) {
+                timer.cancel(false);
+            }
+        }
+    }
+
+    /** Serves one request at a time. */
+    private final class Connection extends SimpleChannelInboundHandler<Answered<A>> {
+
+        private final Endpoint endpoint;
+        private final Channel channel;
+        private @Nullable Request<A> current;
+        /** Whether a request was answered before: the server may have closed it since. */
+        private boolean used;
+
+        Connection(Endpoint endpoint, Channel channel) {
+            this.endpoint = endpoint;
+            this.channel = channel;
+        }
+
+        void send(Request<A> request) {
+            if (request.answer.isDone()) {
+                // Too late; this is a connection as good as new.
+                keep();
+                return;
+            }
+            current = request;
+            request.connection = this;
+            channel.writeAndFlush(request.message).addListener(written -> {
+                if (!written.isSuccess()) {
+                    failed(written.cause());
+                }
+            });
+        }
+
+        @Override
+        protected void channelRead0(ChannelHandlerContext context, Answered<A> answered) {
+            Request<A> request = current;
+            if (request == null) {
+                lost(new IOException("an answer that nobody asked for"));
+                return;
+            }
+            current = null;
+            used = true;
+            if (answered.lasts()) {
+                keep();
+            } else {
+                shut();
+            }
+            request.answered(answered.answer());
+        }
+
+        private void keep() {
+            if (!channel.isActive() || idle.putIfAbsent(endpoint, this) != null) {
+                shut();
+            }
+        }
+
+        void abandon() {
+            current = null;
+            shut();
+        }
+
+        private void shut() {
+            var unused = channel.close();
+        }
+
+        @Override
+        public void channelInactive(ChannelHandlerContext context) {
+            lost(new IOException("the connection was closed"));
+        }
+
+        @Override
+        public void exceptionCaught(ChannelHandlerContext context, Throwable cause) {
+            failed(cause);
+        }
+
+        private void failed(Throwable cause) {
+            lost(cause instanceof CodecException && cause.getCause() != null ? cause.getCause() : cause);
+        }
+
+        private void lost(Throwable why) {
+            boolean unused = idle.remove(endpoint, this);
+            Request<A> request = current;
+            abandon();
+            if (request == null) {
+                return;
+            }
+            request.connection = null;
+            if (used) {
+                connect(request);
+            } else {
+                request.failed(why instanceof IOException ? why : new IOException(why.toString(), why));
+            }
+        }
+    }
+}
