@@ -8,8 +8,9 @@ import io.netty.channel.ChannelInitializer;
 import io.netty.channel.ChannelOption;
 import io.netty.channel.EventLoop;
 import io.netty.channel.SimpleChannelInboundHandler;
-import io.netty.handler.codec.CodecException;
+import io.netty.handler.codec.DecoderException;
 import io.netty.handler.ssl.SslContext;
+import io.netty.handler.ssl.SslHandler;
 import io.netty.util.concurrent.ScheduledFuture;
 import java.io.IOException;
 import java.net.InetAddress;
@@ -21,6 +22,7 @@ import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
+import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import org.jspecify.annotations.Nullable;
@@ -103,18 +105,30 @@ final class KeptConnections<A> implements AutoCloseable {
     }
 
     private void connect(Request<A> request) {
-        lookups.execute(() -> {
-            if (request.answer.isDone()) {
-                // It waited too long for the look-ups before; those behind it need not wait for its own.
-                return;
-            }
-            try {
-                InetAddress address = InetAddress.getByName(request.endpoint.host());
-                loop.execute(() -> connect(request, new InetSocketAddress(address, request.endpoint.port())));
-            } catch (UnknownHostException e) {
-                loop.execute(() -> request.failed(e));
-            }
-        });
+        try {
+            lookups.execute(() -> {
+                if (request.answer.isDone()) {
+                    // It waited too long for the look-ups before; those behind it need not wait for its own.
+                    return;
+                }
+                try {
+                    InetAddress address = InetAddress.getByName(request.endpoint.host());
+                    onLoop(request, () -> connect(request, new InetSocketAddress(address, request.endpoint.port())));
+                } catch (UnknownHostException e) {
+                    onLoop(request, () -> request.failed(e));
+                }
+            });
+        } catch (RejectedExecutionException e) {
+            request.failed(new IOException("closed", e));
+        }
+    }
+
+    private void onLoop(Request<A> request, Runnable work) {
+        try {
+            loop.execute(work);
+        } catch (RejectedExecutionException e) {
+            request.answer.completeExceptionally(new IOException("closed", e));
+        }
     }
 
     private void connect(Request<A> request, InetSocketAddress address) {
@@ -141,12 +155,29 @@ final class KeptConnections<A> implements AutoCloseable {
                 })
                 .connect(address);
         connected.addListener(done -> {
-            if (done.isSuccess()) {
-                send(connected.channel(), request);
-            } else {
+            if (!done.isSuccess()) {
                 request.failed(done.cause());
+                return;
             }
+            Channel channel = connected.channel();
+            SslHandler tls = channel.pipeline().get(SslHandler.class);
+            if (tls == null) {
+                send(channel, request);
+                return;
+            }
+            // Should the request be too late by then, the connection was not made in vain.
+            tls.handshakeFuture().addListener(shaken -> {
+                if (shaken.isSuccess()) {
+                    send(channel, request);
+                } else {
+                    request.failed(io(shaken.cause()));
+                }
+            });
         });
+    }
+
+    private static IOException io(Throwable why) {
+        return why instanceof IOException known ? known : new IOException(why.toString(), why);
     }
 
     @SuppressWarnings("unchecked") // Of this object's own making.
@@ -204,8 +235,8 @@ final class KeptConnections<A> implements AutoCloseable {
         private final Endpoint endpoint;
         private final Channel channel;
         private @Nullable Request<A> current;
-        /** Whether a request was answered before: the server may have closed it since. */
-        private boolean used;
+        /** Whether it has waited for a request: the server may have closed it since. */
+        private boolean kept;
 
         Connection(Endpoint endpoint, Channel channel) {
             this.endpoint = endpoint;
@@ -222,7 +253,7 @@ final class KeptConnections<A> implements AutoCloseable {
             request.connection = this;
             channel.writeAndFlush(request.message).addListener(written -> {
                 if (!written.isSuccess()) {
-                    failed(written.cause());
+                    lost(written.cause(), true);
                 }
             });
         }
@@ -231,11 +262,10 @@ final class KeptConnections<A> implements AutoCloseable {
         protected void channelRead0(ChannelHandlerContext context, Answered<A> answered) {
             Request<A> request = current;
             if (request == null) {
-                lost(new IOException("an answer that nobody asked for"));
+                lost(new IOException("an answer that nobody asked for"), false);
                 return;
             }
             current = null;
-            used = true;
             if (answered.lasts()) {
                 keep();
             } else {
@@ -245,6 +275,7 @@ final class KeptConnections<A> implements AutoCloseable {
         }
 
         private void keep() {
+            kept = true;
             if (!channel.isActive() || idle.putIfAbsent(endpoint, this) != null) {
                 shut();
             }
@@ -261,19 +292,17 @@ final class KeptConnections<A> implements AutoCloseable {
 
         @Override
         public void channelInactive(ChannelHandlerContext context) {
-            lost(new IOException("the connection was closed"));
+            lost(new IOException("the connection was closed"), true);
         }
 
         @Override
         public void exceptionCaught(ChannelHandlerContext context, Throwable cause) {
-            failed(cause);
+            boolean ofTheAnswer = cause instanceof DecoderException;
+            lost(ofTheAnswer && cause.getCause() != null ? cause.getCause() : cause, !ofTheAnswer);
         }
 
-        private void failed(Throwable cause) {
-            lost(cause instanceof CodecException && cause.getCause() != null ? cause.getCause() : cause);
-        }
-
-        private void lost(Throwable why) {
+        /** @param closed whether that may have happened before the request */
+        private void lost(Throwable why, boolean closed) {
             boolean unused = idle.remove(endpoint, this);
             Request<A> request = current;
             abandon();
@@ -281,10 +310,10 @@ final class KeptConnections<A> implements AutoCloseable {
                 return;
             }
             request.connection = null;
-            if (used) {
+            if (kept && closed) {
                 connect(request);
             } else {
-                request.failed(why instanceof IOException ? why : new IOException(why.toString(), why));
+                request.failed(io(why));
             }
         }
     }

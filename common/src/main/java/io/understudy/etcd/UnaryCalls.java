@@ -120,7 +120,8 @@ record UnaryCalls(SslContext tls, String method) implements KeptConnections.Prot
         /** The answer behind its prefix. */
         private final ByteBuf received = Unpooled.buffer();
 
-        private @Nullable Answered<byte[]> answered;
+        /** What became of the call, until that is told. */
+        private @Nullable CompletableFuture<byte[]> outcome;
 
         Calling(byte[] headers) {
             super(byte[].class);
@@ -162,10 +163,16 @@ record UnaryCalls(SslContext tls, String method) implements KeptConnections.Prot
 
         @Override
         protected void decode(ChannelHandlerContext context, ByteBuf in, List<Object> out) throws Http2Exception {
-            reader.readFrame(context, in, frames);
-            if (answered != null) {
-                out.add(answered);
-                answered = null;
+            boolean inOrder = false;
+            try {
+                reader.readFrame(context, in, frames);
+                inOrder = true;
+            } finally {
+                // Whatever follows it.
+                if (outcome != null) {
+                    out.add(new Answered<>(outcome, lasts && inOrder));
+                    outcome = null;
+                }
             }
         }
 
@@ -195,7 +202,7 @@ record UnaryCalls(SslContext tls, String method) implements KeptConnections.Prot
 
         private void end(Status status) {
             underWay = false;
-            answered = new Answered<>(outcome(status), lasts);
+            outcome = outcome(status);
         }
 
         private CompletableFuture<byte[]> outcome(Status status) {
@@ -278,6 +285,10 @@ record UnaryCalls(SslContext tls, String method) implements KeptConnections.Prot
 
             @Override
             public void onRstStreamRead(ChannelHandlerContext context, int of, long errorCode) throws Http2Exception {
+                if (of < stream || (of == stream && !underWay)) {
+                    // It was answered, and the server wants no more of the request (RFC 9113, 8.1).
+                    return;
+                }
                 requireUnderWay(of);
                 lasts = false;
                 end(Status.UNAVAILABLE.withDescription("reset by the server: " + Http2Error.valueOf(errorCode)));
@@ -307,11 +318,11 @@ record UnaryCalls(SslContext tls, String method) implements KeptConnections.Prot
             }
 
             @Override
-            public void onGoAwayRead(ChannelHandlerContext context, int lastStream, long errorCode, ByteBuf debug)
-                    throws Http2Exception {
+            public void onGoAwayRead(ChannelHandlerContext context, int lastStream, long errorCode, ByteBuf debug) {
                 lasts = false;
-                if (!underWay || stream > lastStream) {
-                    throw broken("the server says good-bye: " + Http2Error.valueOf(errorCode));
+                boolean answersNoMore = !underWay || stream > lastStream;
+                if (answersNoMore && outcome == null) {
+                    ChannelFuture unused = context.close();
                 }
             }
 

@@ -18,6 +18,7 @@ import io.grpc.StatusRuntimeException;
 import io.grpc.netty.NettyServerBuilder;
 import io.grpc.stub.StreamObserver;
 import io.understudy.tls.TlsContext;
+import java.io.BufferedOutputStream;
 import java.io.DataInputStream;
 import java.io.IOException;
 import java.io.OutputStream;
@@ -152,6 +153,7 @@ final class UnaryCallsTest {
             server.before = call -> {
                 server.before = next -> {};
                 call.frame(GOAWAY, 0, 0, call.stream - 2, 0);
+                call.out.flush();
                 throw new IOException("good-bye");
             };
             ask(server.port(), LONG).join();
@@ -164,10 +166,31 @@ final class UnaryCallsTest {
         try (ScriptedServer server = new ScriptedServer()) {
             server.before = call -> {
                 call.frame(RESET, 0, call.stream, 7);
+                call.out.flush();
                 throw new IOException("nothing follows that");
             };
             assertFails(ask(server.port(), LONG), StatusRuntimeException.class);
         }
+    }
+
+    @Test
+    void anAnswerCountsWhateverFollowsIt() throws Exception {
+        for (Step after : List.<Step>of(
+                call -> call.frame(RESET, 0, call.stream, 0),
+                call -> call.frame(GOAWAY, 0, 0, call.stream, 0),
+                call -> call.frame(DATA, 0, call.stream + 2, 0, 0))) {
+            try (ScriptedServer server = new ScriptedServer()) {
+                server.after = after;
+                ask(server.port(), LONG).join();
+                ask(server.port(), LONG).join();
+            }
+        }
+    }
+
+    @Test
+    void onceClosedItConnectsNoMore() {
+        client.close();
+        assertFails(ask(1, LONG), IOException.class);
     }
 
     @Test
@@ -301,6 +324,7 @@ final class UnaryCallsTest {
         private final AtomicInteger connections = new AtomicInteger();
         private final AtomicInteger pingsAnswered = new AtomicInteger();
         private volatile Step before = call -> {};
+        private volatile Step after = call -> {};
         private volatile boolean closesAtNextCall;
 
         ScriptedServer() throws IOException {
@@ -328,7 +352,8 @@ final class UnaryCallsTest {
             try (connection) {
                 DataInputStream in = new DataInputStream(connection.getInputStream());
                 in.skipNBytes(24);
-                new Call(connection.getOutputStream(), 0).frame(SETTINGS, 0, 0);
+                OutputStream out = new BufferedOutputStream(connection.getOutputStream());
+                new Call(out, 0).frame(SETTINGS, 0, 0);
                 while (true) {
                     int length = in.readUnsignedByte() << 16 | in.readUnsignedShort();
                     int type = in.readUnsignedByte();
@@ -343,9 +368,11 @@ final class UnaryCallsTest {
                             closesAtNextCall = false;
                             return;
                         }
-                        Call call = new Call(connection.getOutputStream(), stream);
+                        Call call = new Call(out, stream);
                         before.with(call);
                         call.answer();
+                        after.with(call);
+                        out.flush();
                     }
                 }
             } catch (IOException e) {
