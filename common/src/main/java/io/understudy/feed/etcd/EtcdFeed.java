@@ -99,7 +99,7 @@ final class EtcdFeed implements Feed {
         this.options = options;
         this.metrics = metrics;
         this.pin = new SnapshotPin(cluster, range, options, backoff);
-        this.tail = new TailKeeper(cluster, range, false, options, metrics, backoff);
+        this.tail = new TailKeeper(cluster, range, false, options, options.watch(), metrics, backoff);
     }
 
     @Override

@@ -17,6 +17,7 @@ import java.util.List;
  * @param pageBytes what a snapshot page aims at; three pages are held at a time
  * @param historyRevisions how far in the past snapshots of a {@link io.understudy.feed.FeedKind#RECENT} feed are pinned, as
  *     far as the source still has it, for the commits after them; 0 for the present
+ * @param watch whose watch tells the commits, once there is no history left to read
  */
 public record EtcdFeedOptions(
         long catchUpRevisions,
@@ -25,11 +26,19 @@ public record EtcdFeedOptions(
         Duration progressInterval,
         Duration requestTimeout,
         long pageBytes,
-        long historyRevisions) {
+        long historyRevisions,
+        WatchedVoter watch) {
 
     /** What the configuration's defaults are. */
     public static final EtcdFeedOptions DEFAULTS = new EtcdFeedOptions(
-            5_000, 64L << 20, Duration.ofSeconds(4), Duration.ofSeconds(1), Duration.ofSeconds(5), 2L << 20, 0);
+            5_000,
+            64L << 20,
+            Duration.ofSeconds(4),
+            Duration.ofSeconds(1),
+            Duration.ofSeconds(5),
+            2L << 20,
+            0,
+            WatchedVoter.FOLLOWER);
 
     private static final Setting<Integer> CATCH_UP_REVISIONS = Setting.integer(
                     "catchUpRevisions",
@@ -59,10 +68,16 @@ public record EtcdFeedOptions(
                     "pageBytes", "What a snapshot page aims at; three pages are held at a time.")
             .defaultsTo(DEFAULTS.pageBytes())
             .between(64L << 10, 32L << 20);
+    private static final Setting<WatchedVoter> WATCH = Setting.choice(
+                    "watch",
+                    WatchedVoter.class,
+                    "follower: commits are watched at a follower, which spares the leader; leader: at the leader, wherever the"
+                            + " leadership goes, who tells each a little sooner; history is read at a follower even so.")
+            .defaultsTo(DEFAULTS.watch());
 
     /** How a feed behaves, as rows relative to the feed's group. */
     public static final List<Setting<?>> ROWS = List.of(
-            CATCH_UP_REVISIONS, MAX_COMMIT_BYTES, STALL_TIMEOUT, PROGRESS_INTERVAL, REQUEST_TIMEOUT, PAGE_BYTES);
+            CATCH_UP_REVISIONS, MAX_COMMIT_BYTES, STALL_TIMEOUT, PROGRESS_INTERVAL, REQUEST_TIMEOUT, PAGE_BYTES, WATCH);
 
     public EtcdFeedOptions {
         requirePositive("catchUpRevisions", catchUpRevisions);
@@ -93,19 +108,47 @@ public record EtcdFeedOptions(
                 group.get(PROGRESS_INTERVAL),
                 group.get(REQUEST_TIMEOUT),
                 group.get(PAGE_BYTES),
-                DEFAULTS.historyRevisions());
+                DEFAULTS.historyRevisions(),
+                group.get(WATCH));
     }
 
     /** The same with another limit of revisions to replay. */
     public EtcdFeedOptions withCatchUpRevisions(long revisions) {
         return new EtcdFeedOptions(
-                revisions, maxCommitBytes, stallTimeout, progressInterval, requestTimeout, pageBytes, historyRevisions);
+                revisions,
+                maxCommitBytes,
+                stallTimeout,
+                progressInterval,
+                requestTimeout,
+                pageBytes,
+                historyRevisions,
+                watch);
     }
 
     /** The same with another limit of a commit's bytes. */
     public EtcdFeedOptions withMaxCommitBytes(long bytes) {
         return new EtcdFeedOptions(
-                catchUpRevisions, bytes, stallTimeout, progressInterval, requestTimeout, pageBytes, historyRevisions);
+                catchUpRevisions,
+                bytes,
+                stallTimeout,
+                progressInterval,
+                requestTimeout,
+                pageBytes,
+                historyRevisions,
+                watch);
+    }
+
+    /** The same with another deadline of a request. */
+    public EtcdFeedOptions withRequestTimeout(Duration timeout) {
+        return new EtcdFeedOptions(
+                catchUpRevisions,
+                maxCommitBytes,
+                stallTimeout,
+                progressInterval,
+                timeout,
+                pageBytes,
+                historyRevisions,
+                watch);
     }
 
     /** The same with pages of another size. */
@@ -117,13 +160,34 @@ public record EtcdFeedOptions(
                 progressInterval,
                 requestTimeout,
                 bytes,
-                historyRevisions);
+                historyRevisions,
+                watch);
     }
 
     /** The same with snapshots pinned further in the past, or not so far. */
     public EtcdFeedOptions withHistoryRevisions(long revisions) {
         return new EtcdFeedOptions(
-                catchUpRevisions, maxCommitBytes, stallTimeout, progressInterval, requestTimeout, pageBytes, revisions);
+                catchUpRevisions,
+                maxCommitBytes,
+                stallTimeout,
+                progressInterval,
+                requestTimeout,
+                pageBytes,
+                revisions,
+                watch);
+    }
+
+    /** The same with the watch elsewhere. */
+    public EtcdFeedOptions withWatch(WatchedVoter voter) {
+        return new EtcdFeedOptions(
+                catchUpRevisions,
+                maxCommitBytes,
+                stallTimeout,
+                progressInterval,
+                requestTimeout,
+                pageBytes,
+                historyRevisions,
+                voter);
     }
 
     private static void requirePositive(String name, long value) {

@@ -59,7 +59,7 @@ public final class EtcdHistory implements AutoCloseable {
         }
         this.cluster = cluster;
         this.from = from;
-        this.tail = new TailKeeper(cluster, range, previous, options, metrics, backoff);
+        this.tail = new TailKeeper(cluster, range, previous, options, WatchedVoter.FOLLOWER, metrics, backoff);
     }
 
     /**

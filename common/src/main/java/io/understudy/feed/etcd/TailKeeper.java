@@ -19,7 +19,8 @@ import org.slf4j.LoggerFactory;
 import org.slf4j.event.Level;
 
 /**
- * Keeps one tail open: chooses its member, and after a loss another one, with back-off and growing {@link Patience}. Used
+ * Keeps one tail open: chooses its member, and after a loss another one, with back-off and growing {@link Patience}; and
+ * {@linkplain TailMove takes} it to the leader where that is wanted. Used
  * by the feed's thread; {@link #close} and {@link #requestProgress} from any.
  */
 final class TailKeeper implements AutoCloseable {
@@ -33,18 +34,25 @@ final class TailKeeper implements AutoCloseable {
     private final SourceFacts facts;
     private final FeedMetrics metrics;
     private final Backoff backoff;
+    private final @Nullable TailMove move;
 
     private Patience patience;
     private @Nullable Endpoint member;
     private volatile @Nullable Tail tail;
     private volatile boolean closed;
 
-    /** @param previous whether commits shall tell how their keys stood before */
+    /**
+     * Opens nothing yet.
+     *
+     * @param previous whether commits shall tell how their keys stood before
+     * @param watch where commits are watched, once level
+     */
     TailKeeper(
             EtcdCluster cluster,
             KeyRange range,
             boolean previous,
             EtcdFeedOptions options,
+            WatchedVoter watch,
             FeedMetrics metrics,
             Backoff backoff) {
         this.cluster = cluster;
@@ -53,6 +61,7 @@ final class TailKeeper implements AutoCloseable {
         this.options = options;
         this.metrics = metrics;
         this.backoff = backoff;
+        this.move = watch == WatchedVoter.LEADER ? new TailMove(cluster) : null;
         this.facts = new SourceFacts(cluster, options.requestTimeout());
         this.patience = Patience.initial(options.stallTimeout());
     }
@@ -71,11 +80,13 @@ final class TailKeeper implements AutoCloseable {
             throws FeedEndedException, InterruptedException {
         try {
             open(standing, recognition);
+            goOnElsewhere();
             Tail open = tail;
             TailEvent event = open == null ? null : open.next(timeout);
-            if (event != null) {
-                heard(event);
+            if (event == null || wasTold(event, standing)) {
+                return null;
             }
+            heard(event, recognition);
             return event;
         } catch (TailLostException e) {
             lost(e);
@@ -99,11 +110,17 @@ final class TailKeeper implements AutoCloseable {
         }
         tail = null;
         member = null;
+        if (move != null) {
+            move.abandon();
+        }
     }
 
     @Override
     public void close() {
         closed = true;
+        if (move != null) {
+            move.close();
+        }
         Tail open = tail;
         if (open != null) {
             open.close();
@@ -135,10 +152,13 @@ final class TailKeeper implements AutoCloseable {
             throw new Unexplained(chosen + " runs etcd " + version
                     + ", whose watches may lose events unnoticed (etcd #15220, #17555); 3.5.13 or later is needed");
         }
-        member = chosen;
-        Tail open = new Tail(
-                chosen.toString(),
-                cluster.channel(chosen),
+        use(tailAt(chosen, standing, recognition), chosen);
+    }
+
+    private Tail tailAt(Endpoint endpoint, Position standing, Function<Position, Recognition> recognition) {
+        return new Tail(
+                endpoint.toString(),
+                cluster.channel(endpoint),
                 range,
                 previous,
                 standing,
@@ -146,13 +166,40 @@ final class TailKeeper implements AutoCloseable {
                 options,
                 patience,
                 facts);
+    }
+
+    private void use(Tail open, Endpoint at) {
+        member = at;
         tail = open;
         if (closed) {
             open.close();
         }
     }
 
-    private void heard(TailEvent event) {
+    private void goOnElsewhere() throws FeedEndedException, InterruptedException {
+        TailMove.Placed better = move == null ? null : move.ready();
+        Tail before = tail;
+        if (better != null && before != null) {
+            LOG.info("tail moved to the leader, from={} member={}", member, better.member());
+            use(better.tail(), better.member());
+            before.close();
+        }
+    }
+
+    /** Whether the tail that this one took over from told it. */
+    private static boolean wasTold(TailEvent event, Position standing) {
+        if (event instanceof TailEvent.Committed committed) {
+            return !committed.commit().revision().isAfter(standing.revision());
+        }
+        return event instanceof TailEvent.Marked marked
+                && marked.position().revision().isBefore(standing.revision());
+    }
+
+    private void heard(TailEvent event, Function<Position, Recognition> recognition) {
+        Endpoint serving = member;
+        if (move != null && serving != null) {
+            move.heard(event, serving, (endpoint, standing) -> tailAt(endpoint, standing, recognition));
+        }
         if (event instanceof TailEvent.Opened opened) {
             LOG.info(
                     "tail open, member={} revision={} head={}",
@@ -166,7 +213,6 @@ final class TailKeeper implements AutoCloseable {
             backoff.succeeded();
             patience = Patience.initial(options.stallTimeout());
         }
-        Endpoint serving = member;
         if (serving != null && event instanceof TailEvent.Marked) {
             cluster.reportSuccess(serving, Duty.WATCH);
         }

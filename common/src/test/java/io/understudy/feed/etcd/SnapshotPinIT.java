@@ -69,15 +69,7 @@ class SnapshotPinIT {
     @Test
     void itIsAskedForAnew_whenItHasGrownOld() throws Exception {
         Revision before = fixture.client().put("key", "before");
-        EtcdFeedOptions usual = EtcdFeedOptions.DEFAULTS;
-        EtcdFeedOptions hasty = new EtcdFeedOptions(
-                usual.catchUpRevisions(),
-                usual.maxCommitBytes(),
-                usual.stallTimeout(),
-                usual.progressInterval(),
-                Duration.ofSeconds(1),
-                usual.pageBytes(),
-                0);
+        EtcdFeedOptions hasty = EtcdFeedOptions.DEFAULTS.withRequestTimeout(Duration.ofSeconds(1));
         SnapshotPin pin = pin(hasty);
         pin.ask();
         awaitAsked();

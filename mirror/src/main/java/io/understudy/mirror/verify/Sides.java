@@ -24,14 +24,6 @@ public record Sides(
 
     /** The same, read by pages that aim at so many bytes. */
     Sides readBy(long pageBytes) {
-        EtcdFeedOptions smaller = new EtcdFeedOptions(
-                reading.catchUpRevisions(),
-                reading.maxCommitBytes(),
-                reading.stallTimeout(),
-                reading.progressInterval(),
-                reading.requestTimeout(),
-                pageBytes,
-                reading.historyRevisions());
-        return new Sides(mirror, scope, source, target, smaller, leases, keepsForeign);
+        return new Sides(mirror, scope, source, target, reading.withPageBytes(pageBytes), leases, keepsForeign);
     }
 }

@@ -212,20 +212,14 @@ final class VerificationIT {
     }
 
     private Sides sides(MirrorScope scope, boolean leases, boolean keepsForeign) {
-        EtcdFeedOptions usual = EtcdFeedOptions.DEFAULTS;
         return new Sides(
                 "dr",
                 scope,
                 clusters.source(),
                 clusters.target(),
-                new EtcdFeedOptions(
-                        usual.catchUpRevisions(),
-                        usual.maxCommitBytes(),
-                        usual.stallTimeout(),
-                        usual.progressInterval(),
-                        Duration.ofSeconds(5),
-                        64 << 10,
-                        0),
+                EtcdFeedOptions.DEFAULTS
+                        .withRequestTimeout(Duration.ofSeconds(5))
+                        .withPageBytes(64 << 10),
                 leases,
                 keepsForeign);
     }

@@ -1,0 +1,12 @@
+package io.understudy.feed.etcd;
+
+/** Whose watch tells a feed the commits. */
+public enum WatchedVoter {
+    /** A follower's, where there is one when the watch is opened: the leader has no work with it. */
+    FOLLOWER,
+    /**
+     * The leader's, wherever the leadership goes: a follower learns of a commit a message later, and not while it is writing
+     * its own log to disk. History is read at a follower even so.
+     */
+    LEADER
+}

@@ -1,0 +1,132 @@
+package io.understudy.feed.etcd;
+
+import static io.understudy.feed.SourceClient.bytes;
+import static io.understudy.feed.etcd.FeedFixture.PATIENCE;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import io.understudy.feed.FeedKind;
+import io.understudy.feed.FeedRunner;
+import io.understudy.feed.ModelConsumer;
+import io.understudy.feed.RandomWriter;
+import io.understudy.local.etcd.EtcdMember;
+import io.understudy.local.junit.EtcdExtension;
+import io.understudy.vocabulary.KeyRange;
+import io.understudy.vocabulary.Revision;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.ThreadLocalRandom;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.extension.RegisterExtension;
+
+/** A feed whose watch is to be at the leader. Its model checks that nothing is missed or repeated on the way. */
+@Timeout(120)
+class EtcdFeedLeaderIT {
+
+    @RegisterExtension
+    static final EtcdExtension source =
+            EtcdExtension.voters(3).learners(1).named("source").behindProxies();
+
+    private static final KeyRange RANGE = KeyRange.prefix(bytes("leader/"));
+
+    private FeedFixture fixture;
+    private RandomWriter writer;
+
+    @BeforeEach
+    void open() {
+        fixture = new FeedFixture(source.cluster());
+        writer = new RandomWriter(
+                fixture.client(), "leader/", ThreadLocalRandom.current().nextLong());
+    }
+
+    @AfterEach
+    void close() {
+        writer.close();
+        fixture.close();
+        source.heal();
+    }
+
+    @Test
+    void theWatchGoesToTheLeader_andAfterTheLeadership() {
+        FeedRunner runner = run();
+        awaitWatchedAlone(source.cluster().leader());
+        EtcdMember next = source.cluster().followers().get(0);
+
+        source.cluster().moveLeader(next);
+
+        awaitWatchedAlone(next);
+        assertAllWasTold(runner);
+        assertThat(fixture.count("understudy.feed.reopens")).isZero();
+    }
+
+    @Test
+    void aLeaderThatCannotBeReachedCostsNothing_andIsTriedAgain() {
+        EtcdMember leader = source.cluster().leader();
+        leader.clientProxy().blackHole();
+        FeedRunner runner = run();
+        runner.awaitRevision(fixture.client().revision(), PATIENCE);
+        assertThat(watched()).hasSize(1).doesNotContain(leader);
+
+        source.heal();
+
+        awaitWatchedAlone(leader);
+        assertAllWasTold(runner);
+    }
+
+    @Test
+    void losingTheLeaderMissesAndRepeatsNothing() {
+        FeedRunner runner = run();
+        EtcdMember leader = source.cluster().leader();
+        awaitWatchedAlone(leader);
+
+        leader.kill();
+
+        await().atMost(PATIENCE).until(() -> source.cluster().voters().stream()
+                .filter(voter -> !voter.equals(leader))
+                .anyMatch(voter -> watchers(voter) > 0));
+        source.heal();
+        awaitWatchedAlone(source.cluster().leader());
+        assertAllWasTold(runner);
+    }
+
+    private FeedRunner run() {
+        EtcdFeedOptions options = EtcdFeedOptions.DEFAULTS.withWatch(WatchedVoter.LEADER);
+        FeedRunner runner = fixture.run(fixture.feed(RANGE, FeedKind.STATE, null, options), new ModelConsumer(RANGE));
+        runner.awaitRevision(new Revision(1), PATIENCE);
+        return runner;
+    }
+
+    private void assertAllWasTold(FeedRunner runner) {
+        long before = writer.writes();
+        await().atMost(PATIENCE).until(() -> writer.writes() > before + 50);
+        writer.stop();
+        fixture.assertEqual(runner, RANGE);
+        assertThat(runner.ask(ModelConsumer::snapshots)).isEqualTo(1);
+    }
+
+    private void awaitWatchedAlone(EtcdMember member) {
+        await().atMost(PATIENCE).untilAsserted(() -> assertThat(watched()).containsExactly(member));
+    }
+
+    private List<EtcdMember> watched() {
+        List<EtcdMember> found = new ArrayList<>();
+        for (EtcdMember voter : source.cluster().voters()) {
+            if (watchers(voter) > 0) {
+                found.add(voter);
+            }
+        }
+        return found;
+    }
+
+    /** None at a member that is down. */
+    private static long watchers(EtcdMember voter) {
+        try {
+            return MemberMetrics.watchers(voter);
+        } catch (Exception e) {
+            return 0;
+        }
+    }
+}
