@@ -4,6 +4,7 @@ import io.understudy.bench.mirror.Far;
 import io.understudy.bench.mirror.MirrorBench;
 import io.understudy.bench.mirror.MirrorBenchSettings;
 import io.understudy.bench.mirror.MirrorWork;
+import io.understudy.feed.etcd.WatchedVoter;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -95,6 +96,13 @@ final class BenchMirrorCommand implements Callable<Integer> {
             description = "Which cluster that is; the source by default.")
     private Far far;
 
+    @Option(
+            names = "--watch",
+            defaultValue = "follower",
+            paramLabel = "follower|leader",
+            description = "Where the mirror watches the source; a follower by default.")
+    private WatchedVoter watch;
+
     @Spec
     private CommandSpec spec;
 
@@ -116,7 +124,8 @@ final class BenchMirrorCommand implements Callable<Integer> {
                 writers,
                 roundTrip,
                 cut,
-                far);
+                far,
+                watch);
     }
 
     private static final class WorkConverter implements ITypeConverter<MirrorWork> {

@@ -137,7 +137,7 @@ final class ImportRulesTest {
             .bench              io.etcd.jetcd.api io.grpc io.netty
             .bench.relay        .bench .lab.part .lab.progress .report .local.binary .local.process com.fasterxml.jackson
             .bench.relay        com.google.protobuf io.etcd.jetcd.api io.grpc
-            .bench.mirror       .bench .bench.relay .lab.part .lab.progress .local
+            .bench.mirror       .bench .bench.relay .lab.part .lab.progress .local .feed.etcd
             .bench.cluster      .bench .cluster .lab.part .lab.progress .report .local .etcd com.fasterxml.jackson
             .bench.cluster      com.google.protobuf io.etcd.jetcd.api io.grpc io.micrometer
             .bench.kafka        .bench .bench.relay .lab.part .lab.progress .local .vocabulary .kafka .feed.kafka
@@ -148,7 +148,7 @@ final class ImportRulesTest {
             .seed               .mirror.takeover .mirror.scope .vocabulary .etcd .local com.google.protobuf
             .seed               io.etcd.jetcd.api io.micrometer
             .cli                .cluster .lab .bench .gateway .mirror .config .report .vocabulary .local.binary .local.process
-            .cli                .metrics .reference .seed .pki .tls .etcd io.micrometer com.fasterxml.jackson me.tongfei.progressbar picocli
+            .cli                .metrics .reference .seed .pki .tls .etcd .feed.etcd io.micrometer com.fasterxml.jackson me.tongfei.progressbar picocli
             """);
 
     private static final JavaClasses PRODUCTION = CompiledClasses.ofProduction();

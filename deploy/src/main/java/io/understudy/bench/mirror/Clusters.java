@@ -8,6 +8,7 @@ import java.net.URI;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
+import java.util.Locale;
 
 /** A source of three voters and a learner, and a target of one member, both empty. */
 final class Clusters implements AutoCloseable {
@@ -79,10 +80,12 @@ final class Clusters implements AutoCloseable {
         return """
                 source:
                   endpoints: %s
+                feed:
+                  watch: %s
                 target:
                   etcd:
                     endpoints: [%s]
-                """.formatted(sourceUrls(), targetUrl());
+                """.formatted(sourceUrls(), settings.watch().name().toLowerCase(Locale.ROOT), targetUrl());
     }
 
     /** As relays reach the target. */

@@ -3,6 +3,7 @@ package io.understudy.bench.mirror;
 import io.understudy.bench.Bench;
 import io.understudy.bench.relay.RelayBench;
 import io.understudy.bench.relay.SourceLoad;
+import io.understudy.feed.etcd.WatchedVoter;
 import io.understudy.lab.progress.Progress;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -33,6 +34,9 @@ public final class MirrorBench {
         List<String> lines = new ArrayList<>();
         lines.add("Source of three voters and a learner, target of one member, all new in each run; values of "
                 + SourceLoad.VALUE_BYTES + " B; CPU: user and system time of the relay's process.");
+        if (settings.watch() == WatchedVoter.LEADER) {
+            lines.add("The mirror watches the source's leader.");
+        }
         if (!settings.roundTrip().isZero()) {
             lines.add("The " + settings.far().name().toLowerCase(Locale.ROOT) + " is "
                     + settings.roundTrip().toMillis() + " ms (round trip) away from the relay.");
@@ -60,6 +64,7 @@ public final class MirrorBench {
         all.put("durationMillis", settings.duration().toMillis());
         all.put("roundTripMillis", settings.roundTrip().toMillis());
         all.put("cutMillis", settings.cut().toMillis());
+        all.put("watch", settings.watch().name().toLowerCase(Locale.ROOT));
         all.put("far", settings.far().name().toLowerCase(Locale.ROOT));
         return all;
     }

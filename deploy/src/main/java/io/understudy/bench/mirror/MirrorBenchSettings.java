@@ -1,5 +1,6 @@
 package io.understudy.bench.mirror;
 
+import io.understudy.feed.etcd.WatchedVoter;
 import java.time.Duration;
 import java.util.List;
 
@@ -16,6 +17,7 @@ import java.util.List;
  * @param writers that put one after the other, where they have none
  * @param roundTrip between the mirror and {@code far}; zero for none
  * @param cut how long {@code far} is cut off each minute; zero for not at all
+ * @param watch where the mirror watches the source
  */
 public record MirrorBenchSettings(
         List<MirrorWork> works,
@@ -29,7 +31,8 @@ public record MirrorBenchSettings(
         int writers,
         Duration roundTrip,
         Duration cut,
-        Far far) {
+        Far far,
+        WatchedVoter watch) {
 
     private static final Duration LONGEST_CUT = Duration.ofSeconds(30);
 
