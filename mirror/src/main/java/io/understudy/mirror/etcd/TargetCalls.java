@@ -17,12 +17,14 @@ import io.understudy.etcd.EtcdFailure;
 import io.understudy.etcd.Remedy;
 import io.understudy.mirror.sink.SinkException;
 import io.understudy.mirror.sink.SinkListener;
+import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Future;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import java.util.function.Function;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
@@ -95,8 +97,7 @@ final class TargetCalls {
         try {
             T answer = answer(call.apply(KVGrpc.newFutureStub(cluster.channel(endpoint))
                     // Only completes a future: a blocking stub would wake this thread for each part of the answer.
-                    .withExecutor(Runnable::run)
-                    .withDeadlineAfter(cluster.settings().requestTimeout().toNanos(), TimeUnit.NANOSECONDS)));
+                    .withExecutor(Runnable::run)));
             succeeded(endpoint);
             return Optional.of(answer);
         } catch (StatusRuntimeException e) {
@@ -121,10 +122,17 @@ final class TargetCalls {
         }
     }
 
-    /** Waits for it; the call has a deadline. */
-    private static <T> T answer(Future<T> call) {
+    /** Waits for it until the deadline. One of gRPC's would be a timer for each call, that wakes the connection's thread. */
+    private <T> T answer(Future<T> call) {
+        Duration deadline = cluster.settings().requestTimeout();
         try {
-            return call.get();
+            return call.get(deadline.toNanos(), TimeUnit.NANOSECONDS);
+        } catch (TimeoutException e) {
+            call.cancel(true);
+            throw Status.DEADLINE_EXCEEDED
+                    .withDescription("no answer within " + deadline.toMillis() + " ms")
+                    .withCause(e)
+                    .asRuntimeException();
         } catch (InterruptedException e) {
             call.cancel(true);
             Thread.currentThread().interrupt();
