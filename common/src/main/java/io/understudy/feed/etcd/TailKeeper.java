@@ -19,9 +19,9 @@ import org.slf4j.LoggerFactory;
 import org.slf4j.event.Level;
 
 /**
- * Keeps one tail open: chooses its member, and after a loss another one, with back-off and growing {@link Patience}; and
- * {@linkplain TailMove takes} it to the leader where that is wanted. Used
- * by the feed's thread; {@link #close} and {@link #requestProgress} from any.
+ * Keeps one tail open: chooses its member, and after a loss another one, with back-off and growing {@link Patience}. Where
+ * that is wanted, it has the tail {@linkplain TailMove moved} to the leader. Used by the feed's thread; {@link #close} and
+ * {@link #requestProgress} from any.
  */
 final class TailKeeper implements AutoCloseable {
 
@@ -37,6 +37,9 @@ final class TailKeeper implements AutoCloseable {
     private final @Nullable TailMove move;
 
     private Patience patience;
+    /** Whether the tail that is open was moved. */
+    private boolean isMoved;
+
     private @Nullable Endpoint member;
     private volatile @Nullable Tail tail;
     private volatile boolean closed;
@@ -61,7 +64,7 @@ final class TailKeeper implements AutoCloseable {
         this.options = options;
         this.metrics = metrics;
         this.backoff = backoff;
-        this.move = watch == WatchedVoter.LEADER ? new TailMove(cluster) : null;
+        this.move = watch == WatchedVoter.LEADER ? new TailMove(cluster, options.stallTimeout()) : null;
         this.facts = new SourceFacts(cluster, options.requestTimeout());
         this.patience = Patience.initial(options.stallTimeout());
     }
@@ -110,6 +113,7 @@ final class TailKeeper implements AutoCloseable {
         }
         tail = null;
         member = null;
+        isMoved = false;
         if (move != null) {
             move.abandon();
         }
@@ -179,11 +183,15 @@ final class TailKeeper implements AutoCloseable {
     private void goOnElsewhere() throws FeedEndedException, InterruptedException {
         TailMove.Placed better = move == null ? null : move.ready();
         Tail before = tail;
-        if (better != null && before != null) {
-            LOG.info("tail moved to the leader, from={} member={}", member, better.member());
-            use(better.tail(), better.member());
-            before.close();
+        if (better == null || before == null) {
+            return;
         }
+        LOG.info("tail moved to the leader, from={} member={}", member, better.member());
+        use(better.tail(), better.member());
+        isMoved = true;
+        before.close();
+        // The last may have been asked for progress that it will not tell any more.
+        better.tail().requestProgress();
     }
 
     /** Whether the tail that this one took over from told it. */
@@ -229,6 +237,9 @@ final class TailKeeper implements AutoCloseable {
         Endpoint failed = member;
         if (failed != null) {
             cluster.reportFailure(failed, Duty.WATCH, loss);
+        }
+        if (move != null && isMoved) {
+            move.lost();
         }
         drop();
         backoff.failed();

@@ -1,14 +1,13 @@
 package io.understudy.feed.etcd;
 
 import io.understudy.etcd.ClusterView;
-import io.understudy.etcd.Duty;
 import io.understudy.etcd.Endpoint;
 import io.understudy.etcd.EtcdCluster;
+import io.understudy.etcd.Health;
 import io.understudy.etcd.Member;
-import io.understudy.etcd.Role;
 import io.understudy.feed.FeedEndedException;
 import io.understudy.feed.FeedEndedException.Gap;
-import io.understudy.vocabulary.MemberId;
+import io.understudy.feed.FeedEndedException.Unexplained;
 import io.understudy.vocabulary.Position;
 import io.understudy.vocabulary.Revision;
 import java.time.Duration;
@@ -20,9 +19,11 @@ import org.slf4j.LoggerFactory;
 import org.slf4j.event.Level;
 
 /**
- * Takes a tail to the leader, and after the leadership when that goes elsewhere. The leader doesn't read history for it: only
- * a tail that is level with its member, and stands at a commit, is taken on. There is no moment without one either: the next
- * is open before the last is given up, and if it can't be opened, the last goes on.
+ * Takes a tail to the leader, and after the leadership when that goes elsewhere. The leader reads next to no history for it:
+ * only a tail that stands at a commit, no further back than the leader was when it was looked at last, is taken on. There is
+ * no moment without one either: the next is open before the last is given up, and if it can't be opened, the last goes on.
+ *
+ * <p>A leader at which that fails, or at which the tail is lost soon, is left alone for a time that doubles.
  *
  * <p>Used by the feed's thread; {@link #close} from any.
  */
@@ -32,6 +33,11 @@ final class TailMove implements AutoCloseable {
 
     /** The members are looked at no more often by default. */
     private static final long LOOK_NANOS = TimeUnit.SECONDS.toNanos(1);
+
+    private static final long FIRST_PAUSE_NANOS = TimeUnit.SECONDS.toNanos(1);
+
+    /** A tail that lasted as long was no failure. */
+    private static final long LAST_PAUSE_NANOS = TimeUnit.SECONDS.toNanos(30);
 
     /** Opens a tail. */
     interface Opener {
@@ -43,34 +49,29 @@ final class TailMove implements AutoCloseable {
     record Placed(Tail tail, Endpoint member) {}
 
     private final EtcdCluster cluster;
-    private final Backoff backoff = new Backoff();
-    private Revision head = Revision.ZERO;
+    private final long patienceNanos;
     private long lookNanos = System.nanoTime();
+    private long pauseNanos = FIRST_PAUSE_NANOS;
+    private long begunNanos;
     private volatile @Nullable Placed opening;
     private volatile boolean closed;
 
-    TailMove(EtcdCluster cluster) {
+    /** @param patience how long the next tail may take to open */
+    TailMove(EtcdCluster cluster, Duration patience) {
         this.cluster = cluster;
+        this.patienceNanos = patience.toNanos();
     }
 
     /** What the tail at {@code serving} told: begins to move it, if it is time to. */
     void heard(TailEvent event, Endpoint serving, Opener opener) {
-        if (event instanceof TailEvent.Opened opened) {
-            head = opened.head();
-            return;
-        }
-        if (opening != null || !(event instanceof TailEvent.Committed committed)) {
-            return;
-        }
         long now = System.nanoTime();
-        if (now - lookNanos < 0
-                || now - backoff.untilNanos() < 0
-                || committed.commit().revision().isBefore(head)) {
+        if (opening != null || now - lookNanos < 0 || !(event instanceof TailEvent.Committed committed)) {
             return;
         }
         lookNanos = now + LOOK_NANOS;
-        Optional<Endpoint> leader = elsewhere(serving);
+        Optional<Endpoint> leader = elsewhere(serving, committed.commit().revision());
         if (leader.isPresent()) {
+            begunNanos = now;
             opening = new Placed(opener.open(leader.get(), committed.position()), leader.get());
             if (closed) {
                 abandon();
@@ -81,29 +82,39 @@ final class TailMove implements AutoCloseable {
     /**
      * The tail to go on with instead, or null if there is none. It may tell again what came between its opening and now.
      *
-     * @throws FeedEndedException the leader tells another history
+     * @throws FeedEndedException the leader tells another history, or leads to another cluster
      */
     @Nullable Placed ready() throws FeedEndedException, InterruptedException {
         Placed begun = opening;
         if (begun == null) {
             return null;
         }
-        try {
-            // The first event of a tail is that it is open.
-            if (!(begun.tail().next(Duration.ZERO) instanceof TailEvent.Opened opened)) {
-                return null;
-            }
-            head = opened.head();
-            backoff.succeeded();
-            opening = null;
-            return begun;
-        } catch (TailLostException | Gap e) {
-            LOG.atLevel(backoff.isFirst() ? Level.INFO : Level.DEBUG)
-                    .log("tail not moved, member={} cause=\"{}\"", begun.member(), e.getMessage());
-            backoff.failed();
-            abandon();
+        if (System.nanoTime() - begunNanos > patienceNanos) {
+            // Before the tail looks into it: that takes requests, and the one that is open has commits to tell
+            // meanwhile.
+            failed(begun, "it took too long to open");
             return null;
         }
+        try {
+            // The first event of a tail is that it is open.
+            if (begun.tail().next(Duration.ZERO) == null) {
+                return null;
+            }
+            opening = null;
+            begunNanos = System.nanoTime();
+            return begun;
+        } catch (TailLostException | Gap | Unexplained e) {
+            failed(begun, String.valueOf(e.getMessage()));
+            return null;
+        }
+    }
+
+    /** The tail was lost that was taken there last. */
+    void lost() {
+        if (System.nanoTime() - begunNanos > LAST_PAUSE_NANOS) {
+            pauseNanos = FIRST_PAUSE_NANOS;
+        }
+        pause();
     }
 
     /** Gives up what was begun. */
@@ -124,23 +135,30 @@ final class TailMove implements AutoCloseable {
         }
     }
 
-    /** Where the leader is, if that isn't {@code serving}. */
-    private Optional<Endpoint> elsewhere(Endpoint serving) {
-        ClusterView view = cluster.view();
-        MemberId leader = view.leaderId();
-        if (leader == null || leads(view, serving, leader)) {
-            return Optional.empty();
+    private void failed(Placed begun, String why) {
+        abandon();
+        if (!closed) {
+            LOG.atLevel(pauseNanos == FIRST_PAUSE_NANOS ? Level.INFO : Level.DEBUG)
+                    .log("tail not moved, member={} cause=\"{}\"", begun.member(), why);
+            pause();
         }
-        return cluster.endpointsFor(Duty.WATCH).stream()
-                .filter(endpoint -> leads(view, endpoint, leader))
-                .findFirst();
     }
 
-    private static boolean leads(ClusterView view, Endpoint endpoint, MemberId leader) {
-        Optional<Member> member = view.memberAt(endpoint);
-        return member.isPresent()
-                && member.get().id().equals(leader)
-                && member.get().role() == Role.VOTER
-                && member.get().version().watchIsReliable();
+    private void pause() {
+        lookNanos = System.nanoTime() + pauseNanos;
+        pauseNanos = Math.min(LAST_PAUSE_NANOS, 2 * pauseNanos);
+    }
+
+    /** Where the leader is, if that isn't {@code serving}, and it was no further than {@code standing}. */
+    private Optional<Endpoint> elsewhere(Endpoint serving, Revision standing) {
+        ClusterView view = cluster.view();
+        Optional<Member> leader = view.leader()
+                .filter(member -> !member.endpoints().contains(serving))
+                .filter(member -> member.version().watchIsReliable())
+                .filter(member -> !standing.isBefore(member.revision()));
+        return leader.flatMap(member -> member.addresses().stream()
+                .filter(address -> address.health() == Health.HEALTHY)
+                .map(Member.Address::endpoint)
+                .findFirst());
     }
 }

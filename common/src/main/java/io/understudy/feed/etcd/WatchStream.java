@@ -49,6 +49,9 @@ final class WatchStream implements AutoCloseable {
     /** Responses not asked for yet, because too many bytes wait. */
     private final AtomicInteger withheld = new AtomicInteger();
 
+    /** Under the call's lock. */
+    private boolean closed;
+
     private WatchStream(ClientCall<WatchRequest, WatchResponse> call) {
         this.call = call;
     }
@@ -70,7 +73,7 @@ final class WatchStream implements AutoCloseable {
     void requestProgress() {
         // A call may be sent on by one thread at a time.
         synchronized (call) {
-            if (call.isReady()) {
+            if (!closed && call.isReady()) {
                 call.sendMessage(WatchMessages.progress());
             }
         }
@@ -95,7 +98,11 @@ final class WatchStream implements AutoCloseable {
 
     @Override
     public void close() {
-        call.cancel("the feed closed the stream", null);
+        // Nothing may be sent after it.
+        synchronized (call) {
+            closed = true;
+            call.cancel("the feed closed the stream", null);
+        }
     }
 
     private final class Listener extends ClientCall.Listener<WatchResponse> {

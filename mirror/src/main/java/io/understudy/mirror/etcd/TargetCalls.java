@@ -122,15 +122,18 @@ final class TargetCalls {
         }
     }
 
-    /** Waits for it until the deadline. One of gRPC's would be a timer for each call, that wakes the connection's thread. */
+    /** Waits for it. A deadline of gRPC's would be a timer for each call, which wakes the connection's thread. */
     private <T> T answer(Future<T> call) {
-        Duration deadline = cluster.settings().requestTimeout();
+        Duration timeout = cluster.settings().requestTimeout();
         try {
-            return call.get(deadline.toNanos(), TimeUnit.NANOSECONDS);
+            return call.get(timeout.toNanos(), TimeUnit.NANOSECONDS);
         } catch (TimeoutException e) {
-            call.cancel(true);
+            if (!call.cancel(true)) {
+                // It came just now.
+                return answer(call);
+            }
             throw Status.DEADLINE_EXCEEDED
-                    .withDescription("no answer within " + deadline.toMillis() + " ms")
+                    .withDescription("no answer within " + timeout.toMillis() + " ms")
                     .withCause(e)
                     .asRuntimeException();
         } catch (InterruptedException e) {
