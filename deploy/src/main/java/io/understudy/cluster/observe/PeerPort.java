@@ -30,8 +30,13 @@ final class PeerPort {
     private static boolean isSilence(Throwable failure) {
         Throwable cause =
                 failure instanceof CompletionException && failure.getCause() != null ? failure.getCause() : failure;
-        return cause instanceof ConnectException
+        return (cause instanceof ConnectException && !isReset(cause))
                 || cause instanceof HttpTimeoutException
                 || cause instanceof TimeoutException;
+    }
+
+    /** Somebody took the connection and ended it, so soon that it counts as one that could not be made. */
+    private static boolean isReset(Throwable failure) {
+        return String.valueOf(failure.getMessage()).startsWith("Connection reset");
     }
 }
