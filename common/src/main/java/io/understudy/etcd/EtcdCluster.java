@@ -145,7 +145,7 @@ public final class EtcdCluster implements AutoCloseable {
     }
 
     /**
-     * The connection to an endpoint, shared by all callers; calls on it need their own deadlines, and are made as the
+     * The connection to an endpoint, shared by all callers; calls on it need deadlines, or callers who give up in time, and are made as the
      * {@linkplain EtcdSettings#login user} of the settings. Closed some time after the endpoint left the cluster: calls
      * then fail as unavailable.
      */

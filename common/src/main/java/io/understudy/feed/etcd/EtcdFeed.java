@@ -27,7 +27,8 @@ import org.slf4j.event.Level;
  *   <li><em>snapshot</em>: a revision is pinned by a read index, or as far before it as history shall be told, its pages
  *       are read from a learner;
  *   <li><em>opening</em>: one watch on a voter, at the last commit known, which must be found there;
- *   <li><em>tail</em>: commits and progress until the watch is lost, then opening again.
+ *   <li><em>tail</em>: commits and progress until the watch is lost, then opening again; two watches while the tail {@linkplain
+ *       TailMove moves} to the leader.
  * </ol>
  *
  * <p>The snapshot counts as complete only once its tail is open: so there is never a moment in which the consumer

@@ -52,7 +52,9 @@ final class TailMove implements AutoCloseable {
     private final long patienceNanos;
     private long lookNanos = System.nanoTime();
     private long pauseNanos = FIRST_PAUSE_NANOS;
-    private long begunNanos;
+    /** When the next tail was begun; once it is open, when it was taken over. */
+    private long sinceNanos;
+
     private volatile @Nullable Placed opening;
     private volatile boolean closed;
 
@@ -71,7 +73,7 @@ final class TailMove implements AutoCloseable {
         lookNanos = now + LOOK_NANOS;
         Optional<Endpoint> leader = elsewhere(serving, committed.commit().revision());
         if (leader.isPresent()) {
-            begunNanos = now;
+            sinceNanos = now;
             opening = new Placed(opener.open(leader.get(), committed.position()), leader.get());
             if (closed) {
                 abandon();
@@ -89,7 +91,7 @@ final class TailMove implements AutoCloseable {
         if (begun == null) {
             return null;
         }
-        if (System.nanoTime() - begunNanos > patienceNanos) {
+        if (System.nanoTime() - sinceNanos > patienceNanos) {
             // Before the tail looks into it: that takes requests, and the one that is open has commits to tell
             // meanwhile.
             failed(begun, "it took too long to open");
@@ -101,7 +103,7 @@ final class TailMove implements AutoCloseable {
                 return null;
             }
             opening = null;
-            begunNanos = System.nanoTime();
+            sinceNanos = System.nanoTime();
             return begun;
         } catch (TailLostException | Gap | Unexplained e) {
             failed(begun, String.valueOf(e.getMessage()));
@@ -111,7 +113,7 @@ final class TailMove implements AutoCloseable {
 
     /** The tail was lost that was taken there last. */
     void lost() {
-        if (System.nanoTime() - begunNanos > LAST_PAUSE_NANOS) {
+        if (System.nanoTime() - sinceNanos > LAST_PAUSE_NANOS) {
             pauseNanos = FIRST_PAUSE_NANOS;
         }
         pause();
