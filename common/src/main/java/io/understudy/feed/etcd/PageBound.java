@@ -1,36 +1,43 @@
 package io.understudy.feed.etcd;
 
 import com.google.protobuf.ByteString;
+import io.etcd.jetcd.api.KeyValue;
 import io.understudy.vocabulary.KeyRange;
 import java.math.BigInteger;
+import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Where to end the range of the next page, from how far apart keys were in the last. etcd counts all keys of a requested
- * range, whatever the limit, with its index locked against writes ({@code treeIndex.Revisions}): of an open range each page
- * of a large key space would stall the member for as long as all of them.
+ * Where to end the range of the next page, so that it holds about as many keys as are wanted: from how far apart keys were in
+ * a page before. So what follows can be asked for while the page is under way; and etcd counts all keys of a requested range,
+ * whatever the limit, with its index locked against writes ({@code treeIndex.Revisions}): of an open range each page of a
+ * large key space would stall the member for as long as all of them.
  *
- * <p>Only ever a guess: one that is too near gives a short page or none, and the next looks much further; after some such
- * the range stays open until a page is full. Where most guesses are too near, as with groups of keys that are little larger
- * than a page, it stays open for good.
+ * <p>Only ever a guess: one that is too far leaves a rest to be asked for, after one that is too near the next looks much
+ * further; after some such the range stays open until a page is full. Where many guesses are too near, as with groups of
+ * keys of about a page, they are made further than a page should reach, and where most are still, it stays open for good.
  *
- * @param first the first key of the last full page; null while there was none of two keys
+ * @param first the first key of the page that is measured by; null while there was none of two keys
  * @param last the last key of that page
  * @param keys how many it had
+ * @param slack how many times as far as the page should reach
  * @param misses how many bounds since then were too near
  * @param credit how many more may be too near than pages are full
- * @param left how many keys there are from the next page on, by what was counted of the last open range
+ * @param left how many keys nobody asked for yet, by what was counted of the last open range and is expected of pages since
  */
-record PageBound(@Nullable ByteString first, ByteString last, int keys, int misses, int credit, long left) {
+record PageBound(@Nullable ByteString first, ByteString last, int keys, int slack, int misses, int credit, long left) {
 
     private static final int FIRST_CREDIT = 4;
     private static final int MAX_CREDIT = 8;
 
-    /** Nothing is known. */
-    static final PageBound NONE = new PageBound(null, ByteString.EMPTY, 0, 0, FIRST_CREDIT, Long.MAX_VALUE);
+    /** Far enough for the page to be full all the same where keys are less dense. */
+    private static final int WIDE = 4;
 
-    /** Further than the page should reach, so that it is full all the same where keys are less dense. */
-    private static final int SLACK = 4;
+    /** Nothing is known. */
+    static final PageBound NONE = new PageBound(null, ByteString.EMPTY, 0, 1, 0, FIRST_CREDIT, Long.MAX_VALUE);
+
+    /** Of how many keys in a page that was to hold more the distances are trusted: one in so many of those guessed. */
+    private static final int ENOUGH = 2;
 
     /** How much further a bound is after one that was too near: a place of hexadecimal digits, and more of others. */
     private static final int WIDENING_BITS = 6;
@@ -43,10 +50,14 @@ record PageBound(@Nullable ByteString first, ByteString last, int keys, int miss
     /** How many of them the page's first and last key have in common: room to carry over to when these end. */
     private static final int CARRIED_BYTES = 4;
 
-    /** The first key after the range to ask for, null for an open one. */
-    @Nullable ByteString of(ByteString from, int wanted) {
+    /**
+     * The first key after the range to ask for, null for an open one.
+     *
+     * @param most how many keys a page may have
+     */
+    @Nullable ByteString of(ByteString from, int wanted, int most) {
         // Of an open range that is nearly read no more is counted, and whether it ends there needs not be asked again.
-        boolean isNearTheEnd = left <= (long) SLACK * wanted;
+        boolean isNearTheEnd = left <= (long) slack * most;
         if (first == null || misses > MAX_MISSES || credit == 0 || isNearTheEnd) {
             return null;
         }
@@ -56,7 +67,7 @@ record PageBound(@Nullable ByteString first, ByteString last, int keys, int miss
         }
         Alphabet[] places = places(first, last, common);
         BigInteger distance = measured(last, common, places).subtract(measured(first, common, places));
-        BigInteger reach = distance.multiply(BigInteger.valueOf((long) SLACK * wanted))
+        BigInteger reach = distance.multiply(BigInteger.valueOf((long) slack * wanted))
                 .divide(BigInteger.valueOf(keys))
                 .add(BigInteger.ONE)
                 .shiftLeft(WIDENING_BITS * misses);
@@ -66,21 +77,62 @@ record PageBound(@Nullable ByteString first, ByteString last, int keys, int miss
         return end == null || KeyRange.KEY_ORDER.compare(end, from) > 0 ? end : null;
     }
 
-    /** After a page that ended by its limit. */
-    PageBound full(ByteString firstKey, ByteString lastKey, int pageKeys) {
-        int more = credit == 0 ? 0 : Math.min(MAX_CREDIT, credit + 1);
+    /** Whether a page about ends where its bound is, so that it is worth while to ask beyond it before the page came. */
+    boolean isNear() {
+        return slack == 1 && misses == 0;
+    }
+
+    /** A page was asked for whose range was guessed to hold so many keys, or more. */
+    PageBound asked(int guessed) {
+        return withLeft(left - guessed);
+    }
+
+    /**
+     * After a page of a range that ends before all keys do.
+     *
+     * @param guessed how many it was guessed to hold, 0 if its end was no guess
+     * @param isFull whether the range holds more
+     */
+    PageBound after(List<KeyValue> page, int guessed, boolean isFull) {
+        PageBound counted = withLeft(left + guessed - page.size());
+        if (isFull) {
+            return counted.full(page);
+        }
+        if (guessed == 0) {
+            return counted;
+        }
+        return slack == 1 && page.size() > guessed / ENOUGH ? counted.measuredBy(page, credit) : counted.tooNear();
+    }
+
+    /**
+     * After a page of an open range.
+     *
+     * @param more how many keys are said to follow it
+     */
+    PageBound afterOpen(List<KeyValue> page, long more) {
+        return (more > 0 ? full(page) : this).withLeft(more);
+    }
+
+    private PageBound full(List<KeyValue> page) {
+        return measuredBy(page, credit == 0 ? 0 : Math.min(MAX_CREDIT, credit + 1));
+    }
+
+    private PageBound tooNear() {
+        return credit == 1 && slack == 1
+                ? new PageBound(first, last, keys, WIDE, misses, FIRST_CREDIT, left)
+                : new PageBound(first, last, keys, slack, misses + 1, Math.max(0, credit - 1), left);
+    }
+
+    private PageBound measuredBy(List<KeyValue> page, int newCredit) {
+        ByteString firstKey = page.get(0).getKey();
+        ByteString lastKey = page.get(page.size() - 1).getKey();
         // Of one key no distance can be told.
-        return new PageBound(firstKey.equals(lastKey) ? null : firstKey, lastKey, pageKeys, 0, more, left - pageKeys);
+        return new PageBound(
+                firstKey.equals(lastKey) ? null : firstKey, lastKey, page.size(), slack, 0, newCredit, left);
     }
 
-    /** After a page that ended by the bound. */
-    PageBound tooNear(int pageKeys) {
-        return new PageBound(first, last, keys, misses + 1, Math.max(0, credit - 1), left - pageKeys);
-    }
-
-    /** After a page of an open range, which is said to hold so many more keys. */
-    PageBound counted(long more) {
-        return new PageBound(first, last, keys, misses, credit, more);
+    private PageBound withLeft(long keysLeft) {
+        return new PageBound(first, last, keys, slack, misses, credit, keysLeft);
     }
 
     private static int commonPrefix(ByteString one, ByteString other) {

@@ -16,7 +16,6 @@ import io.understudy.vocabulary.ClusterId;
 import io.understudy.vocabulary.KeyRange;
 import io.understudy.vocabulary.Revision;
 import java.time.Duration;
-import java.util.ArrayDeque;
 import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.CancellationException;
@@ -25,10 +24,10 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Asks for the pages of one revision, one after the other, ahead of who takes them: the next is asked for when the last
- * has come, so that of a source that is far away a page's round trip passes while another is worked on, and the small ones
- * of the beginning, and the empty ones of the end, come while nobody waits for them. Pauses while a page's bytes wait, and
- * after a failure until that was taken.
+ * Asks for the pages of one revision, ahead of who takes them, and {@value #MAX_UNDER_WAY} at a time where it can be guessed
+ * where one ends: so that of a source that is far away a page's round trip passes while others are on their way or worked
+ * on, and the small ones of the beginning, and the empty ones of the end, come while nobody waits for them. They are taken in
+ * the order of their keys. Pauses while a page's bytes wait, and after a failure until that was taken.
  *
  * <p>Thread-safe; answers come on threads of gRPC's, which also ask for what is next. Its lock is held while calls are made,
  * so they must not end on the thread that makes them before it has let go.
@@ -47,13 +46,16 @@ final class PageChain implements AutoCloseable {
         /**
          * No answer.
          *
+         * @param asked what was asked for
          * @param sinceNanos when that member was first asked
          */
-        record Failure(Endpoint member, Status status, long sinceNanos) implements Outcome {}
+        record Failure(Endpoint member, KeyRange asked, Status status, long sinceNanos) implements Outcome {}
 
         /** There is no member to ask. */
         record Nobody() implements Outcome {}
     }
+
+    private static final int MAX_UNDER_WAY = 2;
 
     /** Pages that wait, however few bytes they hold: an entry takes more than its bytes. */
     private static final int MAX_WAITING = 8;
@@ -67,21 +69,31 @@ final class PageChain implements AutoCloseable {
     private final EtcdFeedOptions options;
 
     // Under this object's lock.
-    private final ArrayDeque<Outcome> waiting = new ArrayDeque<>();
+    private final RangeParts<Request, Outcome.Answer> parts;
     private long waitingBytes;
-    private boolean hasFailed;
     private PageSize size = PageSize.FIRST;
     private PageBound bound = PageBound.NONE;
-    /** Where the next page begins; null after the last. */
-    private @Nullable ByteString cursor;
+    /** Waits to be taken, behind the answers that can be. */
+    private @Nullable Outcome failure;
+    /** How many failures were taken: what was asked before the last and fails too has nothing new to tell. */
+    private int failures;
 
     private @Nullable Endpoint member;
     private long memberSinceNanos;
     private @Nullable KeyValue newest;
-    private @Nullable ListenableFuture<RangeResponse> underWay;
     private boolean closed;
     /** Whether it was closed before all was taken. */
     private boolean isCutShort;
+
+    /**
+     * A page that is under way.
+     *
+     * @param size how many keys it may have
+     * @param guessed how many its range was guessed to hold, 0 if that is none of a guess
+     * @param failures how many there were before
+     */
+    private record Request(
+            Endpoint member, PageSize size, int guessed, int failures, ListenableFuture<RangeResponse> response) {}
 
     PageChain(EtcdCluster cluster, ClusterId clusterId, KeyRange range, Revision revision, EtcdFeedOptions options) {
         this.cluster = cluster;
@@ -89,43 +101,63 @@ final class PageChain implements AutoCloseable {
         this.range = range;
         this.revision = revision;
         this.options = options;
-        this.cursor = range.from();
+        this.parts = new RangeParts<>(range);
     }
 
-    /** Asks for the next page, unless there is none, or one is under way, or enough wait. */
+    /** Asks for the next pages, unless there are none, or enough are under way or wait. */
     synchronized void advance() {
-        ByteString from = cursor;
-        if (closed
-                || from == null
-                || underWay != null
-                || hasFailed
-                || waitingBytes > options.pageBytes()
-                || waiting.size() >= MAX_WAITING) {
-            return;
+        while (!closed
+                && failure == null
+                && waitingBytes <= options.pageBytes()
+                && parts.waiting() < MAX_WAITING
+                && parts.underWay().size() < MAX_UNDER_WAY) {
+            RangeParts.Part<Request, Outcome.Answer> next = parts.toBeAskedFor();
+            Endpoint endpoint = next == null ? null : chosen();
+            // Beyond a bound that may be anywhere nothing is asked for.
+            if (next == null || endpoint == null || !(parts.underWay().isEmpty() || bound.isNear())) {
+                return;
+            }
+            ask(next, endpoint);
         }
+    }
+
+    /** Chosen for each page: a learner that comes back, or is only now known, relieves the voter that stood in for it. */
+    private @Nullable Endpoint chosen() {
         List<Endpoint> candidates = cluster.endpointsFor(Duty.SNAPSHOT);
         if (candidates.isEmpty()) {
-            return;
+            return null;
         }
-        // Chosen for each page: a learner that comes back, or is only now known, relieves the voter that stood in for
-        // it.
-        Endpoint endpoint = candidates.get(0);
-        if (!endpoint.equals(member)) {
-            member = endpoint;
+        Endpoint best = candidates.get(0);
+        if (!best.equals(member)) {
+            member = best;
             memberSinceNanos = System.nanoTime();
         }
-        KeyRange asked = bounded(new KeyRange(from, range.to()));
-        ListenableFuture<RangeResponse> request = KVGrpc.newFutureStub(cluster.channel(endpoint))
+        return best;
+    }
+
+    private void ask(RangeParts.Part<Request, Outcome.Answer> rest, Endpoint endpoint) {
+        ByteString from = rest.range().from();
+        ByteString end = bound.of(from, size.keys(), size.most());
+        RangeParts.Part<Request, Outcome.Answer> part = rest;
+        int guessed = 0;
+        if (end != null && rest.range().contains(end) && !end.equals(from)) {
+            part = parts.cut(rest, end);
+            guessed = size.keys();
+        }
+        bound = bound.asked(guessed);
+        ListenableFuture<RangeResponse> response = KVGrpc.newFutureStub(cluster.channel(endpoint))
                 .withDeadlineAfter(options.requestTimeout().toNanos(), TimeUnit.NANOSECONDS)
                 .range(RangeRequest.newBuilder()
-                        .setKey(asked.etcdKey())
-                        .setRangeEnd(asked.etcdRangeEnd())
+                        .setKey(part.range().etcdKey())
+                        .setRangeEnd(part.range().etcdRangeEnd())
                         .setRevision(revision.value())
-                        .setLimit(size.keys())
+                        .setLimit(size.most())
                         .setSerializable(true)
                         .build());
-        underWay = request;
-        request.addListener(() -> ended(endpoint, asked, request), MoreExecutors.directExecutor());
+        Request request = new Request(endpoint, size, guessed, failures, response);
+        parts.asked(part, request);
+        RangeParts.Part<Request, Outcome.Answer> asked = part;
+        response.addListener(() -> ended(asked, request), MoreExecutors.directExecutor());
     }
 
     /**
@@ -136,11 +168,23 @@ final class PageChain implements AutoCloseable {
     synchronized @Nullable Outcome take(Duration timeout) throws InterruptedException {
         long deadline = System.nanoTime() + timeout.toNanos();
         advance();
-        while (waiting.isEmpty()) {
+        while (true) {
             if (closed) {
                 throw new CancellationException("the snapshot is not read any more");
             }
-            if (underWay == null) {
+            Outcome.Answer answer = parts.take();
+            if (answer != null) {
+                waitingBytes -= answer.bytes();
+                advance();
+                return answer;
+            }
+            Outcome failed = failure;
+            if (failed != null) {
+                failure = null;
+                failures++;
+                return failed;
+            }
+            if (parts.underWay().isEmpty()) {
                 return new Outcome.Nobody();
             }
             long left = deadline - System.nanoTime();
@@ -149,34 +193,21 @@ final class PageChain implements AutoCloseable {
             }
             TimeUnit.NANOSECONDS.timedWait(this, left);
         }
-        Outcome taken = waiting.remove();
-        if (taken instanceof Outcome.Answer answer) {
-            waitingBytes -= answer.bytes();
-            advance();
-        } else {
-            hasFailed = false;
-        }
-        return taken;
     }
 
     /** Whether all pages have come. */
     synchronized boolean isRead() {
-        return cursor == null;
+        return parts.isAnswered();
     }
 
     /** Whether all were taken too; never once closed before that, since pages that waited are gone. */
     synchronized boolean isTaken() {
-        return cursor == null && waiting.isEmpty() && !isCutShort;
+        return parts.isTaken() && !isCutShort;
     }
 
     /** Of all that have come, the entry of the highest mod revision; null if there was none. */
     synchronized @Nullable KeyValue newest() {
         return newest;
-    }
-
-    /** Where the page begins that is asked for next; null if there is none. */
-    synchronized @Nullable ByteString cursor() {
-        return cursor;
     }
 
     /**
@@ -199,53 +230,79 @@ final class PageChain implements AutoCloseable {
 
     @Override
     public void close() {
-        ListenableFuture<RangeResponse> request;
+        List<Request> requests;
         synchronized (this) {
             closed = true;
             isCutShort |= !isTaken();
-            waiting.clear();
-            request = underWay;
+            requests = parts.underWay();
+            parts.forgetAnswers();
             notifyAll();
         }
-        if (request != null) {
-            request.cancel(true);
+        requests.forEach(request -> request.response().cancel(true));
+    }
+
+    private synchronized void ended(RangeParts.Part<Request, Outcome.Answer> part, Request request) {
+        if (closed) {
+            return;
         }
+        Outcome outcome;
+        try {
+            outcome = answered(part, request, Objects.requireNonNull(Futures.getDone(request.response())));
+        } catch (ExecutionException | CancellationException e) {
+            outcome = failure(part, request, Status.fromThrowable(e));
+        } catch (RuntimeException e) {
+            // Nobody hears of what is thrown here.
+            outcome = failure(
+                    part,
+                    request,
+                    Status.INTERNAL.withDescription(e.getMessage()).withCause(e));
+        }
+        if (outcome instanceof Outcome.Answer answer) {
+            waitingBytes += answer.bytes();
+            advance();
+        } else {
+            parts.failed(part);
+            bound = bound.asked(-request.guessed());
+            if (failure == null && request.failures() == failures) {
+                failure = outcome;
+            }
+        }
+        notifyAll();
     }
 
-    private KeyRange bounded(KeyRange rest) {
-        ByteString end = bound.of(rest.from(), size.keys());
-        return end != null && rest.contains(end) && !end.equals(rest.from()) ? new KeyRange(rest.from(), end) : rest;
+    private Outcome.Failure failure(RangeParts.Part<Request, Outcome.Answer> part, Request request, Status status) {
+        return new Outcome.Failure(request.member(), part.range(), status, memberSinceNanos);
     }
 
-    private Outcome answered(Endpoint endpoint, KeyRange asked, RangeResponse response) {
+    private Outcome answered(RangeParts.Part<Request, Outcome.Answer> part, Request request, RangeResponse response) {
         ClusterId answering = new ClusterId(response.getHeader().getClusterId());
         if (!answering.equals(clusterId)) {
-            return new Outcome.Foreign(endpoint, answering);
+            return new Outcome.Foreign(request.member(), answering);
         }
-        int keys = response.getKvsCount();
-        requireInside(asked, response);
-        long bytes = 0;
-        for (KeyValue entry : response.getKvsList()) {
-            bytes += (long) entry.getKey().size() + entry.getValue().size();
+        requireInside(part.range(), response);
+        List<KeyValue> page = response.getKvsList();
+        for (KeyValue entry : page) {
             if (newest == null || entry.getModRevision() > newest.getModRevision()) {
                 newest = entry;
             }
         }
-        ByteString next = asked.to();
-        if (response.getMore()) {
-            size = size.after(keys, bytes, options.pageBytes());
-            ByteString last = response.getKvs(keys - 1).getKey();
-            bound = bound.full(response.getKvs(0).getKey(), last, keys);
-            next = last.concat(ZERO_BYTE);
-        } else {
-            bound = bound.tooNear(keys);
+        long bytes = page.stream()
+                .mapToLong(
+                        entry -> (long) entry.getKey().size() + entry.getValue().size())
+                .sum();
+        boolean isOpen = Objects.equals(part.range().to(), range.to());
+        bound = isOpen
+                ? bound.afterOpen(page, response.getCount() - page.size())
+                : bound.after(page, request.guessed(), response.getMore());
+        // A page of few keys tells little of those that follow.
+        if (page.size() > request.size().keys() / 2) {
+            PageSize next = request.size().after(page.size(), bytes, options.pageBytes());
+            // One that was asked for before may be of another size.
+            size = request.size().equals(size) || next.keys() < size.keys() ? next : size;
         }
-        if (Objects.equals(asked.to(), range.to())) {
-            bound = bound.counted(response.getCount() - keys);
-        }
-        cursor = next == null || next.equals(range.to()) ? null : next;
-        KeyRange covered = new KeyRange(asked.from(), cursor == null ? range.to() : cursor);
-        return new Outcome.Answer(endpoint, covered, bytes, response);
+        ByteString rest =
+                response.getMore() ? page.get(page.size() - 1).getKey().concat(ZERO_BYTE) : null;
+        return parts.answered(part, rest, covered -> new Outcome.Answer(request.member(), covered, bytes, response));
     }
 
     /** So that what follows can't fail half-way. */
@@ -256,31 +313,6 @@ final class PageChain implements AutoCloseable {
                 : !asked.contains(page.getKvs(0).getKey())
                         || !asked.contains(page.getKvs(keys - 1).getKey())) {
             throw new IllegalStateException("a page of " + keys + " keys is none of " + asked);
-        }
-    }
-
-    private synchronized void ended(Endpoint endpoint, KeyRange asked, ListenableFuture<RangeResponse> request) {
-        underWay = null;
-        if (closed) {
-            return;
-        }
-        Outcome outcome;
-        try {
-            outcome = answered(endpoint, asked, Objects.requireNonNull(Futures.getDone(request)));
-        } catch (ExecutionException | CancellationException e) {
-            outcome = new Outcome.Failure(endpoint, Status.fromThrowable(e), memberSinceNanos);
-        } catch (RuntimeException e) {
-            // Nobody hears of what is thrown here.
-            Status status = Status.INTERNAL.withDescription(e.getMessage()).withCause(e);
-            outcome = new Outcome.Failure(endpoint, status, memberSinceNanos);
-        }
-        waiting.add(outcome);
-        notifyAll();
-        if (outcome instanceof Outcome.Answer answer) {
-            waitingBytes += answer.bytes();
-            advance();
-        } else {
-            hasFailed = true;
         }
     }
 }

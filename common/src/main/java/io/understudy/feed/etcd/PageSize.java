@@ -23,6 +23,11 @@ record PageSize(int keys) {
         }
     }
 
+    /** More than are wanted, since where as many end is a guess; few enough for the bytes to stay near those aimed at. */
+    int most() {
+        return keys + keys / 4;
+    }
+
     /** The size after a page of {@code pageKeys} keys had {@code pageBytes} bytes, aiming at {@code targetBytes}. */
     PageSize after(int pageKeys, long pageBytes, long targetBytes) {
         if (pageKeys == 0) {

@@ -174,8 +174,8 @@ public final class SnapshotReader implements AutoCloseable {
         boolean tooLarge = failure.code() == Status.Code.RESOURCE_EXHAUSTED;
         boolean isHalved = tooLarge && pages.halve();
         if (tooLarge && !isHalved && ++refusalsOfOneKey >= MAX_REFUSALS_OF_ONE_KEY) {
-            throw new Unexplained(
-                    "the first key from " + pages.cursor() + " cannot be read from " + page.member() + ": " + failure);
+            throw new Unexplained("the first key from " + page.asked().from() + " cannot be read from " + page.member()
+                    + ": " + failure);
         }
         boolean isLate =
                 System.nanoTime() - page.sinceNanos() > options.requestTimeout().toNanos();

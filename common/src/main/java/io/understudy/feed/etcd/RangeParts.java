@@ -1,0 +1,126 @@
+package io.understudy.feed.etcd;
+
+import com.google.protobuf.ByteString;
+import io.understudy.vocabulary.KeyRange;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Objects;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A range in parts, each asked for by itself, several at a time, and taken in the order of their keys. Not thread-safe.
+ *
+ * @param <R> a request for a part
+ * @param <A> the answer to one
+ */
+final class RangeParts<R, A> {
+
+    /** One part: to be asked for, under way, or answered. */
+    static final class Part<R, A> {
+        private final KeyRange range;
+        private @Nullable R request;
+        private @Nullable A answer;
+
+        private Part(KeyRange range) {
+            this.range = range;
+        }
+
+        KeyRange range() {
+            return range;
+        }
+
+        private boolean isToBeAskedFor() {
+            return request == null && answer == null;
+        }
+    }
+
+    /** All that was not taken, adjoining. */
+    private final List<Part<R, A>> parts = new ArrayList<>();
+
+    RangeParts(KeyRange whole) {
+        parts.add(new Part<>(whole));
+    }
+
+    /** The first part that is to be asked for; null if there is none. */
+    @Nullable Part<R, A> toBeAskedFor() {
+        return parts.stream().filter(Part::isToBeAskedFor).findFirst().orElse(null);
+    }
+
+    /** Has the part end there, and another one adjoin it. Returns what is left of it. */
+    Part<R, A> cut(Part<R, A> part, ByteString end) {
+        Part<R, A> begin = new Part<>(new KeyRange(part.range.from(), end));
+        int index = parts.indexOf(part);
+        parts.set(index, begin);
+        parts.add(index + 1, new Part<>(new KeyRange(end, part.range.to())));
+        return begin;
+    }
+
+    void asked(Part<R, A> part, R request) {
+        part.request = request;
+    }
+
+    /** Has it be asked for anew. */
+    void failed(Part<R, A> part) {
+        part.request = null;
+        part.answer = null;
+    }
+
+    /**
+     * Keeps an answer until it is taken.
+     *
+     * @param restFrom where that begins which the answer leaves to be asked for; null if it is all there is in the part
+     * @param answer made of what it covers
+     */
+    A answered(Part<R, A> part, @Nullable ByteString restFrom, Function<KeyRange, A> answer) {
+        Part<R, A> known = part;
+        if (restFrom != null && !restFrom.equals(part.range.to())) {
+            known = cut(part, restFrom);
+            join(parts.indexOf(known) + 1);
+        }
+        A made = answer.apply(known.range);
+        known.request = null;
+        known.answer = made;
+        return made;
+    }
+
+    /** What is to be asked for may be asked for together. */
+    private void join(int index) {
+        if (index + 1 < parts.size() && parts.get(index + 1).isToBeAskedFor()) {
+            Part<R, A> next = parts.remove(index + 1);
+            parts.set(index, new Part<>(new KeyRange(parts.get(index).range.from(), next.range.to())));
+        }
+    }
+
+    /** The answer for the first keys that were not taken; null if it has not come. */
+    @Nullable A take() {
+        if (parts.isEmpty() || parts.get(0).answer == null) {
+            return null;
+        }
+        return parts.remove(0).answer;
+    }
+
+    List<R> underWay() {
+        return parts.stream().map(part -> part.request).filter(Objects::nonNull).toList();
+    }
+
+    /** How many answers wait to be taken. */
+    int waiting() {
+        return (int) parts.stream().filter(part -> part.answer != null).count();
+    }
+
+    /** Whether all is answered. */
+    boolean isAnswered() {
+        return parts.stream().allMatch(part -> part.answer != null);
+    }
+
+    /** Whether all is taken. */
+    boolean isTaken() {
+        return parts.isEmpty();
+    }
+
+    /** Forgets all answers that wait. */
+    void forgetAnswers() {
+        parts.forEach(this::failed);
+    }
+}

@@ -1,0 +1,134 @@
+package io.understudy.feed.etcd;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.google.protobuf.ByteString;
+import io.understudy.feed.etcd.RangeParts.Part;
+import io.understudy.vocabulary.KeyRange;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Random;
+import net.jqwik.api.ForAll;
+import net.jqwik.api.Property;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Test;
+
+class RangePartsTest {
+
+    private static final KeyRange WHOLE = new KeyRange(key(0), key(1_000));
+
+    private RangeParts<Part<?, KeyRange>, KeyRange> parts = new RangeParts<>(WHOLE);
+
+    @Test
+    void theFirstIsTakenFirst_whicheverIsAnsweredFirst() {
+        // given
+        Part<Part<?, KeyRange>, KeyRange> first = ask(key(300));
+        Part<Part<?, KeyRange>, KeyRange> second = ask(key(600));
+
+        // when
+        parts.answered(second, null, covered -> covered);
+
+        // then
+        assertThat(parts.take()).isNull();
+
+        // when
+        parts.answered(first, null, covered -> covered);
+
+        // then
+        assertThat(parts.take()).isEqualTo(new KeyRange(key(0), key(300)));
+        assertThat(parts.take()).isEqualTo(new KeyRange(key(300), key(600)));
+        assertThat(parts.isTaken()).isFalse();
+    }
+
+    @Test
+    void theRestOfAnAnswerIsAskedForTogetherWithWhatFollows_unlessThatIsUnderWay() {
+        // given
+        Part<Part<?, KeyRange>, KeyRange> first = ask(key(300));
+        Part<Part<?, KeyRange>, KeyRange> second = ask(key(600));
+
+        // when
+        parts.answered(first, key(200), covered -> covered);
+
+        // then
+        assertThat(toBeAskedFor()).isEqualTo(new KeyRange(key(200), key(300)));
+
+        // when
+        ask(null);
+        parts.answered(second, key(500), covered -> covered);
+
+        // then
+        assertThat(toBeAskedFor()).isEqualTo(new KeyRange(key(500), key(1_000)));
+    }
+
+    @Test
+    void whatFailedIsAskedForAnew() {
+        Part<Part<?, KeyRange>, KeyRange> first = ask(key(300));
+        ask(key(600));
+
+        parts.failed(first);
+
+        assertThat(toBeAskedFor()).isEqualTo(new KeyRange(key(0), key(300)));
+        assertThat(parts.underWay()).hasSize(1);
+    }
+
+    @Property(tries = 300)
+    void allIsTakenOnceAndInOrder_howeverItIsAskedForAndAnswered(@ForAll long seed) {
+        // given
+        parts = new RangeParts<>(WHOLE);
+        Random random = new Random(seed);
+        List<KeyRange> taken = new ArrayList<>();
+
+        // when
+        for (int step = 0; step < 10_000 && !parts.isTaken(); step++) {
+            List<Part<?, KeyRange>> underWay = parts.underWay();
+            if (parts.toBeAskedFor() != null && random.nextInt(3) > 0) {
+                ask(random.nextInt(4) == 0 ? null : inside(parts.toBeAskedFor().range(), random));
+            } else if (!underWay.isEmpty()) {
+                @SuppressWarnings("unchecked") // Its own request.
+                Part<Part<?, KeyRange>, KeyRange> part =
+                        (Part<Part<?, KeyRange>, KeyRange>) underWay.get(random.nextInt(underWay.size()));
+                switch (random.nextInt(3)) {
+                    case 0 -> parts.failed(part);
+                    case 1 -> parts.answered(part, inside(part.range(), random), covered -> covered);
+                    default -> parts.answered(part, null, covered -> covered);
+                }
+            }
+            KeyRange next = parts.take();
+            if (next != null) {
+                taken.add(next);
+            }
+        }
+
+        // then
+        assertThat(parts.isTaken()).isTrue();
+        ByteString reached = WHOLE.from();
+        for (KeyRange each : taken) {
+            assertThat(each.from()).isEqualTo(reached);
+            reached = each.to();
+        }
+        assertThat(reached).isEqualTo(WHOLE.to());
+    }
+
+    /** Asks for what is first, up to there. */
+    private Part<Part<?, KeyRange>, KeyRange> ask(@Nullable ByteString end) {
+        Part<Part<?, KeyRange>, KeyRange> rest = parts.toBeAskedFor();
+        Part<Part<?, KeyRange>, KeyRange> part = end == null ? rest : parts.cut(rest, end);
+        parts.asked(part, part);
+        return part;
+    }
+
+    private KeyRange toBeAskedFor() {
+        return parts.toBeAskedFor().range();
+    }
+
+    /** A key by which the range can be cut; null if there is none. */
+    private static @Nullable ByteString inside(KeyRange range, Random random) {
+        int from = Integer.parseInt(range.from().toStringUtf8());
+        int to = Integer.parseInt(range.to().toStringUtf8());
+        return to - from < 2 ? null : key(from + 1 + random.nextInt(to - from - 1));
+    }
+
+    private static ByteString key(int number) {
+        return ByteString.copyFromUtf8("%04d".formatted(number));
+    }
+}
