@@ -25,10 +25,10 @@ final class Channels implements AutoCloseable {
     static final int MAX_INBOUND_BYTES = 64 << 20;
 
     /**
-     * What a member may send before it was read: enough for 50 MB/s over 80 ms. Fixed, since gRPC would find out how much
+     * What a member may send before it was read: enough for 100 MB/s over 80 ms. Fixed, since gRPC would find out how much
      * is enough by a ping after each message: two more of them for each answer or commit, at both ends.
      */
-    private static final int WINDOW_BYTES = 4 << 20;
+    private static final int WINDOW_BYTES = 8 << 20;
 
     private static final Duration CLOSE_TIMEOUT = Duration.ofSeconds(5);
 
