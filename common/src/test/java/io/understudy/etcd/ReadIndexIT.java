@@ -79,6 +79,20 @@ final class ReadIndexIT {
     }
 
     @Test
+    void comesSoonestFromAVoter_whereOneCanBeReached() {
+        await().atMost(PATIENCE).untilAsserted(() -> assertThat(
+                        cluster.readIndexSoonest(DEADLINE).join().servedBy())
+                .isNotEqualTo(learnerId()));
+
+        etcd.cluster().voters().forEach(voter -> voter.clientProxy().cut());
+
+        await().atMost(PATIENCE).untilAsserted(() -> assertThat(cluster.readIndexSoonest(DEADLINE))
+                .succeedsWithin(DEADLINE)
+                .extracting(ReadIndex::servedBy)
+                .isEqualTo(learnerId()));
+    }
+
+    @Test
     void coversEveryWriteAcknowledgedBefore() {
         for (int i = 0; i < 200; i++) {
             long written = put("linearizable", Integer.toString(i));

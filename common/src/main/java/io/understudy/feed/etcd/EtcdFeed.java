@@ -50,7 +50,6 @@ final class EtcdFeed implements Feed {
     private static final long LOOK_NANOS = TimeUnit.MILLISECONDS.toNanos(10);
 
     private final EtcdCluster cluster;
-    private final KeyRange range;
     private final FeedKind kind;
     private final EtcdFeedOptions options;
     private final FeedMetrics metrics;
@@ -93,7 +92,6 @@ final class EtcdFeed implements Feed {
             EtcdFeedOptions options,
             FeedMetrics metrics) {
         this.cluster = cluster;
-        this.range = range;
         this.kind = kind;
         this.position = resumeAt;
         this.snapshotDue = resumeAt == null;
@@ -160,7 +158,7 @@ final class EtcdFeed implements Feed {
         }
         if (snapshotDue && reader == null) {
             if (cluster.view().clusterId() != null) {
-                pin.ask();
+                pin.ask(wantsPast());
             }
             if (!isSourceKnown(deadline)) {
                 return false;
@@ -193,7 +191,7 @@ final class EtcdFeed implements Feed {
             throws FeedEndedException, InterruptedException {
         boolean replaying = standing.revision().isBefore(present);
         if (!tail.isOpen() && !snapshotDue && mayCompare(standing, newestKnown())) {
-            pin.ask();
+            pin.ask(wantsPast());
         }
         boolean hurried = replaying && patience.compareTo(REPLAY_INTERVAL) > 0;
         TailEvent event = tail.next(standing, this::recognition, hurried ? REPLAY_INTERVAL : patience);
@@ -262,8 +260,7 @@ final class EtcdFeed implements Feed {
 
     private boolean pinSnapshot(@Nullable Position standing, long deadline, FeedConsumer consumer)
             throws FeedEndedException, InterruptedException {
-        boolean past = kind == FeedKind.RECENT && options.historyRevisions() > 0 && !overtaken;
-        SnapshotPin.Pinned pinned = pin.look(standing, past, remaining(deadline));
+        SnapshotPin.Pinned pinned = pin.look(standing, wantsPast(), remaining(deadline));
         if (pinned == null) {
             requireOpen();
             return false;
@@ -272,23 +269,27 @@ final class EtcdFeed implements Feed {
             overtaken("the present was compacted while the past was looked for");
             return false;
         }
-        startSnapshot(pinned.present(), pinned.at(), consumer);
+        startSnapshot(pinned, consumer);
         return true;
     }
 
-    private void startSnapshot(ReadIndex index, Revision at, FeedConsumer consumer) {
+    private boolean wantsPast() {
+        return kind == FeedKind.RECENT && options.historyRevisions() > 0 && !overtaken;
+    }
+
+    private void startSnapshot(SnapshotPin.Pinned pinned, FeedConsumer consumer) {
+        ReadIndex index = pinned.present();
+        Revision at = pinned.at();
         long history = index.revision().value() - at.value();
         present = index.revision();
         anchorSpan = Math.max(0, options.catchUpRevisions() - history);
         position = new Position(index.clusterId(), at, null);
-        SnapshotReader reader = new SnapshotReader(cluster, index.clusterId(), range, at, options, backoff);
+        SnapshotReader reader = pin.read(pinned);
         snapshot = reader;
         tailBegun = false;
         if (closing.getCount() == 0) {
             reader.close();
         }
-        // The consumer may have much to prepare.
-        reader.begin();
         metrics.snapshotStarted();
         LOG.info("snapshot started, cluster={} revision={} history={}", index.clusterId(), at, history);
         if (recognised && System.nanoTime() - recognisedNanos <= RECOGNISED_FOR.toNanos()) {
@@ -363,6 +364,8 @@ final class EtcdFeed implements Feed {
             recognised =
                     anchor != null && anchor.revision().equals(opened.position().revision());
             recognisedNanos = System.nanoTime();
+        } else {
+            pin.forget();
         }
         return false;
     }

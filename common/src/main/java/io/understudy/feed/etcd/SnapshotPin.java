@@ -19,7 +19,7 @@ import org.slf4j.event.Level;
 
 /**
  * Finds the revision of which a snapshot shall be: the present one, by a read index, or one as far before it as is readable
- * and wanted. For one thread, except {@link #close}.
+ * and wanted; and has it read. For one thread, except {@link #close}.
  */
 final class SnapshotPin {
 
@@ -33,6 +33,37 @@ final class SnapshotPin {
     private volatile @Nullable OldestRevision oldest;
     /** Whether that was asked before anybody looked. */
     private boolean inAdvance;
+
+    /** Begun before anybody looked. */
+    private volatile @Nullable ReadAhead ahead;
+
+    /** A snapshot whose pages come before it is known to be wanted. Any thread. */
+    private static final class ReadAhead {
+        private @Nullable SnapshotReader reader;
+        private boolean closed;
+
+        synchronized void begin(SnapshotReader begun) {
+            if (!closed) {
+                reader = begun;
+                begun.begin();
+            }
+        }
+
+        /** What was begun, of the one who now closes it. */
+        synchronized @Nullable SnapshotReader take() {
+            SnapshotReader taken = reader;
+            reader = null;
+            closed = true;
+            return taken;
+        }
+
+        void close() {
+            SnapshotReader unwanted = take();
+            if (unwanted != null) {
+                unwanted.close();
+            }
+        }
+    }
 
     /** @param backoff of requests that fail */
     SnapshotPin(EtcdCluster cluster, KeyRange range, EtcdFeedOptions options, Backoff backoff) {
@@ -57,14 +88,27 @@ final class SnapshotPin {
     }
 
     /**
-     * Has the present be asked for in advance, so that it is known soon when it is {@linkplain #look looked} for; it is asked
-     * for anew then if the answer is of no use any more.
+     * Has the present be asked for in advance, so that it is known soon when it is {@linkplain #look looked} for, and its first
+     * pages have come; it is asked for anew then if the answer is of no use any more.
+     *
+     * @param past whether history is wanted too, so that nobody knows yet what is to be read
      */
-    void ask() {
+    void ask(boolean past) {
         if (asked == null && oldest == null) {
-            asked = cluster.readIndex(options.requestTimeout());
+            CompletableFuture<ReadIndex> present = cluster.readIndexSoonest(options.requestTimeout());
             inAdvance = true;
+            asked = past ? present : readAheadOf(present);
         }
+    }
+
+    /** What was asked for in advance is not wanted. */
+    void forget() {
+        CompletableFuture<ReadIndex> waiting = asked;
+        asked = null;
+        if (waiting != null) {
+            waiting.cancel(false);
+        }
+        closeAhead();
     }
 
     /**
@@ -97,6 +141,43 @@ final class SnapshotPin {
         return new Pinned(present, present.revision());
     }
 
+    /** Has what was found be read, if it was not begun. */
+    SnapshotReader read(Pinned pinned) {
+        ReadAhead known = ahead;
+        ahead = null;
+        SnapshotReader begun = known == null ? null : known.take();
+        if (begun != null && begun.isOf(pinned.present().clusterId(), pinned.at())) {
+            return begun;
+        }
+        if (begun != null) {
+            begun.close();
+        }
+        SnapshotReader reader = reader(pinned.present(), pinned.at());
+        // Whoever takes its pages may have much to prepare.
+        reader.begin();
+        return reader;
+    }
+
+    private SnapshotReader reader(ReadIndex index, Revision at) {
+        return new SnapshotReader(cluster, index.clusterId(), range, at, options, backoff);
+    }
+
+    private CompletableFuture<ReadIndex> readAheadOf(CompletableFuture<ReadIndex> present) {
+        ReadAhead begun = new ReadAhead();
+        ahead = begun;
+        return present.thenApply(index -> {
+            begun.begin(reader(index, index.revision()));
+            return index;
+        });
+    }
+
+    private void closeAhead() {
+        ReadAhead begun = ahead;
+        if (begun != null) {
+            begun.close();
+        }
+    }
+
     /** Ends what waits, soon. For any thread. */
     void close() {
         CompletableFuture<ReadIndex> waiting = asked;
@@ -107,13 +188,14 @@ final class SnapshotPin {
         if (looking != null) {
             looking.close();
         }
+        closeAhead();
     }
 
     private @Nullable ReadIndex present(@Nullable Position standing, Duration patience)
             throws FeedEndedException, InterruptedException {
         CompletableFuture<ReadIndex> waiting = asked;
         if (waiting == null) {
-            waiting = cluster.readIndex(options.requestTimeout());
+            waiting = cluster.readIndexSoonest(options.requestTimeout());
             asked = waiting;
             inAdvance = false;
         }
@@ -121,6 +203,7 @@ final class SnapshotPin {
             ReadIndex index = waiting.get(patience.toNanos(), TimeUnit.NANOSECONDS);
             asked = null;
             if (inAdvance && !isOfUse(index, standing)) {
+                closeAhead();
                 return null;
             }
             if (standing != null) {

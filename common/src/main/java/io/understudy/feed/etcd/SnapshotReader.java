@@ -90,6 +90,10 @@ public final class SnapshotReader implements AutoCloseable {
         this.pages = new PageChain(cluster, clusterId, range, revision, options);
     }
 
+    boolean isOf(ClusterId cluster, Revision at) {
+        return clusterId.equals(cluster) && revision.equals(at);
+    }
+
     /** Has the first pages come before the first is taken. */
     void begin() {
         pages.advance();

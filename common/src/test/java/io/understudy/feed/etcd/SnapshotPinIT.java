@@ -9,6 +9,7 @@ import io.understudy.vocabulary.ClusterId;
 import io.understudy.vocabulary.KeyRange;
 import io.understudy.vocabulary.Position;
 import io.understudy.vocabulary.Revision;
+import java.io.IOException;
 import java.time.Duration;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -44,7 +45,7 @@ class SnapshotPinIT {
     void itIsPinned_whereTheConsumerStandsNoFurther() throws Exception {
         Revision before = fixture.client().put("key", "before");
         SnapshotPin pin = pin(EtcdFeedOptions.DEFAULTS);
-        pin.ask();
+        pin.ask(false);
         awaitAsked();
         fixture.client().put("key", "after");
 
@@ -57,7 +58,7 @@ class SnapshotPinIT {
     void itProvesNoOtherHistory_whereTheConsumerHasComeFurtherSince() throws Exception {
         fixture.client().put("key", "before");
         SnapshotPin pin = pin(EtcdFeedOptions.DEFAULTS);
-        pin.ask();
+        pin.ask(false);
         awaitAsked();
         Revision after = fixture.client().put("key", "after");
 
@@ -71,7 +72,7 @@ class SnapshotPinIT {
         Revision before = fixture.client().put("key", "before");
         EtcdFeedOptions hasty = EtcdFeedOptions.DEFAULTS.withRequestTimeout(Duration.ofSeconds(1));
         SnapshotPin pin = pin(hasty);
-        pin.ask();
+        pin.ask(false);
         awaitAsked();
         long sent = System.nanoTime();
         Revision after = fixture.client().put("key", "after");
@@ -81,6 +82,41 @@ class SnapshotPinIT {
         SnapshotPin.Pinned pinned = found(pin, before);
 
         assertThat(pinned.at()).isEqualTo(after);
+    }
+
+    @Test
+    void itsPagesHaveComeBeforeAnybodyLooks() throws Exception {
+        Revision before = fixture.client().put("key", "before");
+        SnapshotPin pin = pin(EtcdFeedOptions.DEFAULTS);
+        long asked = ranges();
+        pin.ask(false);
+        // The present, and the one page.
+        await().atMost(FeedFixture.PATIENCE).until(() -> ranges() - asked >= 2);
+
+        SnapshotReader reader = pin.read(found(pin, before));
+
+        await().atMost(FeedFixture.PATIENCE).until(reader::isRead);
+        assertThat(reader.next(FeedFixture.PATIENCE).entries()).isNotEmpty();
+        assertThat(ranges() - asked).isEqualTo(2);
+    }
+
+    @Test
+    void itIsNotRead_whereHistoryIsWantedTooOrItIsForgotten() throws Exception {
+        Revision before = fixture.client().put("key", "before");
+        long asked = ranges();
+        SnapshotPin past = pin(EtcdFeedOptions.DEFAULTS);
+        past.ask(true);
+        SnapshotPin forgotten = pin(EtcdFeedOptions.DEFAULTS);
+        forgotten.ask(false);
+        forgotten.forget();
+
+        await().atMost(FeedFixture.PATIENCE).until(() -> ranges() - asked == 2);
+        await().during(Duration.ofMillis(300)).atMost(FeedFixture.PATIENCE).until(() -> ranges() - asked == 2);
+        assertThat(found(forgotten, before).at()).isEqualTo(before);
+    }
+
+    private static long ranges() throws IOException, InterruptedException {
+        return MemberMetrics.ranges(source.cluster().voters());
     }
 
     private SnapshotPin pin(EtcdFeedOptions options) {
