@@ -228,7 +228,7 @@ public final class EtcdCluster implements AutoCloseable {
 
     /**
      * A round of its own, for who asks once and soon: a learner is asked after the healthy others, who answer over the
-     * connection that is there, since it would need two made first. Otherwise as {@link #readIndex}.
+     * connection that is there, since it would need two made first. Otherwise as {@link #readIndexRound}.
      */
     public CompletableFuture<ReadIndex> readIndexSoonest(Duration deadline) {
         return ReadIndexRound.run(this::thoseAtHandFirst, this::readIndexAttempt, deadline, network.loop());

@@ -1,5 +1,6 @@
 package io.understudy.feed.etcd;
 
+import io.understudy.etcd.ClusterView;
 import io.understudy.etcd.EtcdCluster;
 import io.understudy.etcd.Health;
 import io.understudy.etcd.ReadIndex;
@@ -158,7 +159,7 @@ final class EtcdFeed implements Feed {
         }
         if (snapshotDue && reader == null) {
             if (cluster.view().clusterId() != null) {
-                pin.ask(wantsPast());
+                pin.ask(!wantsPast() && areMembersKnown());
             }
             if (!isSourceKnown(deadline)) {
                 return false;
@@ -191,7 +192,7 @@ final class EtcdFeed implements Feed {
             throws FeedEndedException, InterruptedException {
         boolean replaying = standing.revision().isBefore(present);
         if (!tail.isOpen() && !snapshotDue && mayCompare(standing, newestKnown())) {
-            pin.ask(wantsPast());
+            pin.ask(!wantsPast() && areMembersKnown());
         }
         boolean hurried = replaying && patience.compareTo(REPLAY_INTERVAL) > 0;
         TailEvent event = tail.next(standing, this::recognition, hurried ? REPLAY_INTERVAL : patience);
@@ -393,10 +394,8 @@ final class EtcdFeed implements Feed {
      * yet; given up after a request's time.
      */
     private boolean isSourceKnown(long deadline) throws InterruptedException {
-        boolean known = cluster.view().clusterId() != null
-                && cluster.view().unidentified().isEmpty()
-                && cluster.view().members().stream().noneMatch(member -> member.health() == Health.UNKNOWN);
-        if (known || System.nanoTime() - openedNanos > options.requestTimeout().toNanos()) {
+        if (areMembersKnown()
+                || System.nanoTime() - openedNanos > options.requestTimeout().toNanos()) {
             return true;
         }
         long wait = Math.min(LOOK_NANOS, deadline - System.nanoTime());
@@ -404,6 +403,13 @@ final class EtcdFeed implements Feed {
             requireOpen();
         }
         return false;
+    }
+
+    private boolean areMembersKnown() {
+        ClusterView view = cluster.view();
+        return view.clusterId() != null
+                && view.unidentified().isEmpty()
+                && view.members().stream().noneMatch(member -> member.health() == Health.UNKNOWN);
     }
 
     private boolean pauseIsOver(long deadline) throws InterruptedException {

@@ -14,7 +14,7 @@ import java.util.List;
  * @param stallTimeout a stream that has told nothing for this long, though asked, is given up for another member
  * @param progressInterval how often a quiet stream is asked for a progress mark
  * @param requestTimeout deadline of one page, and of one read index
- * @param pageBytes what a snapshot page aims at; three pages are held at a time
+ * @param pageBytes what a snapshot page aims at; up to five are held at a time
  * @param historyRevisions how far in the past snapshots of a {@link io.understudy.feed.FeedKind#RECENT} feed are pinned, as
  *     far as the source still has it, for the commits after them; 0 for the present
  * @param watch whose watch tells the commits, once there is no history left to read
@@ -65,7 +65,7 @@ public record EtcdFeedOptions(
             .defaultsTo(DEFAULTS.requestTimeout())
             .between(Duration.ofMillis(100), Duration.ofMinutes(5));
     private static final Setting<Long> PAGE_BYTES = Setting.bytes(
-                    "pageBytes", "What a snapshot page aims at; three pages are held at a time.")
+                    "pageBytes", "What a snapshot page aims at; up to five are held at a time.")
             .defaultsTo(DEFAULTS.pageBytes())
             .between(64L << 10, 32L << 20);
     private static final Setting<WatchedVoter> WATCH = Setting.choice(

@@ -29,8 +29,7 @@ import org.jspecify.annotations.Nullable;
  * on, and the small ones of the beginning, and the empty ones of the end, come while nobody waits for them. They are taken in
  * the order of their keys. Pauses while a page's bytes wait, and after a failure until that was taken.
  *
- * <p>Thread-safe; answers come on threads of gRPC's, which also ask for what is next. Its lock is held while calls are made,
- * so they must not end on the thread that makes them before it has let go.
+ * <p>Thread-safe; answers come on threads of gRPC's, which also ask for what is next. Its lock is held while calls are made.
  */
 final class PageChain implements AutoCloseable {
 
@@ -47,9 +46,9 @@ final class PageChain implements AutoCloseable {
          * No answer.
          *
          * @param asked what was asked for
-         * @param sinceNanos when that member was first asked
+         * @param keys how many of it
          */
-        record Failure(Endpoint member, KeyRange asked, Status status, long sinceNanos) implements Outcome {}
+        record Failure(Endpoint member, KeyRange asked, int keys, Status status) implements Outcome {}
 
         /** There is no member to ask. */
         record Nobody() implements Outcome {}
@@ -75,11 +74,11 @@ final class PageChain implements AutoCloseable {
     private PageBound bound = PageBound.NONE;
     /** Waits to be taken, behind the answers that can be. */
     private @Nullable Outcome failure;
+    /** From a failure until who took it had time to act on it, and takes again. */
+    private boolean isPaused;
     /** How many failures were taken: what was asked before the last and fails too has nothing new to tell. */
     private int failures;
 
-    private @Nullable Endpoint member;
-    private long memberSinceNanos;
     private @Nullable KeyValue newest;
     private boolean closed;
     /** Whether it was closed before all was taken. */
@@ -106,41 +105,35 @@ final class PageChain implements AutoCloseable {
 
     /** Asks for the next pages, unless there are none, or enough are under way or wait. */
     synchronized void advance() {
-        while (!closed
-                && failure == null
-                && waitingBytes <= options.pageBytes()
-                && parts.waiting() < MAX_WAITING
-                && parts.underWay().size() < MAX_UNDER_WAY) {
+        while (!closed && !isPaused && parts.underWay().size() < MAX_UNDER_WAY) {
             RangeParts.Part<Request, Outcome.Answer> next = parts.toBeAskedFor();
-            Endpoint endpoint = next == null ? null : chosen();
-            // Beyond a bound that may be anywhere nothing is asked for.
-            if (next == null || endpoint == null || !(parts.underWay().isEmpty() || bound.isNear())) {
+            if (next == null || (!parts.isFirst(next) && !mayGoOn())) {
                 return;
             }
-            ask(next, endpoint);
+            List<Endpoint> candidates = cluster.endpointsFor(Duty.SNAPSHOT);
+            if (candidates.isEmpty()) {
+                return;
+            }
+            // Chosen for each page: a learner that comes back, or is only now known, relieves the voter that stood in
+            // for
+            // it.
+            ask(next, candidates.get(0));
         }
     }
 
-    /** Chosen for each page: a learner that comes back, or is only now known, relieves the voter that stood in for it. */
-    private @Nullable Endpoint chosen() {
-        List<Endpoint> candidates = cluster.endpointsFor(Duty.SNAPSHOT);
-        if (candidates.isEmpty()) {
-            return null;
-        }
-        Endpoint best = candidates.get(0);
-        if (!best.equals(member)) {
-            member = best;
-            memberSinceNanos = System.nanoTime();
-        }
-        return best;
+    /** Whether to ask for more than what all else waits for, which nothing must keep from being asked for. */
+    private boolean mayGoOn() {
+        return waitingBytes <= options.pageBytes()
+                && parts.waiting() < MAX_WAITING
+                // Beyond a bound that may be anywhere nothing is asked for.
+                && (parts.underWay().isEmpty() || bound.isNear());
     }
 
     private void ask(RangeParts.Part<Request, Outcome.Answer> rest, Endpoint endpoint) {
-        ByteString from = rest.range().from();
-        ByteString end = bound.of(from, size.keys(), size.most());
+        ByteString end = bound.of(rest.range().from(), size.keys(), size.most());
         RangeParts.Part<Request, Outcome.Answer> part = rest;
         int guessed = 0;
-        if (end != null && rest.range().contains(end) && !end.equals(from)) {
+        if (end != null && rest.range().contains(end)) {
             part = parts.cut(rest, end);
             guessed = size.keys();
         }
@@ -167,6 +160,7 @@ final class PageChain implements AutoCloseable {
      */
     synchronized @Nullable Outcome take(Duration timeout) throws InterruptedException {
         long deadline = System.nanoTime() + timeout.toNanos();
+        isPaused = failure != null;
         advance();
         while (true) {
             if (closed) {
@@ -211,21 +205,18 @@ final class PageChain implements AutoCloseable {
     }
 
     /**
-     * Asks for half as many keys from now on.
+     * Asks for half as many keys from now on as were too many, or fewer.
      *
      * @return false if it was one already
      */
-    synchronized boolean halve() {
-        if (size.keys() == 1) {
+    synchronized boolean halve(int tooMany) {
+        if (tooMany == 1) {
             return false;
         }
-        size = size.halved();
+        if (size.keys() >= tooMany) {
+            size = new PageSize(tooMany).halved();
+        }
         return true;
-    }
-
-    /** Has another member, or the same one anew, be asked next. */
-    synchronized void giveUpMember() {
-        member = null;
     }
 
     @Override
@@ -235,7 +226,7 @@ final class PageChain implements AutoCloseable {
             closed = true;
             isCutShort |= !isTaken();
             requests = parts.underWay();
-            parts.forgetAnswers();
+            parts.forgetAll();
             notifyAll();
         }
         requests.forEach(request -> request.response().cancel(true));
@@ -249,29 +240,26 @@ final class PageChain implements AutoCloseable {
         try {
             outcome = answered(part, request, Objects.requireNonNull(Futures.getDone(request.response())));
         } catch (ExecutionException | CancellationException e) {
-            outcome = failure(part, request, Status.fromThrowable(e));
+            outcome = new Outcome.Failure(
+                    request.member(), part.range(), request.size().keys(), Status.fromThrowable(e));
         } catch (RuntimeException e) {
             // Nobody hears of what is thrown here.
-            outcome = failure(
-                    part,
-                    request,
-                    Status.INTERNAL.withDescription(e.getMessage()).withCause(e));
+            Status status = Status.INTERNAL.withDescription(e.getMessage()).withCause(e);
+            outcome = new Outcome.Failure(
+                    request.member(), part.range(), request.size().keys(), status);
         }
+        notifyAll();
         if (outcome instanceof Outcome.Answer answer) {
             waitingBytes += answer.bytes();
-            advance();
         } else {
             parts.failed(part);
             bound = bound.asked(-request.guessed());
             if (failure == null && request.failures() == failures) {
                 failure = outcome;
+                isPaused = true;
             }
         }
-        notifyAll();
-    }
-
-    private Outcome.Failure failure(RangeParts.Part<Request, Outcome.Answer> part, Request request, Status status) {
-        return new Outcome.Failure(request.member(), part.range(), status, memberSinceNanos);
+        advance();
     }
 
     private Outcome answered(RangeParts.Part<Request, Outcome.Answer> part, Request request, RangeResponse response) {

@@ -47,6 +47,11 @@ final class RangeParts<R, A> {
         return parts.stream().filter(Part::isToBeAskedFor).findFirst().orElse(null);
     }
 
+    /** Whether all that can be taken waits for it. */
+    boolean isFirst(Part<R, A> part) {
+        return parts.get(0) == part;
+    }
+
     /** Has the part end there, and another one adjoin it. Returns what is left of it. */
     Part<R, A> cut(Part<R, A> part, ByteString end) {
         Part<R, A> begin = new Part<>(new KeyRange(part.range.from(), end));
@@ -119,8 +124,8 @@ final class RangeParts<R, A> {
         return parts.isEmpty();
     }
 
-    /** Forgets all answers that wait. */
-    void forgetAnswers() {
+    /** Forgets all requests, and all answers that wait. */
+    void forgetAll() {
         parts.forEach(this::failed);
     }
 }

@@ -33,9 +33,13 @@ final class SnapshotPin {
     private volatile @Nullable OldestRevision oldest;
     /** Whether that was asked before anybody looked. */
     private boolean inAdvance;
+    /** Whether what was asked for in advance was of no use, until it was asked for when looked for. */
+    private boolean inVain;
 
     /** Begun before anybody looked. */
     private volatile @Nullable ReadAhead ahead;
+
+    private volatile boolean closed;
 
     /** A snapshot whose pages come before it is known to be wanted. Any thread. */
     private static final class ReadAhead {
@@ -89,15 +93,15 @@ final class SnapshotPin {
 
     /**
      * Has the present be asked for in advance, so that it is known soon when it is {@linkplain #look looked} for, and its first
-     * pages have come; it is asked for anew then if the answer is of no use any more.
+     * pages have come; it is asked for anew then if the answer is of no use any more, and not in advance again before that.
      *
-     * @param past whether history is wanted too, so that nobody knows yet what is to be read
+     * @param reads whether the present is to be read, and it is known from whom
      */
-    void ask(boolean past) {
-        if (asked == null && oldest == null) {
+    void ask(boolean reads) {
+        if (asked == null && oldest == null && !inVain) {
             CompletableFuture<ReadIndex> present = cluster.readIndexSoonest(options.requestTimeout());
             inAdvance = true;
-            asked = past ? present : readAheadOf(present);
+            asked = reads ? readAheadOf(present) : present;
         }
     }
 
@@ -109,6 +113,7 @@ final class SnapshotPin {
             waiting.cancel(false);
         }
         closeAhead();
+        ahead = null;
     }
 
     /**
@@ -165,10 +170,19 @@ final class SnapshotPin {
     private CompletableFuture<ReadIndex> readAheadOf(CompletableFuture<ReadIndex> present) {
         ReadAhead begun = new ReadAhead();
         ahead = begun;
+        if (closed) {
+            begun.close();
+        }
         return present.thenApply(index -> {
             begun.begin(reader(index, index.revision()));
             return index;
         });
+    }
+
+    private void wasInVain() {
+        inVain = true;
+        closeAhead();
+        ahead = null;
     }
 
     private void closeAhead() {
@@ -180,6 +194,7 @@ final class SnapshotPin {
 
     /** Ends what waits, soon. For any thread. */
     void close() {
+        closed = true;
         CompletableFuture<ReadIndex> waiting = asked;
         if (waiting != null) {
             waiting.cancel(false);
@@ -198,12 +213,13 @@ final class SnapshotPin {
             waiting = cluster.readIndexSoonest(options.requestTimeout());
             asked = waiting;
             inAdvance = false;
+            inVain = false;
         }
         try {
             ReadIndex index = waiting.get(patience.toNanos(), TimeUnit.NANOSECONDS);
             asked = null;
             if (inAdvance && !isOfUse(index, standing)) {
-                closeAhead();
+                wasInVain();
                 return null;
             }
             if (standing != null) {
@@ -217,6 +233,7 @@ final class SnapshotPin {
             asked = null;
             if (inAdvance) {
                 // Who knows when.
+                wasInVain();
                 return null;
             }
             if (standing != null) {

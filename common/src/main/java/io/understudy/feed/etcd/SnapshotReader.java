@@ -62,6 +62,10 @@ public final class SnapshotReader implements AutoCloseable {
 
     private @Nullable Endpoint givenBy;
     private int refusalsOfOneKey;
+    /** Who has not reached the revision, and when that was first seen. */
+    private @Nullable Endpoint behind;
+
+    private long behindSinceNanos;
 
     /**
      * A reader that nobody else is held up by.
@@ -155,6 +159,7 @@ public final class SnapshotReader implements AutoCloseable {
     private Page page(PageChain.Outcome.Answer answer) {
         backoff.succeeded();
         refusalsOfOneKey = 0;
+        behind = null;
         givenBy = answer.member();
         List<KeyValue> entries = new ArrayList<>(answer.response().getKvsCount());
         for (io.etcd.jetcd.api.KeyValue entry : answer.response().getKvsList()) {
@@ -169,32 +174,39 @@ public final class SnapshotReader implements AutoCloseable {
         if (failure.error() == EtcdError.COMPACTED) {
             throw new CompactedException();
         }
-        boolean behind = failure.error() == EtcdError.FUTURE_REVISION;
-        if (failure.remedy() == Remedy.FATAL || (failure.remedy() == Remedy.CALLERS_FAULT && !behind)) {
+        boolean isBehind = failure.error() == EtcdError.FUTURE_REVISION;
+        if (failure.remedy() == Remedy.FATAL || (failure.remedy() == Remedy.CALLERS_FAULT && !isBehind)) {
             throw new Unexplained(
                     page.member() + " refuses the snapshot: " + failure,
                     page.status().asException());
         }
         boolean tooLarge = failure.code() == Status.Code.RESOURCE_EXHAUSTED;
-        boolean isHalved = tooLarge && pages.halve();
+        boolean isHalved = tooLarge && pages.halve(page.keys());
         if (tooLarge && !isHalved && ++refusalsOfOneKey >= MAX_REFUSALS_OF_ONE_KEY) {
             throw new Unexplained("the first key from " + page.asked().from() + " cannot be read from " + page.member()
                     + ": " + failure);
         }
-        boolean isLate =
-                System.nanoTime() - page.sinceNanos() > options.requestTimeout().toNanos();
-        if (!isHalved && (!behind || isLate)) {
+        if (!isHalved && (!isBehind || isLate(page.member()))) {
             giveUp(page.member(), failure.toString());
             return;
         }
         TimeUnit.MILLISECONDS.sleep(RETRY_MILLIS);
     }
 
+    /** Whether the member has been behind for longer than a request may take. */
+    private boolean isLate(Endpoint member) {
+        if (!member.equals(behind)) {
+            behind = member;
+            behindSinceNanos = System.nanoTime();
+        }
+        return System.nanoTime() - behindSinceNanos > options.requestTimeout().toNanos();
+    }
+
     private void giveUp(Endpoint endpoint, String why) {
         LOG.atLevel(backoff.isFirst() ? Level.INFO : Level.DEBUG)
                 .log("snapshot goes on elsewhere, member={} revision={} cause=\"{}\"", endpoint, revision, why);
         cluster.reportFailure(endpoint, Duty.SNAPSHOT, why);
-        pages.giveUpMember();
+        behind = null;
         backoff.failed();
     }
 }

@@ -121,6 +121,19 @@ class EtcdFeedHistoryIT {
                 .hasMessageContaining("confirmed by its quorum");
     }
 
+    /** Found out by asking where the source is: there is no commit by which to recognise it. */
+    @Test
+    void aSourceWhoseRevisionWentBackIsAnotherHistoryToWhoKnowsNoCommitOfIt() {
+        await().atMost(PATIENCE).until(() -> fixture.source().view().clusterId() != null);
+        Revision beyond = new Revision(fixture.client().put("key", "value").value() + 1_000);
+        Position position = new Position(fixture.source().view().clusterId(), beyond, null);
+
+        FeedRunner resumed = fixture.run(
+                fixture.feed(range, FeedKind.RECENT, position, EtcdFeedOptions.DEFAULTS), new ModelConsumer(range));
+
+        assertThat(resumed.awaitEnd(PATIENCE)).isInstanceOf(AnotherHistory.class);
+    }
+
     @Test
     void aPositionOfAnotherClusterIsRefused() {
         try (FeedFixture elsewhere = new FeedFixture(other.cluster())) {

@@ -115,7 +115,7 @@ class PageBoundTest {
                                 Integer.toString(number * 31, 36))));
     }
 
-    /** Reads as {@link PageChain} does where one page is under way, from a set that counts as etcd does. */
+    /** Reads as {@link PageChain} does where what follows a page is under way, from a set that counts as etcd does. */
     private static final class Pages {
 
         final List<ByteString> read = new ArrayList<>();
@@ -137,7 +137,7 @@ class PageBoundTest {
             while (from != null && !from.equals(to)) {
                 ByteString end = bound.of(from, pageKeys, most());
                 if (end != null) {
-                    assertThat(KeyRange.KEY_ORDER.compare(end, from)).isGreaterThanOrEqualTo(0);
+                    assertThat(KeyRange.KEY_ORDER.compare(end, from)).isPositive();
                 }
                 boolean isGuess =
                         end != null && !end.equals(from) && (to == null || KeyRange.KEY_ORDER.compare(end, to) < 0);

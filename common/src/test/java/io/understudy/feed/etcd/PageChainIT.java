@@ -16,6 +16,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -85,6 +86,39 @@ class PageChainIT {
         try (PageChain pages = chain("uneven/")) {
             assertThat(taken(pages, "uneven/")).isEqualTo(5 * 700);
         }
+    }
+
+    /** Where keys grow denser two guesses take in too many: what waits is more than may wait, and lacks its middle. */
+    @Test
+    void allComeToWhoeverTakesSlowly_whereGuessesAreTooFar() throws Exception {
+        ByteString value = ByteString.copyFrom(new byte[400]);
+        for (int i = 0; i < 700; i++) {
+            fixture.client().put(bytes("denser/%08d".formatted(9_993_000 + 10 * i)), value, 0);
+        }
+        fixture.client().fill("denser/1", 6_000, value, 0);
+
+        try (PageChain pages = chain("denser/")) {
+            int keys = 0;
+            while (!pages.isTaken()) {
+                awaitQuiet();
+                keys += keys(pages.take(FeedFixture.PATIENCE));
+            }
+            assertThat(keys).isEqualTo(6_700);
+        }
+    }
+
+    /** Until no page is under way. */
+    private static void awaitQuiet() {
+        AtomicLong last = new AtomicLong(-1);
+        await().pollInterval(Duration.ofMillis(50)).atMost(FeedFixture.PATIENCE).until(() -> {
+            long now = ranges();
+            return last.getAndSet(now) == now;
+        });
+    }
+
+    private static int keys(PageChain.Outcome outcome) {
+        assertThat(outcome).isInstanceOf(PageChain.Outcome.Answer.class);
+        return ((PageChain.Outcome.Answer) outcome).response().getKvsCount();
     }
 
     @Test

@@ -89,7 +89,7 @@ class SnapshotPinIT {
         Revision before = fixture.client().put("key", "before");
         SnapshotPin pin = pin(EtcdFeedOptions.DEFAULTS);
         long asked = ranges();
-        pin.ask(false);
+        pin.ask(true);
         // The present, and the one page.
         await().atMost(FeedFixture.PATIENCE).until(() -> ranges() - asked >= 2);
 
@@ -105,9 +105,9 @@ class SnapshotPinIT {
         Revision before = fixture.client().put("key", "before");
         long asked = ranges();
         SnapshotPin past = pin(EtcdFeedOptions.DEFAULTS);
-        past.ask(true);
+        past.ask(false);
         SnapshotPin forgotten = pin(EtcdFeedOptions.DEFAULTS);
-        forgotten.ask(false);
+        forgotten.ask(true);
         forgotten.forget();
 
         await().atMost(FeedFixture.PATIENCE).until(() -> ranges() - asked == 2);
