@@ -159,7 +159,7 @@ final class EtcdFeed implements Feed {
         }
         if (snapshotDue && reader == null) {
             if (cluster.view().clusterId() != null) {
-                pin.ask(!wantsPast() && areMembersKnown());
+                askInAdvance();
             }
             if (!isSourceKnown(deadline)) {
                 return false;
@@ -192,7 +192,7 @@ final class EtcdFeed implements Feed {
             throws FeedEndedException, InterruptedException {
         boolean replaying = standing.revision().isBefore(present);
         if (!tail.isOpen() && !snapshotDue && mayCompare(standing, newestKnown())) {
-            pin.ask(!wantsPast() && areMembersKnown());
+            askInAdvance();
         }
         boolean hurried = replaying && patience.compareTo(REPLAY_INTERVAL) > 0;
         TailEvent event = tail.next(standing, this::recognition, hurried ? REPLAY_INTERVAL : patience);
@@ -272,6 +272,12 @@ final class EtcdFeed implements Feed {
         }
         startSnapshot(pinned, consumer);
         return true;
+    }
+
+    /** Pages are read ahead only where all members are known, or a voter would be asked in the learner's place. */
+    private void askInAdvance() {
+        boolean past = wantsPast();
+        pin.ask(() -> !past && areMembersKnown());
     }
 
     private boolean wantsPast() {

@@ -27,7 +27,8 @@ import org.jspecify.annotations.Nullable;
  * Asks for the pages of one revision, ahead of who takes them, and {@value #MAX_UNDER_WAY} at a time where it can be guessed
  * where one ends: so that of a source that is far away a page's round trip passes while others are on their way or worked
  * on, and the small ones of the beginning, and the empty ones of the end, come while nobody waits for them. They are taken in
- * the order of their keys. Pauses while a page's bytes wait, and after a failure until that was taken.
+ * the order of their keys. Asks for no more while a page's bytes wait, but for what those wait for; nor after a failure, until
+ * whoever took it takes again.
  *
  * <p>Thread-safe; answers come on threads of gRPC's, which also ask for what is next. Its lock is held while calls are made.
  */

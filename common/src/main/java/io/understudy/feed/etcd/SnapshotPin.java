@@ -12,6 +12,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -33,7 +34,7 @@ final class SnapshotPin {
     private volatile @Nullable OldestRevision oldest;
     /** Whether that was asked before anybody looked. */
     private boolean inAdvance;
-    /** Whether what was asked for in advance was of no use, until it was asked for when looked for. */
+    /** Whether what was asked for in advance was of no use, until it was found when looked for. */
     private boolean inVain;
 
     /** Begun before anybody looked. */
@@ -92,17 +93,24 @@ final class SnapshotPin {
     }
 
     /**
-     * Has the present be asked for in advance, so that it is known soon when it is {@linkplain #look looked} for, and its first
-     * pages have come; it is asked for anew then if the answer is of no use any more, and not in advance again before that.
+     * Has the present be asked for in advance, so that it is known soon when it is {@linkplain #look looked} for; it is asked
+     * for anew then if the answer is of no use any more, and not in advance again before that.
      *
-     * @param reads whether the present is to be read, and it is known from whom
+     * @param mayRead whether to have its first pages come as well, asked once it is known, on a thread of the cluster
      */
-    void ask(boolean reads) {
+    void ask(BooleanSupplier mayRead) {
         if (asked == null && oldest == null && !inVain) {
-            CompletableFuture<ReadIndex> present = cluster.readIndexSoonest(options.requestTimeout());
             inAdvance = true;
-            asked = reads ? readAheadOf(present) : present;
+            var unused = use(readAheadOf(cluster.readIndexSoonest(options.requestTimeout()), mayRead));
         }
+    }
+
+    private CompletableFuture<ReadIndex> use(CompletableFuture<ReadIndex> waiting) {
+        asked = waiting;
+        if (closed) {
+            waiting.cancel(false);
+        }
+        return waiting;
     }
 
     /** What was asked for in advance is not wanted. */
@@ -167,14 +175,16 @@ final class SnapshotPin {
         return new SnapshotReader(cluster, index.clusterId(), range, at, options, backoff);
     }
 
-    private CompletableFuture<ReadIndex> readAheadOf(CompletableFuture<ReadIndex> present) {
+    private CompletableFuture<ReadIndex> readAheadOf(CompletableFuture<ReadIndex> present, BooleanSupplier mayRead) {
         ReadAhead begun = new ReadAhead();
         ahead = begun;
         if (closed) {
             begun.close();
         }
         return present.thenApply(index -> {
-            begun.begin(reader(index, index.revision()));
+            if (mayRead.getAsBoolean()) {
+                begun.begin(reader(index, index.revision()));
+            }
             return index;
         });
     }
@@ -210,10 +220,8 @@ final class SnapshotPin {
             throws FeedEndedException, InterruptedException {
         CompletableFuture<ReadIndex> waiting = asked;
         if (waiting == null) {
-            waiting = cluster.readIndexSoonest(options.requestTimeout());
-            asked = waiting;
+            waiting = use(cluster.readIndexSoonest(options.requestTimeout()));
             inAdvance = false;
-            inVain = false;
         }
         try {
             ReadIndex index = waiting.get(patience.toNanos(), TimeUnit.NANOSECONDS);
@@ -226,6 +234,7 @@ final class SnapshotPin {
                 SourceFacts.requireReached(standing, index);
             }
             backoff.succeeded();
+            inVain = false;
             return index;
         } catch (TimeoutException | CancellationException e) {
             return null;

@@ -45,7 +45,7 @@ class SnapshotPinIT {
     void itIsPinned_whereTheConsumerStandsNoFurther() throws Exception {
         Revision before = fixture.client().put("key", "before");
         SnapshotPin pin = pin(EtcdFeedOptions.DEFAULTS);
-        pin.ask(false);
+        pin.ask(() -> true);
         awaitAsked();
         fixture.client().put("key", "after");
 
@@ -58,7 +58,7 @@ class SnapshotPinIT {
     void itProvesNoOtherHistory_whereTheConsumerHasComeFurtherSince() throws Exception {
         fixture.client().put("key", "before");
         SnapshotPin pin = pin(EtcdFeedOptions.DEFAULTS);
-        pin.ask(false);
+        pin.ask(() -> true);
         awaitAsked();
         Revision after = fixture.client().put("key", "after");
 
@@ -72,7 +72,7 @@ class SnapshotPinIT {
         Revision before = fixture.client().put("key", "before");
         EtcdFeedOptions hasty = EtcdFeedOptions.DEFAULTS.withRequestTimeout(Duration.ofSeconds(1));
         SnapshotPin pin = pin(hasty);
-        pin.ask(false);
+        pin.ask(() -> true);
         awaitAsked();
         long sent = System.nanoTime();
         Revision after = fixture.client().put("key", "after");
@@ -89,7 +89,7 @@ class SnapshotPinIT {
         Revision before = fixture.client().put("key", "before");
         SnapshotPin pin = pin(EtcdFeedOptions.DEFAULTS);
         long asked = ranges();
-        pin.ask(true);
+        pin.ask(() -> true);
         // The present, and the one page.
         await().atMost(FeedFixture.PATIENCE).until(() -> ranges() - asked >= 2);
 
@@ -105,9 +105,9 @@ class SnapshotPinIT {
         Revision before = fixture.client().put("key", "before");
         long asked = ranges();
         SnapshotPin past = pin(EtcdFeedOptions.DEFAULTS);
-        past.ask(false);
+        past.ask(() -> false);
         SnapshotPin forgotten = pin(EtcdFeedOptions.DEFAULTS);
-        forgotten.ask(true);
+        forgotten.ask(() -> true);
         forgotten.forget();
 
         await().atMost(FeedFixture.PATIENCE).until(() -> ranges() - asked == 2);
