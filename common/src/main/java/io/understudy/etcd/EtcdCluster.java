@@ -146,9 +146,9 @@ public final class EtcdCluster implements AutoCloseable {
     }
 
     /**
-     * The connection to an endpoint, shared by all callers; calls on it need deadlines, or callers who give up in time, and are made as the
-     * {@linkplain EtcdSettings#login user} of the settings. Closed some time after the endpoint left the cluster: calls
-     * then fail as unavailable.
+     * The connection to an endpoint, shared by all callers; calls on it need deadlines, or callers who give up in time, and
+     * are made as the {@linkplain EtcdSettings#login user} of the settings. Closed some time after the endpoint left the
+     * cluster: calls then fail as unavailable.
      */
     public Channel channel(Endpoint endpoint) {
         Channel channel = channels.get(endpoint);

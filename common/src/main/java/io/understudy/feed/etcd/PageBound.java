@@ -82,7 +82,7 @@ record PageBound(@Nullable ByteString first, ByteString last, int keys, int slac
         return slack == 1 && misses == 0;
     }
 
-    /** A page was asked for whose range was guessed to hold so many keys, or more. */
+    /** A page was asked for whose range was guessed to hold so many keys. */
     PageBound asked(int guessed) {
         return withLeft(left - guessed);
     }

@@ -115,9 +115,7 @@ final class PageChain implements AutoCloseable {
             if (candidates.isEmpty()) {
                 return;
             }
-            // Chosen for each page: a learner that comes back, or is only now known, relieves the voter that stood in
-            // for
-            // it.
+            // Chosen for each page: a learner that comes back relieves the voter in its place.
             ask(next, candidates.get(0));
         }
     }
