@@ -156,11 +156,22 @@ final class OpenLoad {
                     LockSupport.parkNanos(500_000);
                 }
                 allSent = true;
-                // Answered once all before it are read.
+                wakeReader();
+            } catch (IOException e) {
+                throw new UncheckedIOException(e);
+            }
+        }
+
+        /** A ping is answered once all before it are read. */
+        private void wakeReader() throws IOException {
+            try {
                 http.frame(RawHttp2.PING, 0, 0, new byte[8]);
                 http.flush();
             } catch (IOException e) {
-                throw new UncheckedIOException(e);
+                // Where all was answered before, the reader has closed the connection already.
+                if (ended.get() < sent) {
+                    throw e;
+                }
             }
         }
 

@@ -19,37 +19,24 @@ import org.jspecify.annotations.Nullable;
  */
 public final class LoopLoad {
 
-    /** How long turns may be too long: a garbage collection makes one so, and those that follow. */
-    private static final long PATIENCE_NANOS = TimeUnit.MILLISECONDS.toNanos(500);
-
-    /** How much longer those may take who come first on their connection. */
-    private static final int FIRST_SHARE = 4;
-
     private static final long WORTH_TELLING_NANOS = TimeUnit.MILLISECONDS.toNanos(1);
 
     private final EventLoop loop;
     private final LoadLimits limits;
     private final Loads all;
     private final LoadMetrics metrics;
-    private final long maxDelayNanos;
+    private final Lateness lateness;
     private final Runnable turnEnds = this::turnEnds;
     private final AtomicInteger calls = new AtomicInteger();
     private final AtomicInteger inFlight = new AtomicInteger();
-    private boolean inTurn;
     private long turn;
-    private long turnBegan;
-    private long turnEnded;
-    /** When the first of the turns began that were all too long; meaningless if the last one wasn't. */
-    private long longSince;
-
-    private boolean isLong;
 
     LoopLoad(EventLoop loop, LoadLimits limits, Loads all, LoadMetrics metrics) {
         this.loop = loop;
         this.limits = limits;
         this.all = all;
         this.metrics = metrics;
-        this.maxDelayNanos = limits.maxDelay().toNanos();
+        this.lateness = new Lateness(limits.maxDelay().toNanos());
     }
 
     /** What a connection may ask of it. {@code client} says whose it is, once that is needed. */
@@ -66,28 +53,16 @@ public final class LoopLoad {
 
     /** Something has arrived and is about to be worked on. */
     void reading() {
-        if (!inTurn) {
-            inTurn = true;
+        if (!lateness.inTurn()) {
             turn++;
-            turnBegan = System.nanoTime();
-            isLong &= turnBegan - turnEnded < PATIENCE_NANOS;
+            lateness.turnBegins(System.nanoTime());
             // Run when all that has arrived has been worked on.
             loop.execute(turnEnds);
         }
     }
 
     private void turnEnds() {
-        inTurn = false;
-        turnEnded = System.nanoTime();
-        long took = turnEnded - turnBegan;
-        if (took > maxDelayNanos) {
-            if (!isLong) {
-                isLong = true;
-                longSince = turnBegan;
-            }
-        } else {
-            isLong = false;
-        }
+        long took = lateness.turnEnds(System.nanoTime());
         if (took > WORTH_TELLING_NANOS) {
             metrics.turned(took);
         }
@@ -99,13 +74,7 @@ public final class LoopLoad {
 
     /** Whether what begins now is better refused, for the sake of what comes after it. */
     boolean isLate(long nowNanos, boolean firstOfConnection) {
-        if (!inTurn) {
-            return false;
-        }
-        long delay = nowNanos - turnBegan;
-        return delay > maxDelayNanos
-                && nowNanos - (isLong ? longSince : turnBegan) > PATIENCE_NANOS
-                && !(firstOfConnection && delay < FIRST_SHARE * maxDelayNanos);
+        return lateness.isLate(nowNanos, firstOfConnection);
     }
 
     @Nullable RateBucket rateOf(String client) {
