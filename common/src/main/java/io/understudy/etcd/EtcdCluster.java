@@ -1,8 +1,10 @@
 package io.understudy.etcd;
 
+import com.google.protobuf.MessageLite;
 import io.etcd.jetcd.api.KVGrpc;
 import io.grpc.Channel;
 import io.grpc.ClientInterceptors;
+import io.grpc.MethodDescriptor;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.understudy.tls.TlsContext;
 import io.understudy.tls.TlsFiles;
@@ -245,6 +247,16 @@ public final class EtcdCluster implements AutoCloseable {
         return view.memberAt(endpoint)
                 .filter(member -> member.role() != Role.LEARNER && member.health() == Health.HEALTHY)
                 .isPresent();
+    }
+
+    /**
+     * Small calls of one method to any endpoint, made by the thread that waits for them. The caller's to close, before
+     * this object.
+     *
+     * @return empty where calls are made in a {@linkplain EtcdSettings#login user's} name
+     */
+    public <Q extends MessageLite, A> Optional<DirectCalls<Q, A>> directCalls(MethodDescriptor<Q, A> method) {
+        return login == null ? Optional.of(new DirectCalls<>(tls, method)) : Optional.empty();
     }
 
     /** What was confirmed last, and by whom; empty before the first. Whoever can't reach the others has no part in it. */

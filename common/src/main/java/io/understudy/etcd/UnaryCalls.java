@@ -109,6 +109,7 @@ record UnaryCalls(SslContext tls, String method) implements KeptConnections.Prot
         /** And on a new one. */
         private int streamWindow = DEFAULT_WINDOW_SIZE;
 
+        private boolean begun;
         private int untoldBytes;
         private boolean told = true;
         private boolean flushComes;
@@ -128,7 +129,12 @@ record UnaryCalls(SslContext tls, String method) implements KeptConnections.Prot
             this.headers = headers;
         }
 
+        /** Nothing else may come first, be it an acknowledgement (RFC 9113, 3.4). */
         private void begin(ChannelHandlerContext context) {
+            if (begun) {
+                return;
+            }
+            begun = true;
             ChannelFuture unused = context.write(Http2CodecUtil.connectionPrefaceBuf());
             unused = writer.writeSettings(context, new Http2Settings().pushEnabled(false), context.newPromise());
         }
@@ -139,10 +145,8 @@ record UnaryCalls(SslContext tls, String method) implements KeptConnections.Prot
             if (bytes > Math.min(Math.min(window, streamWindow), Http2CodecUtil.DEFAULT_MAX_FRAME_SIZE)) {
                 throw new IOException("the server has no room for a request of " + bytes + " bytes");
             }
-            if (stream < 0) {
-                // Not by channelActive, which is told later than that it is connected.
-                begin(context);
-            }
+            // Not by channelActive, which is told later than that it is connected.
+            begin(context);
             window -= bytes;
             stream += 2;
             lasts &= stream < LAST_STREAM;
@@ -163,6 +167,7 @@ record UnaryCalls(SslContext tls, String method) implements KeptConnections.Prot
 
         @Override
         protected void decode(ChannelHandlerContext context, ByteBuf in, List<Object> out) throws Http2Exception {
+            begin(context);
             boolean inOrder = false;
             try {
                 reader.readFrame(context, in, frames);

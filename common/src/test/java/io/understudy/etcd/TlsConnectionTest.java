@@ -13,14 +13,22 @@ import io.grpc.netty.GrpcSslContexts;
 import io.grpc.netty.NettyServerBuilder;
 import io.grpc.stub.StreamObserver;
 import io.netty.handler.ssl.ClientAuth;
+import io.netty.handler.ssl.JdkSslContext;
+import io.netty.handler.ssl.SslContext;
+import io.netty.handler.ssl.SslContextBuilder;
 import io.understudy.local.certificate.Certificates;
 import io.understudy.tls.TlsContext;
 import io.understudy.tls.TlsFiles;
+import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.List;
 import java.util.concurrent.TimeUnit;
+import javax.net.ssl.SSLServerSocket;
+import javax.net.ssl.SSLSocket;
+import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -69,9 +77,10 @@ final class TlsConnectionTest {
 
     @Test
     void bothSidesTrustEachOther() {
-        assertThat(range(new TlsFiles(theirs.certificate(), ours.certificate(), ours.key()))
-                        .getCount())
-                .isEqualTo(42);
+        TlsFiles files = new TlsFiles(theirs.certificate(), ours.certificate(), ours.key());
+
+        assertThat(range(files).getCount()).isEqualTo(42);
+        assertThat(direct(files, endpoint).getCount()).isEqualTo(42);
     }
 
     @Test
@@ -84,11 +93,48 @@ final class TlsConnectionTest {
         assertUnavailable(new TlsFiles(theirs.certificate(), null, null));
     }
 
+    @Test
+    void aServerThatDoesNotSpeakHttp2IsNotAskedDirectly() throws Exception {
+        SslContext withoutAlpn = SslContextBuilder.forServer(
+                        theirs.certificate().toFile(), theirs.key().toFile())
+                .build();
+        try (SSLServerSocket socket = (SSLServerSocket) ((JdkSslContext) withoutAlpn)
+                .context()
+                .getServerSocketFactory()
+                .createServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+            Thread serving = new Thread(() -> {
+                try (SSLSocket accepted = (SSLSocket) socket.accept()) {
+                    accepted.startHandshake();
+                    int unused = accepted.getInputStream().read();
+                } catch (IOException e) {
+                    // The client has seen enough.
+                }
+            });
+            serving.start();
+            assertThatThrownBy(() -> direct(
+                            new TlsFiles(theirs.certificate(), null, null),
+                            new Endpoint("127.0.0.1", socket.getLocalPort(), true)))
+                    .hasMessageContaining("doesn't speak HTTP/2");
+            serving.join();
+        }
+    }
+
     private static void assertUnavailable(TlsFiles files) {
-        assertThatThrownBy(() -> range(files))
-                .isInstanceOfSatisfying(
-                        StatusRuntimeException.class,
-                        failure -> assertThat(failure.getStatus().getCode()).isEqualTo(Status.Code.UNAVAILABLE));
+        for (ThrowingCallable asking : List.<ThrowingCallable>of(() -> range(files), () -> direct(files, endpoint))) {
+            assertThatThrownBy(asking).isInstanceOfSatisfying(StatusRuntimeException.class, failure -> assertThat(
+                            failure.getStatus().getCode())
+                    .isEqualTo(Status.Code.UNAVAILABLE));
+        }
+    }
+
+    private static RangeResponse direct(TlsFiles files, Endpoint endpoint) {
+        try (TlsContext tls = TlsContext.of(files);
+                DirectCalls<RangeRequest, RangeResponse> calls = new DirectCalls<>(tls, KVGrpc.getRangeMethod())) {
+            RangeResponse first = calls.call(endpoint, RangeRequest.getDefaultInstance(), Duration.ofSeconds(30));
+            assertThat(calls.call(endpoint, RangeRequest.getDefaultInstance(), Duration.ofSeconds(30)))
+                    .isEqualTo(first);
+            return first;
+        }
     }
 
     private static RangeResponse range(TlsFiles files) {

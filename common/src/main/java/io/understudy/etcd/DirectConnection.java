@@ -1,0 +1,330 @@
+package io.understudy.etcd;
+
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.Unpooled;
+import io.netty.channel.embedded.EmbeddedChannel;
+import io.netty.handler.ssl.ApplicationProtocolNames;
+import io.netty.handler.ssl.SslHandler;
+import io.understudy.etcd.KeptConnections.Answered;
+import io.understudy.etcd.KeptConnections.Protocol;
+import java.io.IOException;
+import java.io.InterruptedIOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.StandardSocketOptions;
+import java.net.UnknownHostException;
+import java.nio.ByteBuffer;
+import java.nio.channels.SelectionKey;
+import java.nio.channels.Selector;
+import java.nio.channels.SocketChannel;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * A connection whose protocol is spoken by the thread that calls: what Netty's handlers make of a request is written by it,
+ * and what it reads is given to them. What they have to tell the server besides goes with the next request, or when an answer
+ * is long in coming. Deadlines are those of {@link System#nanoTime}. One thread at a time.
+ *
+ * <p>An {@link InterruptedIOException} tells that the thread is interrupted, and a {@link TimeoutException} that it is too
+ * late. After any failure nothing can be done with it but to close it.
+ */
+final class DirectConnection implements AutoCloseable {
+
+    private static final Logger log = LoggerFactory.getLogger(DirectConnection.class);
+
+    private static final int READ_BYTES = 16 << 10;
+
+    /** As long as a server that pings has patience, about. */
+    private static final long TELL_NANOS = TimeUnit.SECONDS.toNanos(1);
+
+    /** What has been silent for so long may have been cut off by a firewall in between. */
+    private static final long IDLE_NANOS = TimeUnit.SECONDS.toNanos(30);
+
+    private final Endpoint endpoint;
+    private final SocketChannel socket;
+    private final Selector selector;
+    private final EmbeddedChannel protocol = new EmbeddedChannel();
+    private final ByteBuffer arrived = ByteBuffer.allocateDirect(READ_BYTES);
+    private long heardNanos = System.nanoTime();
+    /** Whether something was begun to be written and not ended: nothing may follow it. */
+    private boolean cut;
+
+    private DirectConnection(Endpoint endpoint) throws IOException {
+        this.endpoint = endpoint;
+        this.selector = Selector.open();
+        try {
+            this.socket = SocketChannel.open();
+        } catch (IOException e) {
+            selector.close();
+            throw e;
+        }
+    }
+
+    /**
+     * Connects.
+     *
+     * @throws IOException nobody is there, or with TLS nobody who is trusted and speaks HTTP/2
+     */
+    static DirectConnection to(Endpoint endpoint, Protocol<byte[]> protocol, long deadline)
+            throws IOException, TimeoutException {
+        return to(endpoint, addressesOf(endpoint.host(), deadline), protocol, deadline);
+    }
+
+    /** To the first of these addresses of the endpoint's where that can be; each has its share of the time. */
+    static DirectConnection to(Endpoint endpoint, List<InetAddress> addresses, Protocol<byte[]> protocol, long deadline)
+            throws IOException, TimeoutException {
+        for (int left = addresses.size(); left > 1; left--) {
+            InetAddress address = addresses.get(addresses.size() - left);
+            long now = System.nanoTime();
+            try {
+                return to(endpoint, address, protocol, now + (deadline - now) / left);
+            } catch (InterruptedIOException e) {
+                throw e;
+            } catch (IOException | TimeoutException e) {
+                log.debug("not connected endpoint={} address={} why={}", endpoint, address, e.toString());
+            }
+        }
+        return to(endpoint, addresses.get(addresses.size() - 1), protocol, deadline);
+    }
+
+    private static DirectConnection to(Endpoint endpoint, InetAddress address, Protocol<byte[]> protocol, long deadline)
+            throws IOException, TimeoutException {
+        DirectConnection made = new DirectConnection(endpoint);
+        boolean connected = false;
+        try {
+            made.connect(new InetSocketAddress(address, endpoint.port()), protocol, deadline);
+            connected = true;
+            return made;
+        } catch (RuntimeException e) {
+            // Such as an address of a kind that this machine doesn't have.
+            throw new IOException(e.toString(), e);
+        } finally {
+            if (!connected) {
+                made.close();
+            }
+        }
+    }
+
+    boolean leadsTo(Endpoint other) {
+        return endpoint.equals(other);
+    }
+
+    /** Whether another request can be made, by all that has come since the last one. */
+    boolean isGood() {
+        if (System.nanoTime() - heardNanos > IDLE_NANOS) {
+            return false;
+        }
+        try {
+            while (read()) {
+                // A good-bye, perhaps.
+            }
+            return protocol.isOpen() && protocol.inboundMessages().isEmpty();
+        } catch (IOException e) {
+            log.debug("connection ended endpoint={} why={}", endpoint, e.toString());
+            return false;
+        }
+    }
+
+    /**
+     * Sends a request and waits for what becomes of it.
+     *
+     * @throws IOException the connection was lost, or what came was no answer
+     */
+    Answered<byte[]> call(byte[] request, long deadline) throws IOException, TimeoutException {
+        handling(() -> protocol.writeOutbound((Object) request));
+        write(deadline);
+        while (true) {
+            awaitAnswer(deadline);
+            IOException failure = null;
+            try {
+                boolean unused = read();
+            } catch (IOException e) {
+                failure = e;
+            }
+            Answered<byte[]> answered = protocol.readInbound();
+            if (answered != null) {
+                // It counts, whatever followed it.
+                return failure == null ? answered : new Answered<>(answered.answer(), false);
+            }
+            if (failure != null) {
+                throw failure;
+            }
+            if (!protocol.isOpen()) {
+                throw new IOException("the server said good-bye");
+            }
+        }
+    }
+
+    private void awaitAnswer(long deadline) throws IOException, TimeoutException {
+        if (!isReady(SelectionKey.OP_READ, Math.min(TELL_NANOS, deadline - System.nanoTime()))) {
+            handling(protocol::flushOutbound);
+            write(deadline);
+            await(SelectionKey.OP_READ, deadline);
+        }
+    }
+
+    private void connect(InetSocketAddress address, Protocol<byte[]> spoken, long deadline)
+            throws IOException, TimeoutException {
+        socket.configureBlocking(false);
+        socket.setOption(StandardSocketOptions.TCP_NODELAY, true);
+        if (!socket.connect(address)) {
+            do {
+                await(SelectionKey.OP_CONNECT, deadline);
+            } while (!socket.finishConnect());
+        }
+        if (!endpoint.tls()) {
+            handling(() -> spoken.addTo(protocol, endpoint));
+            return;
+        }
+        SslHandler tls = spoken.tls().newHandler(protocol.alloc(), endpoint.host(), endpoint.port());
+        handling(() -> {
+            protocol.pipeline().addLast(tls);
+            // Already now: with the end of the handshake the server's first frames may come.
+            spoken.addTo(protocol, endpoint);
+        });
+        shakeHands(tls, deadline);
+    }
+
+    private void shakeHands(SslHandler tls, long deadline) throws IOException, TimeoutException {
+        write(deadline);
+        while (!tls.handshakeFuture().isDone()) {
+            await(SelectionKey.OP_READ, deadline);
+            boolean unused = read();
+            write(deadline);
+        }
+        if (!tls.handshakeFuture().isSuccess()) {
+            Throwable why = tls.handshakeFuture().cause();
+            throw new IOException(why.toString(), why);
+        }
+        if (!ApplicationProtocolNames.HTTP_2.equals(tls.applicationProtocol())) {
+            throw new IOException("the server doesn't speak HTTP/2");
+        }
+    }
+
+    /** Asked for on a thread that can be left behind: there is no other way to have a deadline for it. */
+    private static List<InetAddress> addressesOf(String host, long deadline) throws IOException, TimeoutException {
+        CompletableFuture<List<InetAddress>> addresses = new CompletableFuture<>();
+        Thread lookup = new Thread(
+                () -> {
+                    try {
+                        addresses.complete(List.of(InetAddress.getAllByName(host)));
+                    } catch (UnknownHostException | RuntimeException e) {
+                        addresses.completeExceptionally(e);
+                    }
+                },
+                "etcd-lookup");
+        lookup.setDaemon(true);
+        lookup.start();
+        try {
+            return addresses.get(Math.max(0, deadline - System.nanoTime()), TimeUnit.NANOSECONDS);
+        } catch (ExecutionException e) {
+            throw new IOException("unknown host " + host, e);
+        } catch (InterruptedException e) {
+            throw interrupted();
+        }
+    }
+
+    private void write(long deadline) throws IOException, TimeoutException {
+        for (ByteBuf next = protocol.readOutbound(); next != null; next = protocol.readOutbound()) {
+            try {
+                cut = true;
+                while (next.isReadable()) {
+                    if (next.readBytes(socket, next.readableBytes()) == 0) {
+                        await(SelectionKey.OP_WRITE, deadline);
+                    }
+                }
+                cut = false;
+            } finally {
+                next.release();
+            }
+        }
+    }
+
+    /** Whatever is there, at most a buffer full; returns whether there was anything. */
+    boolean read() throws IOException {
+        arrived.clear();
+        int bytes = socket.read(arrived);
+        if (bytes < 0) {
+            throw new IOException("the connection was closed");
+        }
+        if (bytes > 0) {
+            heardNanos = System.nanoTime();
+            // Copied: handlers keep what is no whole frame yet.
+            handling(() -> protocol.writeInbound(Unpooled.copiedBuffer(arrived.flip())));
+        }
+        return bytes > 0;
+    }
+
+    /** Handlers throw what they like, checked or not. */
+    private static void handling(Handling work) throws IOException {
+        try {
+            work.run();
+        } catch (Exception e) {
+            Throwable why = e.getCause() == null ? e : e.getCause();
+            throw why instanceof IOException known ? known : new IOException(why.toString(), e);
+        }
+    }
+
+    private interface Handling {
+        void run() throws IOException;
+    }
+
+    private void await(int operation, long deadline) throws IOException, TimeoutException {
+        if (!isReady(operation, deadline - System.nanoTime())) {
+            throw new TimeoutException();
+        }
+    }
+
+    /** Waits until it is; false if it isn't in time. */
+    private boolean isReady(int operation, long nanos) throws IOException {
+        SelectionKey key = socket.keyFor(selector);
+        if (key == null) {
+            socket.register(selector, operation);
+        } else if (key.interestOps() != operation) {
+            key.interestOps(operation);
+        }
+        int ready = nanos <= 0 ? 0 : selector.select(selected -> {}, TimeUnit.NANOSECONDS.toMillis(nanos) + 1);
+        if (Thread.currentThread().isInterrupted()) {
+            throw interrupted();
+        }
+        return ready > 0;
+    }
+
+    private static InterruptedIOException interrupted() {
+        return new InterruptedIOException("interrupted");
+    }
+
+    @Override
+    public void close() {
+        try (socket;
+                selector) {
+            handling(this::end);
+        } catch (IOException e) {
+            log.debug("connection not closed in order endpoint={} why={}", endpoint, e.toString());
+        }
+    }
+
+    /** The server is told, as far as it listens at this moment: by an alert where that is due. */
+    private void end() throws IOException {
+        try {
+            var unused = protocol.close();
+            for (ByteBuf next = protocol.readOutbound();
+                    next != null && !cut && socket.isConnected();
+                    next = protocol.readOutbound()) {
+                try {
+                    next.readBytes(socket, next.readableBytes());
+                    cut = next.isReadable();
+                } finally {
+                    next.release();
+                }
+            }
+        } finally {
+            protocol.finishAndReleaseAll();
+        }
+    }
+}
