@@ -46,6 +46,7 @@ public final class EtcdSink implements Sink {
     private final String mirror;
     private final String writerName;
     private final EtcdSinkOptions options;
+    private final TargetCalls calls;
     private final FencedWriter writer;
     private final TargetChecks checks;
     private final CheckpointWriter store;
@@ -82,7 +83,7 @@ public final class EtcdSink implements Sink {
         this.mirror = mirror;
         this.writerName = writerName;
         this.options = options;
-        TargetCalls calls = new TargetCalls(target, listener);
+        this.calls = TargetCalls.ofWriter(target, listener);
         this.writer = new FencedWriter(calls, mirror, options);
         this.checks = new TargetChecks(mirror, scope, calls, writer);
         ProgressSchedule schedule = new ProgressSchedule(options.progressInterval());
@@ -225,7 +226,9 @@ public final class EtcdSink implements Sink {
 
     @Override
     public void close() {
-        tail.close();
-        synchronisation.close();
+        try (calls) {
+            tail.close();
+            synchronisation.close();
+        }
     }
 }

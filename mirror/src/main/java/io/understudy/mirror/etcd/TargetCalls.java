@@ -9,6 +9,7 @@ import io.etcd.jetcd.api.TxnResponse;
 import io.grpc.Status;
 import io.grpc.StatusRuntimeException;
 import io.understudy.etcd.ClusterView;
+import io.understudy.etcd.DirectCalls;
 import io.understudy.etcd.Duty;
 import io.understudy.etcd.Endpoint;
 import io.understudy.etcd.EtcdCluster;
@@ -33,7 +34,7 @@ import org.jspecify.annotations.Nullable;
  * Calls on the target cluster's voters, one at a time: each attempt has a deadline, a failed one moves on to the next
  * endpoint and backs off. One thread at a time.
  */
-final class TargetCalls {
+final class TargetCalls implements AutoCloseable {
 
     private static final long FIRST_PAUSE_MILLIS = 20;
     private static final long MAX_PAUSE_MILLIS = 2_000;
@@ -41,6 +42,9 @@ final class TargetCalls {
     private final EtcdCluster cluster;
     private final String side;
     private final SinkListener listener;
+    /** Null where transactions go the way of everything else. */
+    private final @Nullable DirectCalls<TxnRequest, TxnResponse> direct;
+
     private int failures;
     private boolean full;
     private @Nullable Endpoint proven;
@@ -52,9 +56,27 @@ final class TargetCalls {
 
     /** @param side what the cluster is to the mirror, for errors */
     TargetCalls(EtcdCluster cluster, String side, SinkListener listener) {
+        this(cluster, side, listener, null);
+    }
+
+    private TargetCalls(
+            EtcdCluster cluster,
+            String side,
+            SinkListener listener,
+            @Nullable DirectCalls<TxnRequest, TxnResponse> direct) {
         this.cluster = cluster;
         this.side = side;
         this.listener = listener;
+        this.direct = direct;
+    }
+
+    /** For one transaction after the other: small ones have a connection that wakes no other thread. */
+    static TargetCalls ofWriter(EtcdCluster cluster, SinkListener listener) {
+        return new TargetCalls(
+                cluster,
+                "target",
+                listener,
+                cluster.directCalls(KVGrpc.getTxnMethod()).orElse(null));
     }
 
     /** A linearizable read (the request must ask for one), repeated until it is answered. */
@@ -69,7 +91,7 @@ final class TargetCalls {
 
     /** One attempt at a linearizable read; empty if it failed, perhaps because the answer is too large. */
     Optional<RangeResponse> tryRange(RangeRequest request) {
-        return attempt(() -> "a read", stub -> stub.range(request));
+        return attempt(() -> "a read", endpoint -> answer(stub(endpoint).range(request)));
     }
 
     /**
@@ -79,7 +101,12 @@ final class TargetCalls {
      * @return empty if its outcome is unknown
      */
     Optional<TxnResponse> txn(Supplier<String> what, TxnRequest request) {
-        return attempt(what, stub -> stub.txn(request));
+        return direct != null && direct.takes(request)
+                ? attempt(
+                        what,
+                        endpoint -> direct.call(
+                                endpoint, request, cluster.settings().requestTimeout()))
+                : attempt(what, endpoint -> answer(stub(endpoint).txn(request)));
     }
 
     /** Whether the last attempt failed since the cluster takes no puts: it is out of space, or frozen by that alarm. */
@@ -87,7 +114,7 @@ final class TargetCalls {
         return full;
     }
 
-    private <T> Optional<T> attempt(Supplier<String> what, Function<KVFutureStub, Future<T>> call) {
+    private <T> Optional<T> attempt(Supplier<String> what, Function<Endpoint, T> call) {
         full = false;
         Endpoint endpoint = endpoint();
         if (endpoint == null) {
@@ -95,9 +122,7 @@ final class TargetCalls {
             return Optional.empty();
         }
         try {
-            T answer = answer(call.apply(KVGrpc.newFutureStub(cluster.channel(endpoint))
-                    // Only completes a future: a blocking stub would wake this thread for each part of the answer.
-                    .withExecutor(Runnable::run)));
+            T answer = call.apply(endpoint);
             succeeded(endpoint);
             return Optional.of(answer);
         } catch (StatusRuntimeException e) {
@@ -120,6 +145,11 @@ final class TargetCalls {
             failed(endpoint + " failed at " + what.get() + ": " + failure);
             return Optional.empty();
         }
+    }
+
+    private KVFutureStub stub(Endpoint endpoint) {
+        // Only completes a future: a blocking stub would wake this thread for each part of the answer.
+        return KVGrpc.newFutureStub(cluster.channel(endpoint)).withExecutor(Runnable::run);
     }
 
     /** Waits for it. A deadline of gRPC's would be a timer for each call, which wakes the connection's thread. */
@@ -175,6 +205,13 @@ final class TargetCalls {
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
             throw new SinkException.Stopped("waiting to try again after " + why);
+        }
+    }
+
+    @Override
+    public void close() {
+        if (direct != null) {
+            direct.close();
         }
     }
 
