@@ -16,8 +16,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Small calls of one unary method, each made by the thread that waits for it: it writes the request, and reads the answer,
- * itself. A channel's thread would have to be woken for either, and wakes the caller then; for who makes one call after the
- * other, hundreds a second, that takes longer than the rest of it, and half of the processor's time.
+ * itself. A channel's thread would have to be woken for either, and wakes the caller then: for who makes one call after the
+ * other, hundreds a second, each of that waits for a processor where those are busy.
  *
  * <p>Calls go over a connection of their own, to whom was asked last. One thread at a time.
  *
