@@ -39,8 +39,11 @@ final class DirectConnection implements AutoCloseable {
 
     private static final int READ_BYTES = 16 << 10;
 
-    /** As long as a server that pings has patience, about. */
+    /** Well within the patience of a server that pings; etcd's is 20 s. */
     private static final long TELL_NANOS = TimeUnit.SECONDS.toNanos(1);
+
+    /** So many times the buffer is more than a server has to say unasked. */
+    private static final int UNASKED_READS = 16;
 
     /** What has been silent for so long may have been cut off by a firewall in between. */
     private static final long IDLE_NANOS = TimeUnit.SECONDS.toNanos(30);
@@ -120,10 +123,14 @@ final class DirectConnection implements AutoCloseable {
             return false;
         }
         try {
-            while (read()) {
-                // A good-bye, perhaps.
+            // A good-bye, perhaps.
+            int reads = 0;
+            while (reads < UNASKED_READS && read()) {
+                reads++;
             }
-            return protocol.isOpen() && protocol.inboundMessages().isEmpty();
+            return reads < UNASKED_READS
+                    && protocol.isOpen()
+                    && protocol.inboundMessages().isEmpty();
         } catch (IOException e) {
             log.debug("connection ended endpoint={} why={}", endpoint, e.toString());
             return false;
