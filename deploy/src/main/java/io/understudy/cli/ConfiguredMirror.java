@@ -10,7 +10,7 @@ import org.jspecify.annotations.Nullable;
 import picocli.CommandLine;
 import picocli.CommandLine.ParameterException;
 
-/** Finds the mirror that a command is about. */
+/** Finds the process and the mirror that a command is about. */
 final class ConfiguredMirror {
 
     private ConfiguredMirror() {}
@@ -22,6 +22,11 @@ final class ConfiguredMirror {
         return rest;
     }
 
+    /** All of the process' settings. */
+    static MirrorSettings load(Path file, Map<String, String> values) {
+        return MirrorConfiguration.load(file, settings(System.getenv()), values);
+    }
+
     /**
      * The mirror of that name, or the only one.
      *
@@ -30,8 +35,7 @@ final class ConfiguredMirror {
      */
     static MirrorSettings.Mirror find(
             Path file, Map<String, String> values, @Nullable String name, CommandLine command) {
-        List<MirrorSettings.Mirror> mirrors = MirrorConfiguration.load(file, settings(System.getenv()), values)
-                .mirrors();
+        List<MirrorSettings.Mirror> mirrors = load(file, values).mirrors();
         List<String> names = mirrors.stream().map(MirrorSettings.Mirror::name).toList();
         if (name == null && mirrors.size() > 1) {
             throw new ParameterException(command, "which mirror is meant? Give --mirror, one of " + names);

@@ -5,14 +5,18 @@ import io.understudy.mirror.status.StatusClient;
 import io.understudy.report.TextTable;
 import java.io.PrintWriter;
 import java.net.URI;
+import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.ExitCode;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
 
 /** {@code understudy mirror status}: how the mirrors of a running process stand. */
@@ -27,12 +31,25 @@ import picocli.CommandLine.Spec;
         })
 final class MirrorStatusCommand implements Callable<Integer> {
 
+    private static final URI LOCAL = URI.create("http://127.0.0.1:8081");
+
     @Option(
             names = "--url",
-            defaultValue = "http://127.0.0.1:8081",
             paramLabel = "URL",
-            description = "The process' status address; ${DEFAULT-VALUE} by default.")
+            description = "The process' status address; http://127.0.0.1:8081 by default.")
     private URI url;
+
+    @Option(
+            names = "--config",
+            paramLabel = "FILE",
+            description = "The YAML file of a process on this machine, which is asked at its status.listen.")
+    private Path file;
+
+    @Option(
+            names = "--set",
+            paramLabel = "KEY=VALUE",
+            description = "Override one setting of the configuration. May be repeated.")
+    private final Map<String, String> values = new LinkedHashMap<>();
 
     @Mixin
     private TlsFlags tls;
@@ -45,7 +62,7 @@ final class MirrorStatusCommand implements Callable<Integer> {
 
     @Override
     public Integer call() throws Exception {
-        String status = new StatusClient(url, tls.files(spec.commandLine())).status();
+        String status = new StatusClient(address(), tls.files(spec.commandLine())).status();
         List<MirrorLine> mirrors = StatusClient.lines(status);
         PrintWriter out = spec.commandLine().getOut();
         if (output == OutputForm.JSON) {
@@ -56,6 +73,16 @@ final class MirrorStatusCommand implements Callable<Integer> {
         out.flush();
         boolean healthy = !mirrors.isEmpty() && mirrors.stream().allMatch(MirrorLine::isReady);
         return healthy ? ExitCode.OK : ExitCode.SOFTWARE;
+    }
+
+    private URI address() {
+        if (url != null && file != null) {
+            throw new ParameterException(spec.commandLine(), "--url and --config are given; one of them is needed");
+        }
+        if (file == null) {
+            return url == null ? LOCAL : url;
+        }
+        return ConfiguredMirror.load(file, values).statusUrl();
     }
 
     private static List<String> lines(List<MirrorLine> mirrors) {

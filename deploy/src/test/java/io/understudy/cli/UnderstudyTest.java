@@ -64,6 +64,7 @@ final class UnderstudyTest {
                 "mirror",
                 "mirror --config",
                 "mirror status --output=xml",
+                "mirror status --url=http://127.0.0.1:1 --config=mirror.yaml",
                 "mirror verify",
                 "mirror translate",
                 "mirror translate --revision=-1",

@@ -10,7 +10,9 @@ import io.understudy.mirror.kafka.KafkaSinkOptions;
 import io.understudy.mirror.scope.MirrorScope;
 import io.understudy.mirror.verify.VerifyOptions;
 import io.understudy.tls.ListenerSecurity;
+import java.net.InetAddress;
 import java.net.InetSocketAddress;
+import java.net.URI;
 import java.time.Duration;
 import java.util.HashSet;
 import java.util.List;
@@ -42,6 +44,22 @@ public record MirrorSettings(InetSocketAddress status, ListenerSecurity security
     /** With a page in plain text. */
     public MirrorSettings(InetSocketAddress status, List<Mirror> mirrors) {
         this(status, ListenerSecurity.PLAIN, mirrors);
+    }
+
+    /**
+     * Where such a process is asked on its own machine.
+     *
+     * @throws IllegalArgumentException only the process knows its port
+     */
+    public URI statusUrl() {
+        if (status.getPort() == 0) {
+            throw new IllegalArgumentException("status.listen is port 0, any free one: its log tells which");
+        }
+        InetAddress address = status.getAddress();
+        boolean isAny = address != null && address.isAnyLocalAddress();
+        String host = isAny ? InetAddress.getLoopbackAddress().getHostAddress() : status.getHostString();
+        String literal = host.contains(":") ? "[" + host + "]" : host;
+        return URI.create((security.files() == null ? "http://" : "https://") + literal + ":" + status.getPort());
     }
 
     /**

@@ -79,6 +79,24 @@ final class MirrorConfigurationTest {
     }
 
     @Test
+    void aProcessIsAskedWhereItListensAndAtLoopbackIfThatIsAnywhere() throws IOException {
+        String mirrors = """
+                mirrors:
+                  dr:
+                    source: {endpoints: 'http://127.0.0.1:1'}
+                    target: {etcd: {endpoints: 'http://127.0.0.1:2'}}
+                """;
+        String tls = "tls: {certificate: /m.crt, key: /m.key}";
+        assertThat(load(mirrors).statusUrl()).hasToString("http://127.0.0.1:8081");
+        assertThat(load(mirrors + "status: {listen: '[::1]:9000'}").statusUrl())
+                .hasToString("http://[0:0:0:0:0:0:0:1]:9000");
+        assertThat(load(mirrors + "status: {listen: '0.0.0.0:9000'}\n" + tls).statusUrl())
+                .hasToString("https://127.0.0.1:9000");
+        assertThat(load(mirrors + "status: {listen: 'localhost:9000'}").statusUrl())
+                .hasToString("http://localhost:9000");
+    }
+
+    @Test
     void theStatusIsServedToOtherMachinesByTlsOrWherePlainTextIsWrittenDown() throws IOException {
         String mirrors = """
                 status: {listen: '0.0.0.0:8081'}
