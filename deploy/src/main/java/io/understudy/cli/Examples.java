@@ -25,6 +25,7 @@ final class Examples implements IModelTransformer {
             understudy mirror: understudy mirror status
             understudy mirror status: understudy mirror status --url http://127.0.0.1:8081
             understudy mirror status: understudy mirror status --output json
+            understudy mirror status: understudy mirror status --config conf/mirror.yaml
             understudy metrics: understudy metrics staleness
             understudy metrics: understudy metrics --output markdown
             understudy config check: understudy config check conf/gateway.yaml
@@ -49,6 +50,7 @@ final class Examples implements IModelTransformer {
             understudy mirror switchover: understudy mirror switchover --config conf/mirror.yaml --dry-run
             understudy mirror switchover: understudy mirror switchover --config conf/mirror.yaml --freeze auth
             understudy mirror failover: understudy mirror failover --config conf/mirror.yaml --dry-run
+            understudy mirror failover: understudy mirror failover --config conf/mirror.yaml --undo
             understudy mirror failback: understudy mirror failback --config conf/mirror.yaml --dry-run
             understudy cluster add: understudy cluster add m4 --peer-urls http://10.0.0.4:2380 --endpoints http://10.0.0.1:2379
             understudy cluster promote: understudy cluster promote m4 --endpoints http://10.0.0.1:2379

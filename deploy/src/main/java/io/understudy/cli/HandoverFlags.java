@@ -36,13 +36,6 @@ final class HandoverFlags {
             description = "How long it may take to get level with the frozen cluster; ${DEFAULT-VALUE} by default.")
     private Duration drainDeadline;
 
-    @Option(names = "--undo", description = "Undo what was done; possible until the home has moved.")
-    private boolean undo;
-
-    boolean isUndo() {
-        return undo;
-    }
-
     HandoverOptions options(Duration patience) {
         return new HandoverOptions(freeze, acceptSilentWatchers, false, maxLag, drainDeadline, patience);
     }

@@ -1,6 +1,7 @@
 package io.understudy.cli;
 
 import io.understudy.mirror.takeover.Failback;
+import io.understudy.mirror.takeover.HandoverOptions;
 import io.understudy.mirror.takeover.MirrorParties;
 import io.understudy.mirror.takeover.Survey;
 import java.time.Duration;
@@ -28,6 +29,9 @@ final class MirrorFailbackCommand implements Callable<Integer> {
     @Mixin
     private HandoverFlags decisions;
 
+    @Mixin
+    private UndoFlag undo;
+
     @Option(
             names = "--sync-deadline",
             defaultValue = "60m",
@@ -43,15 +47,15 @@ final class MirrorFailbackCommand implements Callable<Integer> {
     public Integer call() {
         TakeOverText text = flags.text(spec.commandLine());
         try (MirrorParties parties = flags.parties(spec.commandLine())) {
-            Failback failback =
-                    new Failback(parties, decisions.options(flags.patience()), syncDeadline, text, report -> {});
-            if (decisions.isUndo()) {
+            HandoverOptions options = decisions.options(flags.patience());
+            Failback failback = new Failback(parties, options, syncDeadline, text, SnapshotBars.onTerminal());
+            if (undo.isGiven()) {
                 text.undone(failback.undo());
                 return ExitCode.OK;
             }
             Survey survey = failback.survey();
             text.plan(failback.plan(), flags.isDryRun());
-            shown(survey, text);
+            shown(survey, options, text);
             if (!flags.isDryRun()) {
                 text.confirm("overwriting the old source");
                 text.report(failback.run());
@@ -60,10 +64,15 @@ final class MirrorFailbackCommand implements Callable<Integer> {
         }
     }
 
-    private static void shown(Survey survey, TakeOverText text) {
+    private static void shown(Survey survey, HandoverOptions options, TakeOverText text) {
         if (survey.keys() > 0) {
-            text.note("Will be lost: " + survey.keys() + " keys that the old source wrote after revision "
-                    + survey.since() + ", which the new home never had, such as " + String.join(", ", survey.first()));
+            String since = survey.since() == 0 ? "it was mirrored back into" : "revision " + survey.since();
+            text.note("Will be lost: " + survey.keys() + " keys as the old source has written them since " + since
+                    + ", which the new home never had, such as " + String.join(", ", survey.first()));
+        }
+        if (survey.behind() > 0 && !options.acceptSilentWatchers()) {
+            text.note("The old source is " + survey.behind() + " revisions behind the new home. Going back while it is"
+                    + " behind needs --accept-silent-watchers.");
         }
         if (survey.commits() > 0) {
             text.note("The old source has had " + survey.commits() + " commits after revision " + survey.since()

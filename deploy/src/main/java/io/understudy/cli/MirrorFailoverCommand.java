@@ -28,6 +28,9 @@ final class MirrorFailoverCommand implements Callable<Integer> {
             description = "Even if the source answers, or the target is no state that the source ever had.")
     private boolean force;
 
+    @Mixin
+    private UndoFlag undo;
+
     @Spec
     private CommandSpec spec;
 
@@ -38,6 +41,10 @@ final class MirrorFailoverCommand implements Callable<Integer> {
             HandoverOptions options =
                     HandoverOptions.DEFAULTS.within(HandoverOptions.DEFAULTS.drainDeadline(), flags.patience());
             Handover handover = Handover.failover(parties.forward(), force ? options.forced() : options, text);
+            if (undo.isGiven()) {
+                text.undone(handover.undo());
+                return ExitCode.OK;
+            }
             text.plan(handover.plan(), flags.isDryRun());
             if (!flags.isDryRun()) {
                 text.confirm("moving the home, perhaps without the source's last writes,");

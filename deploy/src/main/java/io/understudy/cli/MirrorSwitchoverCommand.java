@@ -25,6 +25,9 @@ final class MirrorSwitchoverCommand implements Callable<Integer> {
     @Mixin
     private HandoverFlags decisions;
 
+    @Mixin
+    private UndoFlag undo;
+
     @Spec
     private CommandSpec spec;
 
@@ -33,7 +36,7 @@ final class MirrorSwitchoverCommand implements Callable<Integer> {
         TakeOverText text = flags.text(spec.commandLine());
         try (MirrorParties parties = flags.parties(spec.commandLine())) {
             Handover handover = Handover.switchover(parties.forward(), decisions.options(flags.patience()), text);
-            if (decisions.isUndo()) {
+            if (undo.isGiven()) {
                 text.undone(handover.undo());
                 return ExitCode.OK;
             }

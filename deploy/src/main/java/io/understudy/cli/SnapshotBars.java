@@ -9,6 +9,7 @@ import java.util.Map;
 import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
 import java.util.function.Supplier;
 import me.tongfei.progressbar.ProgressBar;
 import me.tongfei.progressbar.ProgressBarBuilder;
@@ -36,6 +37,11 @@ final class SnapshotBars {
         });
         var unused = clock.scheduleAtFixedRate(
                 () -> reports.get().forEach(shown::show), LOOK_MILLIS, LOOK_MILLIS, TimeUnit.MILLISECONDS);
+    }
+
+    /** Shows what is told, on the thread that tells it, if standard error is a terminal. */
+    static Consumer<MirrorReport> onTerminal() {
+        return Progress.isTerminal(System.getenv()) ? new SnapshotBars()::show : report -> {};
     }
 
     private void show(MirrorReport report) {

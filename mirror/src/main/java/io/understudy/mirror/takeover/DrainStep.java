@@ -20,7 +20,8 @@ record DrainStep(Parties parties, Duration deadline) implements Step {
 
     @Override
     public boolean isDone(Journal journal) {
-        return journal.has("drain");
+        // What came since is compared as well, or none of it.
+        return journal.has("drain") && journal.has("verify");
     }
 
     @Override

@@ -5,11 +5,14 @@ import io.etcd.jetcd.api.RangeRequest;
 import io.etcd.jetcd.api.RangeResponse;
 import io.understudy.mirror.MirrorProcess;
 import io.understudy.mirror.MirrorSettings;
+import io.understudy.mirror.checkpoint.CheckpointState;
 import io.understudy.mirror.home.Home;
 import io.understudy.mirror.pipeline.MirrorFailedException;
 import io.understudy.mirror.pipeline.MirrorReport;
 import io.understudy.mirror.pipeline.MirrorState;
 import io.understudy.mirror.scope.ReservedKeys;
+import io.understudy.mirror.verify.Verification;
+import io.understudy.mirror.verify.VerifyReport;
 import io.understudy.vocabulary.KeyRange;
 import java.io.IOException;
 import java.net.InetAddress;
@@ -63,23 +66,35 @@ public final class Failback {
     /** What {@link #run} does, in order. */
     public List<StepPlan> plan() {
         List<StepPlan> plan = new ArrayList<>();
-        plan.add(new StepPlan(
+        plan.add(thawing());
+        plan.add(mirroring());
+        plan.addAll(handover().plan());
+        plan.add(finishing());
+        return plan;
+    }
+
+    private StepPlan thawing() {
+        return new StepPlan(
                 "thaw",
                 "lifts the freeze at " + backward.target().shown() + " and has it know where the home is",
                 "that clients write to " + backward.source().shown() + " only",
-                "nothing to undo"));
-        plan.add(new StepPlan(
+                "nothing to undo");
+    }
+
+    private StepPlan mirroring() {
+        return new StepPlan(
                 "mirror",
                 "mirrors " + backward.source().shown() + " into it until that is a copy, deleting what is not there",
                 "a target that loses no more than maxPrunePercent of its keys",
-                "can't be undone: the old source's own writes since are gone"));
-        plan.addAll(handover().plan());
-        plan.add(new StepPlan(
+                "can't be undone: the old source's own writes since are gone");
+    }
+
+    private StepPlan finishing() {
+        return new StepPlan(
                 "finish",
                 "lifts the freeze at " + backward.source().shown() + ", which is a target again: its mirror goes on",
                 "nothing",
-                "nothing to undo"));
-        return plan;
+                "nothing to undo");
     }
 
     /**
@@ -88,6 +103,25 @@ public final class Failback {
      * @throws TakeOverException there is nothing to fail back
      */
     public Survey survey() {
+        if (!isNeeded()) {
+            return Survey.NOT_NEEDED;
+        }
+        long behind = Math.max(
+                0,
+                forward.target().head().revision().value()
+                        - forward.source().head().revision().value());
+        if (isMirroredBack()) {
+            return overwritten(behind);
+        }
+        long since = TargetCheckpoint.read(forward.target(), forward.mirror())
+                .checkpoint()
+                .revision()
+                .value();
+        return written(since, behind);
+    }
+
+    /** Whether the home is still to be moved; else only what comes after that is left to do. */
+    private boolean isNeeded() {
         Optional<Home> there = homes(forward.target()).read();
         Optional<Home> here = homes(forward.source()).read();
         TargetCheckpoint checkpoint = TargetCheckpoint.read(forward.target(), forward.mirror());
@@ -95,11 +129,12 @@ public final class Failback {
             throw new TakeOverException("the home of mirror " + forward.mirror() + " is its source, "
                     + forward.source().shown() + ": there is nothing to fail back");
         }
-        boolean moved = here.filter(home -> home.moves() > there.get().moves()).isPresent();
-        long since = checkpoint.checkpoint().revision().value();
-        boolean mirrored =
-                forward.source().get(ReservedKeys.checkpoint(forward.mirror())).isPresent();
-        return moved || mirrored ? new Survey(!moved, since, 0, List.of(), 0) : written(since);
+        return here.filter(home -> home.moves() > there.get().moves()).isEmpty();
+    }
+
+    /** Whether an earlier run has begun to mirror back. */
+    private boolean isMirroredBack() {
+        return backward.target().get(ReservedKeys.checkpoint(backward.mirror())).isPresent();
     }
 
     /**
@@ -108,12 +143,17 @@ public final class Failback {
      * @throws TakeOverException it can't go on; run it again once what is in the way has gone
      */
     public HandoverReport run() {
-        if (survey().needed()) {
+        if (isNeeded()) {
+            listener.begins(thawing());
             thaw();
+            listener.ends(thawing());
             if (needsMirror()) {
+                compareAgain();
                 try (MirrorProcess mirror = MirrorProcess.start(new MirrorSettings(
                         new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), List.of(clusters.reversed())))) {
+                    listener.begins(mirroring());
                     awaitSynced(mirror);
+                    listener.ends(mirroring());
                     var unused = handover().run();
                 } catch (IOException e) {
                     throw new TakeOverException("the mirror back could not be started", e);
@@ -121,7 +161,9 @@ public final class Failback {
             }
         }
         HandoverReport report = handover().run();
+        listener.begins(finishing());
         finish();
+        listener.ends(finishing());
         return report.with(List.of("point clients at " + forward.source().shown() + "; the mirror goes on"));
     }
 
@@ -139,7 +181,7 @@ public final class Failback {
     }
 
     /** The keys written at the old source after what the new home has of it. */
-    private Survey written(long since) {
+    private Survey written(long since, long behind) {
         long keys = 0;
         long head = since;
         List<String> first = new ArrayList<>();
@@ -157,12 +199,54 @@ public final class Failback {
                     .limit(KEYS_SHOWN - (long) first.size())
                     .forEach(kv -> first.add("\"" + TextFormat.escapeBytes(kv.getKey()) + "\""));
         }
-        return new Survey(true, since, keys, first, head - since);
+        return new Survey(true, since, keys, first, head - since, behind);
+    }
+
+    /** The keys that are not as an earlier run's mirror back has left them; none where that can't be told. */
+    private Survey overwritten(long behind) {
+        try {
+            if (Verification.run(backward.sides(), keys -> {}) instanceof VerifyReport report) {
+                List<String> first = report.differences().stream()
+                        .limit(KEYS_SHOWN)
+                        .map(each -> "\"" + TextFormat.escapeBytes(each.targetKey()) + "\"")
+                        .toList();
+                return new Survey(true, 0, report.differing(), first, 0, behind);
+            }
+            return new Survey(true, 0, 0, List.of(), 0, behind);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new TakeOverException("interrupted while comparing", e);
+        }
+    }
+
+    /**
+     * Has the mirror back compare everything anew, where an earlier run has begun it: going on, it would take no notice
+     * of what else was written there since.
+     */
+    private void compareAgain() {
+        if (!isMirroredBack() || isCompared()) {
+            return;
+        }
+        TargetCheckpoint found = TargetCheckpoint.read(backward.target(), backward.mirror());
+        boolean replaced = found.replace(
+                backward.target(), backward.mirror(), found.checkpoint().in(CheckpointState.SYNCING));
+        if (!replaced && !isCompared()) {
+            throw new TakeOverException("another process mirrors into "
+                    + backward.target().shown() + " at this moment. Wait until it has ended, then run this again");
+        }
+    }
+
+    /** Whether the mirror back will compare everything anyway. */
+    private boolean isCompared() {
+        return TargetCheckpoint.read(backward.target(), backward.mirror())
+                        .checkpoint()
+                        .state()
+                == CheckpointState.SYNCING;
     }
 
     private void thaw() {
         Journal there = new JournalStore(forward.target(), forward.mirror()).read();
-        if (there != null && there.kind() == Journal.Kind.SWITCHOVER) {
+        if (there != null) {
             Freeze.of(there.freeze(), forward).lift(there);
         }
         homes(forward.target()).read().ifPresent(homes(forward.source())::learn);

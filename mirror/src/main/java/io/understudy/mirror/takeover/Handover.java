@@ -44,7 +44,7 @@ public final class Handover {
 
     /** What {@link #run} does, or goes on with, in order. */
     public List<StepPlan> plan() {
-        return steps(options.freeze()).stream().map(Step::plan).toList();
+        return steps(kind, options.freeze()).stream().map(Step::plan).toList();
     }
 
     /**
@@ -57,7 +57,7 @@ public final class Handover {
         if (journal.state() == Journal.State.DONE) {
             return new Outcome(parties, journal).report();
         }
-        for (Step step : steps(journal.freeze())) {
+        for (Step step : steps(kind, journal.freeze())) {
             journal = step.isDone(journal) ? journal : taken(step, journal);
         }
         journal = journal.edit().state(Journal.State.DONE).late(late(journal)).build();
@@ -79,15 +79,16 @@ public final class Handover {
      */
     public List<StepPlan> undo() {
         Journal journal = store.read();
-        if (journal == null || journal.state() == Journal.State.UNDONE) {
-            throw new TakeOverException("there is nothing to undo: no switchover of mirror " + parties.mirror()
-                    + " is under way in " + parties.target().shown());
-        }
-        List<Step> steps = new ArrayList<>(steps(journal.freeze()));
-        if (homeHasMoved(journal)) {
+        boolean moved = journal != null && journal.state() != Journal.State.UNDONE && homeHasMoved(journal);
+        if (moved) {
             throw new TakeOverException("the home of mirror " + parties.mirror() + " has moved to "
                     + parties.target().shown() + ", which clients may have written since: use failback");
         }
+        if (journal == null || journal.state() != Journal.State.RUNNING) {
+            throw new TakeOverException("there is nothing to undo: no switchover or failover of mirror "
+                    + parties.mirror() + " is under way in " + parties.target().shown());
+        }
+        List<Step> steps = new ArrayList<>(steps(undoneAs(journal), journal.freeze()));
         Collections.reverse(steps);
         List<StepPlan> undone = new ArrayList<>();
         for (Step step : steps) {
@@ -104,14 +105,14 @@ public final class Handover {
 
     private Journal begun() {
         Journal found = store.read();
-        if (found != null && found.state() == Journal.State.RUNNING) {
-            if (found.kind() == kind) {
-                return found;
-            }
-            if (kind == Journal.Kind.SWITCHOVER) {
-                throw new TakeOverException("a failover of mirror " + parties.mirror() + " is under way: finish that");
-            }
-            // The source was lost during a switchover.
+        Journal unfinished = found != null && found.state() == Journal.State.RUNNING ? found : null;
+        if (unfinished != null && unfinished.kind() == kind) {
+            return unfinished;
+        }
+        // One that its check refused has done nothing.
+        if (unfinished != null && kind == Journal.Kind.SWITCHOVER && unfinished.has("check")) {
+            throw new TakeOverException("a failover of mirror " + parties.mirror()
+                    + " is under way: run that again to finish it, or with --undo to take it back");
         }
         if (found != null && found.state() == Journal.State.DONE && homeHasMoved(found)) {
             return found;
@@ -122,8 +123,17 @@ public final class Handover {
                 + ProcessHandle.current().pid() + "/"
                 + UUID.randomUUID().toString().substring(0, 8);
         Journal journal = Journal.begun(kind, writer, Instant.now(), source, checkpoint.cluster(), options.freeze());
+        if (unfinished != null && unfinished.freeze() != FreezeMode.NONE) {
+            // A source that was lost during a switchover is still frozen when it comes back.
+            journal = journal.afterFreezeOf(unfinished);
+        }
         store.write(journal);
         return journal;
+    }
+
+    /** With a freeze, it began as a switchover. */
+    private static Journal.Kind undoneAs(Journal journal) {
+        return journal.freeze() == FreezeMode.NONE ? journal.kind() : Journal.Kind.SWITCHOVER;
     }
 
     private Journal taken(Step step, Journal before) {
@@ -155,12 +165,12 @@ public final class Handover {
                 .orElse(Journal.UNKNOWN);
     }
 
-    private List<Step> steps(FreezeMode freeze) {
-        CheckStep check = new CheckStep(parties, kind, options);
+    private List<Step> steps(Journal.Kind as, FreezeMode freeze) {
+        CheckStep check = new CheckStep(parties, as, options);
         FenceStep fence = new FenceStep(parties, options.patience());
-        HomeStep home = new HomeStep(parties, kind);
+        HomeStep home = new HomeStep(parties, as);
         ReleaseStep release = new ReleaseStep(parties);
-        if (kind == Journal.Kind.FAILOVER) {
+        if (as == Journal.Kind.FAILOVER) {
             return List.of(check, fence, home, release);
         }
         return List.of(

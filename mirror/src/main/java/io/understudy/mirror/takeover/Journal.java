@@ -66,6 +66,27 @@ record Journal(
                 kind, State.RUNNING, writer, now, source, target, freeze, 0, List.of(), List.of(), 0, 0, 0, 0, null, 0);
     }
 
+    /** This one, with the freeze of the one before it, which nobody has lifted. */
+    Journal afterFreezeOf(Journal before) {
+        return new Journal(
+                kind,
+                state,
+                writer,
+                startedAt,
+                source,
+                target,
+                before.freeze(),
+                before.alarmMember(),
+                before.withdrawn(),
+                done,
+                frozenAt,
+                drainedAt,
+                verifiedKeys,
+                fencedAt,
+                dataAt,
+                late);
+    }
+
     boolean has(String step) {
         return done.contains(step);
     }

@@ -19,7 +19,7 @@ record Outcome(Parties parties, Journal journal) {
             facts.add(new Fact("keys compared, all equal", String.valueOf(journal.verifiedKeys())));
         }
         facts.add(new Fact("data up to source revision", journal.fencedAt() + " of " + journal.dataAt()));
-        return new HandoverReport(summary, loss(), facts, next(planned));
+        return new HandoverReport(summary, loss(), facts, next());
     }
 
     private String relayed() {
@@ -54,10 +54,10 @@ record Outcome(Parties parties, Journal journal) {
                 + " came too late to be relayed; frozen as it was, they are " + what;
     }
 
-    private List<String> next(boolean planned) {
+    private List<String> next() {
         List<String> next = new ArrayList<>();
         next.add("point clients at " + parties.target().shown());
-        if (planned && journal.freeze() != FreezeMode.NONE) {
+        if (journal.freeze() != FreezeMode.NONE) {
             next.add("the source stays frozen (" + journal.freeze().word() + "); failback lifts that");
         }
         next.add("to go back: understudy mirror failback");

@@ -1,14 +1,10 @@
 package io.understudy.mirror.takeover;
 
-import com.google.protobuf.ByteString;
-import io.etcd.jetcd.api.Compare;
 import io.etcd.jetcd.api.DeleteRangeRequest;
 import io.etcd.jetcd.api.KeyValue;
-import io.etcd.jetcd.api.PutRequest;
 import io.etcd.jetcd.api.RequestOp;
 import io.etcd.jetcd.api.TxnRequest;
 import io.understudy.mirror.checkpoint.Checkpoint;
-import io.understudy.mirror.checkpoint.CheckpointCodec;
 import io.understudy.mirror.scope.ReservedKeys;
 import io.understudy.vocabulary.KeyRange;
 import io.understudy.vocabulary.Position;
@@ -40,26 +36,11 @@ record Resumption(Parties forward) {
         if (!at.isAfter(before.revision())) {
             return;
         }
-        ByteString key = ReservedKeys.checkpoint(forward.mirror());
-        ByteString after = CheckpointCodec.encode(before.syncedAt(new Position(before.source(), at, null)));
-        boolean moved = forward.target()
-                .txn(
-                        "the checkpoint",
-                        TxnRequest.newBuilder()
-                                .addCompare(Compare.newBuilder()
-                                        .setKey(key)
-                                        .setTarget(Compare.CompareTarget.MOD)
-                                        .setModRevision(found.modRevision()))
-                                .addSuccess(RequestOp.newBuilder()
-                                        .setRequestPut(PutRequest.newBuilder()
-                                                .setKey(key)
-                                                .setValue(after)))
-                                .build())
-                .getSucceeded();
+        boolean moved = found.replace(
+                forward.target(), forward.mirror(), before.syncedAt(new Position(before.source(), at, null)));
         if (!moved) {
             // It was moved by an attempt that got no answer, or the mirror goes on already, from where it was: what the
-            // mirror
-            // back has written carries the target's mark and is passed over.
+            // mirror back has written carries the target's mark and is passed over.
             LOG.info("mirror={} checkpoint not moved, revision={}", forward.mirror(), at);
         }
     }

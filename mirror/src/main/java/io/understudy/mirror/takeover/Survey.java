@@ -6,12 +6,15 @@ import java.util.List;
  * What a failback finds.
  *
  * @param needed whether the home is to be moved; else only what comes after it is left to do
- * @param since revision of the old source up to which the new home has its data
+ * @param since revision of the old source up to which the new home has its data; 0 where an earlier run has mirrored back
  * @param keys that the old source has written since: the new home never had them, and they will be lost
  * @param first some of them
  * @param commits how many commits, deletes too, the old source has had since
+ * @param behind how many revisions the old source is behind the new home
  */
-public record Survey(boolean needed, long since, long keys, List<String> first, long commits) {
+public record Survey(boolean needed, long since, long keys, List<String> first, long commits, long behind) {
+
+    static final Survey NOT_NEEDED = new Survey(false, 0, 0, List.of(), 0, 0);
 
     public Survey {
         first = List.copyOf(first);

@@ -1,8 +1,12 @@
 package io.understudy.mirror.takeover;
 
 import com.google.protobuf.ByteString;
+import io.etcd.jetcd.api.Compare;
+import io.etcd.jetcd.api.PutRequest;
 import io.etcd.jetcd.api.RangeRequest;
 import io.etcd.jetcd.api.RangeResponse;
+import io.etcd.jetcd.api.RequestOp;
+import io.etcd.jetcd.api.TxnRequest;
 import io.understudy.mirror.checkpoint.Checkpoint;
 import io.understudy.mirror.checkpoint.CheckpointCodec;
 import io.understudy.mirror.checkpoint.CorruptCheckpointException;
@@ -18,6 +22,28 @@ import io.understudy.vocabulary.ClusterId;
  * @param cluster the target
  */
 record TargetCheckpoint(Checkpoint checkpoint, ByteString value, long modRevision, long revision, ClusterId cluster) {
+
+    /**
+     * Puts another one in its place, which no writer of the mirror gets past unnoticed.
+     *
+     * @return false if it was written since it was found, perhaps by an attempt of this that got no answer
+     */
+    boolean replace(PatientCalls target, String mirror, Checkpoint after) {
+        ByteString key = ReservedKeys.checkpoint(mirror);
+        return target.txn(
+                        "the checkpoint",
+                        TxnRequest.newBuilder()
+                                .addCompare(Compare.newBuilder()
+                                        .setKey(key)
+                                        .setTarget(Compare.CompareTarget.MOD)
+                                        .setModRevision(modRevision))
+                                .addSuccess(RequestOp.newBuilder()
+                                        .setRequestPut(PutRequest.newBuilder()
+                                                .setKey(key)
+                                                .setValue(CheckpointCodec.encode(after))))
+                                .build())
+                .getSucceeded();
+    }
 
     /** @throws TakeOverException there is none */
     static TargetCheckpoint read(PatientCalls target, String mirror) {

@@ -38,8 +38,8 @@ record VerifyStep(Parties parties) implements Step {
         if (!report.isEqual()) {
             throw new TakeOverException("the target differs from the source in " + report.differing() + " of "
                     + report.keys() + " keys: " + shown(report.differences())
-                    + ". Have them repaired (onForeignWrites: repair, or a new first synchronisation) and run this"
-                    + " again; --undo lifts the freeze");
+                    + ". A mirror with onForeignWrites: repair puts them right while it runs, and a failback that is run"
+                    + " again does. Then run this again; --undo lifts the freeze");
         }
         return journal.edit().verifiedKeys(report.keys()).build();
     }

@@ -111,6 +111,41 @@ final class FailbackIT {
         assertThat(source.contents()).hasSize(4);
     }
 
+    @Test
+    void liftsTheFreezeOfASwitchoverInWhoseMidstTheSourceWasLost() {
+        try (MirrorProcess mirror = Mirrors.start(settings)) {
+            awaitCaughtUp(mirror, source);
+            assertThatThrownBy(() -> switchover(new Killed("freeze", true)).run())
+                    .isInstanceOf(Killed.KilledException.class);
+        }
+        HandoverReport report = Handover.failover(clusters.forward(), OPTIONS.forced(), HandoverListener.NONE)
+                .run();
+        assertThat(report.next().toString()).contains("the source stays frozen");
+        target.put("/c", "written at the new home");
+        assertThat(failback(HandoverListener.NONE).run().loss()).isEqualTo("none");
+        assertEqualAndMirrored();
+    }
+
+    @Test
+    void runAgainItPutsRightWhatTheOldSourceWasWrittenMeanwhile() {
+        switchOver();
+        target.put("/c", "written at the new home");
+        HandoverListener stray = new HandoverListener() {
+            @Override
+            public void ends(StepPlan step) {
+                if (step.name().equals("drain")) {
+                    source.put("/stray", "by a client that knows of no switchover");
+                }
+            }
+        };
+        assertThatThrownBy(() -> failback(stray).run()).hasMessageContaining("/stray");
+
+        assertThat(failback(HandoverListener.NONE).survey().first()).containsExactly("\"/stray\"");
+        assertThat(failback(HandoverListener.NONE).run().loss()).isEqualTo("none");
+        assertEqualAndMirrored();
+        assertThat(source.contents()).hasSize(4);
+    }
+
     static List<String> killed() {
         return Schedule.isLong() ? List.of("freeze", "verify", "fence", "home", "release") : List.of("freeze", "home");
     }

@@ -249,6 +249,57 @@ final class HandoverIT {
     }
 
     @Test
+    void aFailoverThatWasRefusedKeepsNobodyFromASwitchover() {
+        try (MirrorProcess mirror = mirror()) {
+            awaitCaughtUp(mirror, source);
+            assertThatThrownBy(() -> failover(OPTIONS).run()).hasMessageContaining("answers");
+            assertThat(switchover(OPTIONS, HandoverListener.NONE).run().loss()).isEqualTo("none");
+        }
+    }
+
+    @Test
+    void aFailoverCanBeUndoneUntilTheHomeHasMoved() {
+        try (MirrorProcess mirror = mirror()) {
+            awaitCaughtUp(mirror, source);
+            assertThatThrownBy(() -> Handover.failover(parties, OPTIONS.forced(), new Killed("fence", true))
+                            .run())
+                    .isInstanceOf(Killed.KilledException.class);
+            assertThatThrownBy(() -> switchover(OPTIONS, HandoverListener.NONE).run())
+                    .hasMessageContaining("a failover")
+                    .hasMessageContaining("--undo");
+            assertThat(failover(OPTIONS).undo()).extracting(StepPlan::name).contains("fence");
+            source.put("/after", "undone");
+            awaitCaughtUp(mirror, source);
+            assertThat(target.contents()).isEqualTo(source.contents());
+        }
+    }
+
+    @Test
+    void undoingAFailoverLiftsTheFreezeOfTheSwitchoverBeforeIt() {
+        try (MirrorProcess mirror = mirror()) {
+            awaitCaughtUp(mirror, source);
+            assertThatThrownBy(() ->
+                            switchover(OPTIONS, new Killed("freeze", true)).run())
+                    .isInstanceOf(Killed.KilledException.class);
+            assertThatThrownBy(() -> failover(OPTIONS).run()).hasMessageContaining("answers");
+            assertThat(failover(OPTIONS).undo()).extracting(StepPlan::name).contains("freeze");
+            source.put("/after", "undone");
+        }
+    }
+
+    @Test
+    void goesOnWithASwitchoverAfterAFailoverWasRefusedInItsMidst() {
+        try (MirrorProcess mirror = mirror()) {
+            awaitCaughtUp(mirror, source);
+            assertThatThrownBy(() ->
+                            switchover(OPTIONS, new Killed("freeze", true)).run())
+                    .isInstanceOf(Killed.KilledException.class);
+            assertThatThrownBy(() -> failover(OPTIONS).run()).hasMessageContaining("answers");
+            assertThat(switchover(OPTIONS, HandoverListener.NONE).run().loss()).isEqualTo("none");
+        }
+    }
+
+    @Test
     void failsOverWithoutTheSourceAndTellsUpToWhere() {
         try (MirrorProcess mirror = mirror()) {
             awaitCaughtUp(mirror, source);
