@@ -13,6 +13,7 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.slf4j.event.Level;
 
 /**
  * Tries all the time to be the active process of a mirror: the one whose name stands at a key of the target, attached to a
@@ -229,7 +230,9 @@ public final class ActiveLease implements ActiveRole {
         if (next instanceof Standing.Active) {
             activations.increment();
         }
-        LOG.info("mirror={} process={} from=\"{}\" to=\"{}\"", mirror, key.name(), standing, next);
+        boolean isNews = !(next instanceof Standing.Unknown) || !(standing instanceof Standing.Unknown);
+        LOG.atLevel(isNews ? Level.INFO : Level.DEBUG)
+                .log("mirror={} process={} from=\"{}\" to=\"{}\"", mirror, key.name(), standing, next);
         standing = next;
         notifyAll();
     }

@@ -175,10 +175,14 @@ final class MirrorStatus implements SinkListener {
     }
 
     @Override
-    public void unavailable(String why) {
+    public synchronized void unavailable(String why) {
         retries.increment();
         error(why);
         to(MirrorState.RETRYING, why);
+        if (state == MirrorState.RETRYING) {
+            // What was in the way first may have gone, and something else be.
+            reason = why;
+        }
     }
 
     @Override

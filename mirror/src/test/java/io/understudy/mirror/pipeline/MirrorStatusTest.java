@@ -20,6 +20,13 @@ final class MirrorStatusTest {
     }
 
     @Test
+    void tellsWhatIsInTheWayNow_notWhatWasFirst() {
+        status.unavailable("it doesn't answer");
+        status.unavailable("it is full");
+        assertThat(status.report().reason()).isEqualTo("it is full");
+    }
+
+    @Test
     void whatHappensWhileItRetriesShowsOnceItIsAnswered() {
         status.unavailable("the source's member is away");
         status.to(MirrorState.SYNCED, "complete");
