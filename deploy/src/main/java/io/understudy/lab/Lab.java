@@ -128,6 +128,13 @@ public final class Lab implements AutoCloseable {
     }
 
     private static Exception explained(Exception failed, DataDirectory directory) {
+        String why = String.valueOf(failed.getMessage());
+        if (why.contains("NOSPACE")) {
+            return new LabException(
+                    "a cluster of " + directory.path() + " takes no puts: a switchover has frozen it, or it is full."
+                            + " Start anew with --fresh; " + why,
+                    failed);
+        }
         return directory
                 .full()
                 .<Exception>map(full -> new LabException(full + "; " + failed.getMessage(), failed))
