@@ -79,6 +79,9 @@ final class MirrorStatusCommand implements Callable<Integer> {
         if (url != null && file != null) {
             throw new ParameterException(spec.commandLine(), "--url and --config are given; one of them is needed");
         }
+        if (file == null && !values.isEmpty()) {
+            throw new ParameterException(spec.commandLine(), "--set needs --config");
+        }
         if (file == null) {
             return url == null ? LOCAL : url;
         }

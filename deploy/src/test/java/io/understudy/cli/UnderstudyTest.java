@@ -65,6 +65,7 @@ final class UnderstudyTest {
                 "mirror --config",
                 "mirror status --output=xml",
                 "mirror status --url=http://127.0.0.1:1 --config=mirror.yaml",
+                "mirror status --set=status.listen=127.0.0.1:1",
                 "mirror verify",
                 "mirror translate",
                 "mirror translate --revision=-1",

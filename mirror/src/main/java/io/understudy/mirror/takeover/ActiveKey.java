@@ -17,6 +17,13 @@ record ActiveKey(PatientCalls target, ByteString key, Duration ttl) {
         this(parties.target(), ReservedKeys.of(parties.mirror(), "active"), parties.activeTtl());
     }
 
+    /** Whether that name stands there. */
+    boolean isHeldBy(String name) {
+        return target.get(key)
+                .filter(found -> found.getValue().equals(ByteString.copyFromUtf8(name)))
+                .isPresent();
+    }
+
     /** For good, until released. */
     void take(String name) {
         var unused = target.txn(

@@ -26,7 +26,8 @@ record CheckStep(Parties parties, Journal.Kind kind, HandoverOptions options) im
 
     @Override
     public boolean isDone(Journal journal) {
-        return journal.has("check");
+        // A source that was gone may be back by the time that this is run again.
+        return journal.has("check") && (kind == Journal.Kind.SWITCHOVER || journal.fencedAt() > 0);
     }
 
     @Override

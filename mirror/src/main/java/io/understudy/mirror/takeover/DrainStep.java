@@ -20,8 +20,7 @@ record DrainStep(Parties parties, Duration deadline) implements Step {
 
     @Override
     public boolean isDone(Journal journal) {
-        // What came since is compared as well, or none of it.
-        return journal.has("drain") && journal.has("verify");
+        return journal.has("drain") && journal.has("verify") && new ActiveKey(parties).isHeldBy(journal.writer());
     }
 
     @Override

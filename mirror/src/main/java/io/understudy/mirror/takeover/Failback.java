@@ -11,8 +11,10 @@ import io.understudy.mirror.pipeline.MirrorFailedException;
 import io.understudy.mirror.pipeline.MirrorReport;
 import io.understudy.mirror.pipeline.MirrorState;
 import io.understudy.mirror.scope.ReservedKeys;
+import io.understudy.mirror.verify.NotComparable;
 import io.understudy.mirror.verify.Verification;
 import io.understudy.mirror.verify.VerifyReport;
+import io.understudy.mirror.verify.VerifyResult;
 import io.understudy.vocabulary.KeyRange;
 import java.io.IOException;
 import java.net.InetAddress;
@@ -148,6 +150,7 @@ public final class Failback {
             thaw();
             listener.ends(thawing());
             if (needsMirror()) {
+                takeBackWhatIsLeft();
                 compareAgain();
                 try (MirrorProcess mirror = MirrorProcess.start(new MirrorSettings(
                         new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), List.of(clusters.reversed())))) {
@@ -199,20 +202,22 @@ public final class Failback {
                     .limit(KEYS_SHOWN - (long) first.size())
                     .forEach(kv -> first.add("\"" + TextFormat.escapeBytes(kv.getKey()) + "\""));
         }
-        return new Survey(true, since, keys, first, head - since, behind);
+        return new Survey(true, since, keys, first, head - since, behind, null);
     }
 
-    /** The keys that are not as an earlier run's mirror back has left them; none where that can't be told. */
+    /** The keys that are not as an earlier run's mirror back has left them. */
     private Survey overwritten(long behind) {
         try {
-            if (Verification.run(backward.sides(), keys -> {}) instanceof VerifyReport report) {
+            VerifyResult result = Verification.run(backward.sides(), keys -> {});
+            if (result instanceof VerifyReport report) {
                 List<String> first = report.differences().stream()
                         .limit(KEYS_SHOWN)
                         .map(each -> "\"" + TextFormat.escapeBytes(each.targetKey()) + "\"")
                         .toList();
-                return new Survey(true, 0, report.differing(), first, 0, behind);
+                return new Survey(true, 0, report.differing(), first, 0, behind, null);
             }
-            return new Survey(true, 0, 0, List.of(), 0, behind);
+            NotComparable not = (NotComparable) result;
+            return new Survey(true, 0, 0, List.of(), 0, behind, not.reason());
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
             throw new TakeOverException("interrupted while comparing", e);
@@ -271,7 +276,7 @@ public final class Failback {
     private void endForward() {
         JournalStore store = new JournalStore(forward.target(), forward.mirror());
         Journal there = store.read();
-        if (there != null && there.state() == Journal.State.RUNNING) {
+        if (there != null && there.isUnfinished()) {
             new ActiveKey(forward).release(there.writer());
             store.write(there.edit().state(Journal.State.DONE).build());
         }
@@ -280,7 +285,16 @@ public final class Failback {
     /** Not once the hand-over back has what it needs of it: it may have become the active process itself. */
     private boolean needsMirror() {
         Journal journal = backwardJournal();
-        return journal == null || !journal.has("verify");
+        return journal == null || !new VerifyStep(backward).isDone(journal);
+    }
+
+    /** Clients are to go on writing while the mirror back is at work again. */
+    private void takeBackWhatIsLeft() {
+        Journal journal = new JournalStore(backward.target(), backward.mirror()).read();
+        if (journal != null && journal.isUnfinished()) {
+            var unused = Handover.switchover(backward, options, HandoverListener.NONE)
+                    .undo();
+        }
     }
 
     /** Of the hand-over back that is under way; null for none. */

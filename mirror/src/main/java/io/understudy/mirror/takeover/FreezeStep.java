@@ -1,5 +1,7 @@
 package io.understudy.mirror.takeover;
 
+import java.util.List;
+
 /** Keeps the source from being written. */
 record FreezeStep(Parties parties, Freeze freeze) implements Step {
 
@@ -21,7 +23,10 @@ record FreezeStep(Parties parties, Freeze freeze) implements Step {
     @Override
     public Journal perform(Journal journal) {
         freeze.raise(journal);
-        return journal.edit()
+        // It may have been lifted by somebody after that was done.
+        return journal.without("drain")
+                .without("verify")
+                .edit()
                 .frozenAt(parties.source().head().revision().value())
                 .build();
     }
@@ -29,6 +34,6 @@ record FreezeStep(Parties parties, Freeze freeze) implements Step {
     @Override
     public Journal undo(Journal journal) {
         freeze.lift(journal);
-        return journal;
+        return journal.edit().alarmMember(0).withdrawn(List.of()).build();
     }
 }

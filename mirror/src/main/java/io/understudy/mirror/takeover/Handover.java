@@ -57,7 +57,7 @@ public final class Handover {
         if (journal.state() == Journal.State.DONE) {
             return new Outcome(parties, journal).report();
         }
-        for (Step step : steps(kind, journal.freeze())) {
+        for (Step step : left(journal)) {
             journal = step.isDone(journal) ? journal : taken(step, journal);
         }
         journal = journal.edit().state(Journal.State.DONE).late(late(journal)).build();
@@ -79,15 +79,14 @@ public final class Handover {
      */
     public List<StepPlan> undo() {
         Journal journal = store.read();
-        boolean moved = journal != null && journal.state() != Journal.State.UNDONE && homeHasMoved(journal);
-        if (moved) {
-            throw new TakeOverException("the home of mirror " + parties.mirror() + " has moved to "
-                    + parties.target().shown() + ", which clients may have written since: use failback");
+        if (journal != null && journal.state() != Journal.State.UNDONE) {
+            requireUnmoved(journal);
         }
-        if (journal == null || journal.state() != Journal.State.RUNNING) {
+        if (journal == null || !journal.isUnfinished()) {
             throw new TakeOverException("there is nothing to undo: no switchover or failover of mirror "
                     + parties.mirror() + " is under way in " + parties.target().shown());
         }
+        journal = undoing(journal);
         List<Step> steps = new ArrayList<>(steps(undoneAs(journal), journal.freeze()));
         Collections.reverse(steps);
         List<StepPlan> undone = new ArrayList<>();
@@ -103,19 +102,37 @@ public final class Handover {
         return undone;
     }
 
+    /** Whoever else is at it can't move the home from here on. */
+    private Journal undoing(Journal before) {
+        Journal journal = before.edit().state(Journal.State.UNDOING).build();
+        store.write(journal);
+        if (homeHasMoved(journal)) {
+            store.write(before);
+        }
+        requireUnmoved(journal);
+        return journal;
+    }
+
+    private void requireUnmoved(Journal journal) {
+        if (homeHasMoved(journal)) {
+            throw new TakeOverException("the home of mirror " + parties.mirror() + " has moved to "
+                    + parties.target().shown() + ", which clients may have written since: use failback");
+        }
+    }
+
+    /** As found, or a new one that isn't stored before its check is done: one that is refused leaves nothing behind. */
     private Journal begun() {
         Journal found = store.read();
-        Journal unfinished = found != null && found.state() == Journal.State.RUNNING ? found : null;
-        if (unfinished != null && unfinished.kind() == kind) {
+        boolean hasMoved = found != null && found.state() != Journal.State.UNDONE && homeHasMoved(found);
+        if (found != null && hasMoved) {
+            return moved(found);
+        }
+        Journal unfinished = found != null && found.isUnfinished() ? found : null;
+        if (unfinished != null && kind == Journal.Kind.SWITCHOVER) {
+            requireRunning(unfinished);
+        }
+        if (unfinished != null && unfinished.kind() == kind && unfinished.state() == Journal.State.RUNNING) {
             return unfinished;
-        }
-        // One that its check refused has done nothing.
-        if (unfinished != null && kind == Journal.Kind.SWITCHOVER && unfinished.has("check")) {
-            throw new TakeOverException("a failover of mirror " + parties.mirror()
-                    + " is under way: run that again to finish it, or with --undo to take it back");
-        }
-        if (found != null && found.state() == Journal.State.DONE && homeHasMoved(found)) {
-            return found;
         }
         TargetCheckpoint checkpoint = TargetCheckpoint.read(parties.target(), parties.mirror());
         ClusterId source = checkpoint.checkpoint().source();
@@ -123,12 +140,30 @@ public final class Handover {
                 + ProcessHandle.current().pid() + "/"
                 + UUID.randomUUID().toString().substring(0, 8);
         Journal journal = Journal.begun(kind, writer, Instant.now(), source, checkpoint.cluster(), options.freeze());
-        if (unfinished != null && unfinished.freeze() != FreezeMode.NONE) {
-            // A source that was lost during a switchover is still frozen when it comes back.
-            journal = journal.afterFreezeOf(unfinished);
+        // A source that was lost during a switchover is still frozen when it comes back.
+        return unfinished == null ? journal : journal.following(unfinished);
+    }
+
+    /** The one that has moved the home here, whose last steps may be left to do. */
+    private Journal moved(Journal found) {
+        if (kind == Journal.Kind.FAILOVER && found.state() == Journal.State.DONE && found.kind() != kind) {
+            throw new TakeOverException("the home of mirror " + parties.mirror() + " is "
+                    + parties.target().shown() + " already, by the switchover of " + found.startedAt()
+                    + ": there is nothing to fail over. A failback that was under way may have moved it since, which"
+                    + " only " + parties.source().shown() + " could tell");
         }
-        store.write(journal);
-        return journal;
+        return found;
+    }
+
+    private void requireRunning(Journal unfinished) {
+        if (unfinished.state() == Journal.State.UNDOING) {
+            throw new TakeOverException("a hand-over of mirror " + parties.mirror()
+                    + " is being taken back: run this with --undo to finish that");
+        }
+        if (unfinished.kind() == Journal.Kind.FAILOVER) {
+            throw new TakeOverException("a failover of mirror " + parties.mirror()
+                    + " is under way: run that again to finish it, or with --undo to take it back");
+        }
     }
 
     /** With a freeze, it began as a switchover. */
@@ -157,12 +192,17 @@ public final class Handover {
 
     /** Without the source, or where it was not frozen, nobody relies on it. */
     private long late(Journal journal) {
-        if (kind == Journal.Kind.FAILOVER || journal.freeze() == FreezeMode.NONE) {
+        if (journal.kind() == Journal.Kind.FAILOVER || journal.freeze() == FreezeMode.NONE) {
             return 0;
         }
         return new LateCommits(parties, options.patience())
                 .since(journal.source(), journal.fencedAt())
                 .orElse(Journal.UNKNOWN);
+    }
+
+    /** Once the home has moved, the source isn't needed for the rest. */
+    private List<Step> left(Journal journal) {
+        return homeHasMoved(journal) ? List.of(new ReleaseStep(parties)) : steps(kind, journal.freeze());
     }
 
     private List<Step> steps(Journal.Kind as, FreezeMode freeze) {

@@ -9,6 +9,7 @@ import io.etcd.jetcd.api.TxnRequest;
 import io.understudy.mirror.home.Home;
 import io.understudy.mirror.scope.ReservedKeys;
 import io.understudy.vocabulary.ClusterId;
+import java.util.List;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
@@ -33,16 +34,17 @@ record Homes(PatientCalls cluster, String mirror) {
     }
 
     /**
-     * Moves the home here, to the target, if the checkpoint is still the one that was found. The checkpoint is written
-     * again with it, so that a mirror that has just found the home elsewhere can't take over any more.
+     * Moves the home here, to the target, if the checkpoint is still the one that was found, and the journal is as given.
+     * The checkpoint is written again with it, so that a mirror that has just found the home elsewhere can't take over any
+     * more.
      *
-     * @return whether it was
+     * @return whether they were
      */
-    boolean moveHere(Home home, TargetCheckpoint found) {
-        return write(home, found);
+    boolean moveHere(Home home, TargetCheckpoint found, Journal journal) {
+        return write(home, found, JournalStore.holds(mirror, journal));
     }
 
-    private boolean write(Home home, @Nullable TargetCheckpoint unwritten) {
+    private boolean write(Home home, @Nullable TargetCheckpoint unwritten, Compare... further) {
         Optional<KeyValue> stored = cluster.get(key());
         if (stored.map(this::decoded)
                 .filter(known -> known.moves() >= home.moves())
@@ -51,6 +53,7 @@ record Homes(PatientCalls cluster, String mirror) {
                     || stored.map(this::decoded).filter(home::agreesWith).isPresent();
         }
         TxnRequest.Builder move = TxnRequest.newBuilder()
+                .addAllCompare(List.of(further))
                 .addCompare(
                         unchanged(key(), stored.map(KeyValue::getModRevision).orElse(0L)))
                 .addSuccess(put(key(), home.encode()));

@@ -53,6 +53,7 @@ record Journal(
     enum State {
         RUNNING,
         DONE,
+        UNDOING,
         UNDONE
     }
 
@@ -66,16 +67,17 @@ record Journal(
                 kind, State.RUNNING, writer, now, source, target, freeze, 0, List.of(), List.of(), 0, 0, 0, 0, null, 0);
     }
 
-    /** This one, with the freeze of the one before it, which nobody has lifted. */
-    Journal afterFreezeOf(Journal before) {
+    /** This one, in place of one that nobody has finished: with its fence, and its freeze, if there may be one. */
+    Journal following(Journal before) {
+        boolean mayBeFrozen = before.alarmMember() != 0 || !before.withdrawn().isEmpty();
         return new Journal(
                 kind,
                 state,
-                writer,
+                before.writer(),
                 startedAt,
                 source,
                 target,
-                before.freeze(),
+                mayBeFrozen ? before.freeze() : freeze,
                 before.alarmMember(),
                 before.withdrawn(),
                 done,
@@ -85,6 +87,10 @@ record Journal(
                 fencedAt,
                 dataAt,
                 late);
+    }
+
+    boolean isUnfinished() {
+        return state == State.RUNNING || state == State.UNDOING;
     }
 
     boolean has(String step) {

@@ -21,7 +21,7 @@ final class JournalStore {
 
     JournalStore(PatientCalls target, String mirror) {
         this.target = target;
-        this.key = ReservedKeys.of(mirror, "switchover");
+        this.key = key(mirror);
     }
 
     /** Reads it; what is written from now on builds on what was found. */
@@ -29,6 +29,19 @@ final class JournalStore {
         Optional<KeyValue> found = target.get(key);
         modRevision = found.map(KeyValue::getModRevision).orElse(0L);
         return found.map(kv -> JournalCodec.decode(shownKey(), kv.getValue())).orElse(null);
+    }
+
+    /** Compares the journal of a mirror's with what it is taken to be. */
+    static Compare holds(String mirror, Journal journal) {
+        return Compare.newBuilder()
+                .setKey(key(mirror))
+                .setTarget(Compare.CompareTarget.VALUE)
+                .setValue(JournalCodec.encode(journal))
+                .build();
+    }
+
+    private static ByteString key(String mirror) {
+        return ReservedKeys.of(mirror, "switchover");
     }
 
     /** @throws TakeOverException another process has written it since */

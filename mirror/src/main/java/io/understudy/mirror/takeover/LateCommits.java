@@ -25,10 +25,16 @@ record LateCommits(Parties parties, Duration patience) {
      * Counts them, up to now.
      *
      * @return empty if the source doesn't tell any more, or not in time: by now the home has moved all the same
-     * @throws TakeOverException the source can't be asked
      */
     OptionalLong since(ClusterId source, long revision) {
-        ReadIndex head = parties.source().head();
+        try {
+            return since(source, revision, parties.source().head());
+        } catch (TakeOverException e) {
+            return untold(String.valueOf(e.getMessage()));
+        }
+    }
+
+    private OptionalLong since(ClusterId source, long revision, ReadIndex head) {
         if (!head.clusterId().equals(source) || head.revision().value() < revision) {
             return untold("it leads to cluster " + head.clusterId() + " at revision " + head.revision());
         }
@@ -38,8 +44,7 @@ record LateCommits(Parties parties, Duration patience) {
         EtcdFeedSource feeds = new EtcdFeedSource(
                 parties.mirror(), parties.source().cluster(), parties.reading(), new SimpleMeterRegistry());
         // From a revision that is known: etcd before 3.5.19 forgets a delete that it compacts at, and lets watches
-        // begin
-        // there.
+        // begin there.
         try (EtcdHistory history =
                 feeds.history(parties.scope().feedRange(false), new Revision(Math.max(1, revision)), false)) {
             return counted(history, revision, head.revision().value());

@@ -1,6 +1,7 @@
 package io.understudy.mirror.takeover;
 
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /**
  * What a failback finds.
@@ -11,10 +12,18 @@ import java.util.List;
  * @param first some of them
  * @param commits how many commits, deletes too, the old source has had since
  * @param behind how many revisions the old source is behind the new home
+ * @param unknown why it can't be told which keys were written; null if it can
  */
-public record Survey(boolean needed, long since, long keys, List<String> first, long commits, long behind) {
+public record Survey(
+        boolean needed,
+        long since,
+        long keys,
+        List<String> first,
+        long commits,
+        long behind,
+        @Nullable String unknown) {
 
-    static final Survey NOT_NEEDED = new Survey(false, 0, 0, List.of(), 0, 0);
+    static final Survey NOT_NEEDED = new Survey(false, 0, 0, List.of(), 0, 0, null);
 
     public Survey {
         first = List.copyOf(first);

@@ -146,6 +146,16 @@ final class FailbackIT {
         assertThat(source.contents()).hasSize(4);
     }
 
+    @Test
+    void comparesAgainWhatWasWrittenAfterItWasKilledThoughThatWasComparedBefore() {
+        switchOver();
+        assertThatThrownBy(() -> failback(new Killed("verify", true)).run()).isInstanceOf(Killed.KilledException.class);
+        source.put("/stray", "by a client that knows of no switchover");
+        assertThat(failback(HandoverListener.NONE).run().loss()).isEqualTo("none");
+        assertEqualAndMirrored();
+        assertThat(source.contents()).hasSize(3);
+    }
+
     static List<String> killed() {
         return Schedule.isLong() ? List.of("freeze", "verify", "fence", "home", "release") : List.of("freeze", "home");
     }

@@ -275,15 +275,70 @@ final class HandoverIT {
     }
 
     @Test
-    void undoingAFailoverLiftsTheFreezeOfTheSwitchoverBeforeIt() {
+    void undoingAFailoverUndoesTheSwitchoverBeforeIt() {
+        try (MirrorProcess mirror = mirror()) {
+            awaitCaughtUp(mirror, source);
+            assertThatThrownBy(
+                            () -> switchover(OPTIONS, new Killed("fence", true)).run())
+                    .isInstanceOf(Killed.KilledException.class);
+            assertThatThrownBy(() -> Handover.failover(parties, OPTIONS.forced(), new Killed("check", true))
+                            .run())
+                    .isInstanceOf(Killed.KilledException.class);
+            assertThat(failover(OPTIONS).undo()).extracting(StepPlan::name).contains("freeze");
+            source.put("/after", "undone");
+            awaitCaughtUp(mirror, source);
+            assertThat(target.contents()).isEqualTo(source.contents());
+        }
+    }
+
+    @Test
+    void nobodyMovesTheHomeOnceSomebodyElseHasBegunToUndo() {
+        try (MirrorProcess mirror = mirror()) {
+            awaitCaughtUp(mirror, source);
+            HandoverListener undone = new HandoverListener() {
+                @Override
+                public void ends(StepPlan step) {
+                    if (step.name().equals("fence")) {
+                        var unused = switchover(OPTIONS, HandoverListener.NONE).undo();
+                    }
+                }
+            };
+            assertThatThrownBy(() -> switchover(OPTIONS, undone).run()).hasMessageContaining("being taken back");
+            source.put("/after", "undone");
+            awaitCaughtUp(mirror, source);
+            assertThat(target.contents()).isEqualTo(source.contents());
+        }
+    }
+
+    @Test
+    void drainsAndComparesAgainWhereTheFreezeWasLiftedMeanwhile() {
         try (MirrorProcess mirror = mirror()) {
             awaitCaughtUp(mirror, source);
             assertThatThrownBy(() ->
-                            switchover(OPTIONS, new Killed("freeze", true)).run())
+                            switchover(OPTIONS, new Killed("verify", true)).run())
                     .isInstanceOf(Killed.KilledException.class);
-            assertThatThrownBy(() -> failover(OPTIONS).run()).hasMessageContaining("answers");
-            assertThat(failover(OPTIONS).undo()).extracting(StepPlan::name).contains("freeze");
-            source.put("/after", "undone");
+            source.thaw();
+            source.put("/meanwhile", "acknowledged");
+            assertThat(switchover(OPTIONS, HandoverListener.NONE).run().loss()).isEqualTo("none");
+            assertThat(target.contents()).isEqualTo(source.contents()).hasSize(3);
+        }
+    }
+
+    @Test
+    void endsWithoutTheSourceWhatHadMovedTheHomeBeforeThatWasLost() {
+        try (MirrorProcess mirror = mirror()) {
+            awaitCaughtUp(mirror, source);
+            assertThatThrownBy(
+                            () -> switchover(OPTIONS, new Killed("home", false)).run())
+                    .isInstanceOf(Killed.KilledException.class);
+            // Else the cluster would not be found healthy when it is mended.
+            source.thaw();
+            CLUSTERS.source().leader().kill();
+            HandoverOptions impatient = OPTIONS.within(Duration.ofSeconds(1), Duration.ofSeconds(1));
+            assertThat(failover(impatient).run().loss()).startsWith("not known");
+            assertThatThrownBy(() -> failover(impatient).run()).hasMessageContaining("nothing to fail over");
+        } finally {
+            CLUSTERS.source().mend();
         }
     }
 
