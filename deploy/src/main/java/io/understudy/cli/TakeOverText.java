@@ -111,7 +111,8 @@ final class TakeOverText implements HandoverListener {
             out.println(JSON.createObjectNode().set("undone", array).toPrettyString());
         } else {
             steps.forEach(step -> out.println("undone: " + step.name()));
-            out.println("The home has not moved; the source can be written, and the mirror goes on.");
+            out.println(
+                    "The home has not moved. What was frozen can be written, and the mirror's processes be active.");
         }
         out.flush();
     }

@@ -24,15 +24,23 @@ record ActiveKey(PatientCalls target, ByteString key, Duration ttl) {
                 .isPresent();
     }
 
-    /** For good, until released. */
-    void take(String name) {
-        var unused = target.txn(
-                "the active process' name",
-                TxnRequest.newBuilder()
-                        .addSuccess(RequestOp.newBuilder()
-                                .setRequestPut(
-                                        PutRequest.newBuilder().setKey(key).setValue(ByteString.copyFromUtf8(name))))
-                        .build());
+    /**
+     * For good, until released.
+     *
+     * @param provided what must hold meanwhile
+     * @return whether it did
+     */
+    boolean take(String name, Compare provided) {
+        return target.txn(
+                        "the active process' name",
+                        TxnRequest.newBuilder()
+                                .addCompare(provided)
+                                .addSuccess(RequestOp.newBuilder()
+                                        .setRequestPut(PutRequest.newBuilder()
+                                                .setKey(key)
+                                                .setValue(ByteString.copyFromUtf8(name))))
+                                .build())
+                .getSucceeded();
     }
 
     /**

@@ -285,15 +285,32 @@ public final class Failback {
     /** Not once the hand-over back has what it needs of it: it may have become the active process itself. */
     private boolean needsMirror() {
         Journal journal = backwardJournal();
-        return journal == null || !new VerifyStep(backward).isDone(journal);
+        return journal == null
+                || !new VerifyStep(backward).isDone(journal)
+                || !Freeze.of(journal.freeze(), backward).isRaised(journal)
+                || isOverwritten();
+    }
+
+    /** The old source may have been written though its mirror is held off. */
+    private boolean isOverwritten() {
+        Survey found = overwritten(0);
+        return found.keys() > 0 || found.unknown() != null;
     }
 
     /** Clients are to go on writing while the mirror back is at work again. */
     private void takeBackWhatIsLeft() {
         Journal journal = new JournalStore(backward.target(), backward.mirror()).read();
         if (journal != null && journal.isUnfinished()) {
+            StepPlan lifting = new StepPlan(
+                    "lift",
+                    "takes back what an earlier run has done of the hand-over, so that clients can write "
+                            + backward.source().shown(),
+                    "nothing",
+                    "nothing to undo");
+            listener.begins(lifting);
             var unused = Handover.switchover(backward, options, HandoverListener.NONE)
                     .undo();
+            listener.ends(lifting);
         }
     }
 

@@ -32,7 +32,9 @@ record FenceStep(Parties parties, Duration patience) implements Step {
 
     @Override
     public Journal perform(Journal journal) {
-        new ActiveKey(parties).take(journal.writer());
+        if (!new ActiveKey(parties).take(journal.writer(), JournalStore.holds(parties.mirror(), journal))) {
+            throw JournalStore.writtenMeanwhile(parties);
+        }
         Checkpoint taken =
                 TargetCheckpoint.read(parties.target(), parties.mirror()).checkpoint();
         if (!taken.writer().equals(journal.writer())) {

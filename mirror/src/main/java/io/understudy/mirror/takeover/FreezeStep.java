@@ -1,7 +1,5 @@
 package io.understudy.mirror.takeover;
 
-import java.util.List;
-
 /** Keeps the source from being written. */
 record FreezeStep(Parties parties, Freeze freeze) implements Step {
 
@@ -23,17 +21,35 @@ record FreezeStep(Parties parties, Freeze freeze) implements Step {
     @Override
     public Journal perform(Journal journal) {
         freeze.raise(journal);
-        // It may have been lifted by somebody after that was done.
-        return journal.without("drain")
-                .without("verify")
+        if (!JournalStore.isHeld(parties, journal)) {
+            // Who has taken it back meanwhile may have lifted it too soon.
+            freeze.lift(journal);
+            throw JournalStore.writtenMeanwhile(parties);
+        }
+        return anew(journal)
                 .edit()
                 .frozenAt(parties.source().head().revision().value())
+                .build();
+    }
+
+    /** Where it had been lifted by somebody after these steps were done. */
+    private Journal anew(Journal journal) {
+        if (!journal.has("drain")) {
+            return journal;
+        }
+        // To be drained, the mirror has to be active.
+        new ActiveKey(parties).release(journal.writer());
+        return journal.without("drain")
+                .without("verify")
+                .without("fence")
+                .edit()
+                .fenced(0, null)
                 .build();
     }
 
     @Override
     public Journal undo(Journal journal) {
         freeze.lift(journal);
-        return journal.edit().alarmMember(0).withdrawn(List.of()).build();
+        return journal;
     }
 }

@@ -1,6 +1,8 @@
 package io.understudy.mirror.takeover;
 
+import io.understudy.mirror.home.Home;
 import io.understudy.vocabulary.ClusterId;
+import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Collections;
@@ -17,6 +19,8 @@ import org.slf4j.LoggerFactory;
 public final class Handover {
 
     private static final Logger LOG = LoggerFactory.getLogger(Handover.class);
+
+    private static final Duration LAST_WORD = Duration.ofSeconds(3);
 
     private final Parties parties;
     private final Journal.Kind kind;
@@ -146,13 +150,35 @@ public final class Handover {
 
     /** The one that has moved the home here, whose last steps may be left to do. */
     private Journal moved(Journal found) {
+        if (found.state() == Journal.State.DONE && hasGoneBack()) {
+            throw new TakeOverException("the home of mirror " + parties.mirror() + " has gone back to "
+                    + parties.source().shown() + ": run failback again to finish that");
+        }
         if (kind == Journal.Kind.FAILOVER && found.state() == Journal.State.DONE && found.kind() != kind) {
             throw new TakeOverException("the home of mirror " + parties.mirror() + " is "
                     + parties.target().shown() + " already, by the switchover of " + found.startedAt()
                     + ": there is nothing to fail over. A failback that was under way may have moved it since, which"
-                    + " only " + parties.source().shown() + " could tell");
+                    + " only " + parties.source().shown() + " could tell, and may have frozen "
+                    + parties.target().shown() + ", which \"etcdctl alarm disarm\" lifts");
         }
         return found;
+    }
+
+    /** As far as the source tells: a failback that was killed may not have told the target. */
+    private boolean hasGoneBack() {
+        long moves = new Homes(parties.target(), parties.mirror())
+                .read()
+                .map(Home::moves)
+                .orElse(0L);
+        try {
+            return new Homes(parties.source().with(LAST_WORD), parties.mirror())
+                    .read()
+                    .filter(there -> there.moves() > moves)
+                    .isPresent();
+        } catch (TakeOverException e) {
+            LOG.debug("mirror={} home not told by the source, cause=\"{}\"", parties.mirror(), e.getMessage());
+            return false;
+        }
     }
 
     private void requireRunning(Journal unfinished) {

@@ -30,10 +30,12 @@ record HomeStep(Parties parties, Journal.Kind kind) implements Step {
         boolean ours = found.checkpoint().writer().equals(journal.writer());
         Homes here = new Homes(parties.target(), parties.mirror());
         Home home = moved(here, journal);
-        if (!ours || !here.moveHere(home, found, journal)) {
+        if (!ours) {
             throw new TakeOverException("another mirror, " + found.checkpoint().writer()
-                    + ", took over after the fence, or this is being taken back by somebody else: keep it from being"
-                    + " started, and run this again");
+                    + ", took over after the fence: keep it from being started, and run this again");
+        }
+        if (!here.moveHere(home, found, journal)) {
+            throw JournalStore.writtenMeanwhile(parties);
         }
         if (isSourceWritable(journal)) {
             new Homes(parties.source(), parties.mirror()).learn(home);

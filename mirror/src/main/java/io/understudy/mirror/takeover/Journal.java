@@ -69,7 +69,7 @@ record Journal(
 
     /** This one, in place of one that nobody has finished: with its fence, and its freeze, if there may be one. */
     Journal following(Journal before) {
-        boolean mayBeFrozen = before.alarmMember() != 0 || !before.withdrawn().isEmpty();
+        boolean mayBeFrozen = before.alarmMember() != 0 || before.freeze() == FreezeMode.AUTH;
         return new Journal(
                 kind,
                 state,

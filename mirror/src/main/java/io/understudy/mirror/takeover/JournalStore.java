@@ -40,6 +40,20 @@ final class JournalStore {
                 .build();
     }
 
+    /** Whether it still is. */
+    static boolean isHeld(Parties parties, Journal journal) {
+        return parties.target()
+                .get(key(parties.mirror()))
+                .filter(found -> found.getValue().equals(JournalCodec.encode(journal)))
+                .isPresent();
+    }
+
+    /** That it isn't. */
+    static TakeOverException writtenMeanwhile(Parties parties) {
+        return new TakeOverException("another process is at work on the same hand-over of mirror " + parties.mirror()
+                + ", or takes it back. Wait until it has ended, then run this again");
+    }
+
     private static ByteString key(String mirror) {
         return ReservedKeys.of(mirror, "switchover");
     }

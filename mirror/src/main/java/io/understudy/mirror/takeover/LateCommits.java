@@ -25,11 +25,15 @@ record LateCommits(Parties parties, Duration patience) {
      * Counts them, up to now.
      *
      * @return empty if the source doesn't tell any more, or not in time: by now the home has moved all the same
+     * @throws TakeOverException the thread is interrupted
      */
     OptionalLong since(ClusterId source, long revision) {
         try {
             return since(source, revision, parties.source().head());
         } catch (TakeOverException e) {
+            if (Thread.currentThread().isInterrupted()) {
+                throw e;
+            }
             return untold(String.valueOf(e.getMessage()));
         }
     }

@@ -58,7 +58,9 @@ record Outcome(Parties parties, Journal journal) {
         List<String> next = new ArrayList<>();
         next.add("point clients at " + parties.target().shown());
         if (journal.freeze() != FreezeMode.NONE) {
-            next.add("the source stays frozen (" + journal.freeze().word() + "); failback lifts that");
+            boolean planned = journal.kind() == Journal.Kind.SWITCHOVER;
+            next.add("the source " + (planned ? "stays" : "may still be") + " frozen ("
+                    + journal.freeze().word() + "); failback lifts that");
         }
         next.add("to go back: understudy mirror failback");
         return next;
