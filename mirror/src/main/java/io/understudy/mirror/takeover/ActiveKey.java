@@ -17,10 +17,10 @@ record ActiveKey(PatientCalls target, ByteString key, Duration ttl) {
         this(parties.target(), ReservedKeys.of(parties.mirror(), "active"), parties.activeTtl());
     }
 
-    /** Whether that name stands there. */
+    /** Whether that name stands there for good: one that is released does so for a while, on a lease. */
     boolean isHeldBy(String name) {
         return target.get(key)
-                .filter(found -> found.getValue().equals(ByteString.copyFromUtf8(name)))
+                .filter(found -> found.getLease() == 0 && found.getValue().equals(ByteString.copyFromUtf8(name)))
                 .isPresent();
     }
 
