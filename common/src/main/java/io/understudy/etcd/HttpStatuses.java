@@ -21,7 +21,7 @@ import java.io.IOException;
 import java.util.List;
 
 /** Pages over HTTP/1.1, asked for by their paths, of which only the status matters. */
-record HttpStatuses(SslContext tls) implements KeptConnections.Protocol<Integer> {
+record HttpStatuses(TlsContext context) implements KeptConnections.Protocol<Integer> {
 
     /** What is read of one answer's body before it is given up. */
     static final int MAX_BODY_BYTES = 64 << 10;
@@ -30,8 +30,9 @@ record HttpStatuses(SslContext tls) implements KeptConnections.Protocol<Integer>
     private static final int MAX_HEADER_BYTES = 16 << 10;
     private static final int CHUNK_BYTES = 8 << 10;
 
-    HttpStatuses(TlsContext tls) {
-        this(tls.forHttp());
+    @Override
+    public SslContext tls() {
+        return context.forHttp();
     }
 
     @Override

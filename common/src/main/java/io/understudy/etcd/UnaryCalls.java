@@ -41,14 +41,14 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Follows {@code PROTOCOL-HTTP2.md} of gRPC, and RFC 9113 as far as such a call needs it.
  */
-record UnaryCalls(SslContext tls, String method) implements KeptConnections.Protocol<byte[]> {
+record UnaryCalls(TlsContext context, String method) implements KeptConnections.Protocol<byte[]> {
 
     /** The largest answer that is taken. */
     static final int MAX_ANSWER_BYTES = 16 << 10;
 
-    /** @param method its full name, such as {@code etcdserverpb.KV/Range} */
-    UnaryCalls(TlsContext tls, String method) {
-        this(tls.forGrpc(), method);
+    @Override
+    public SslContext tls() {
+        return context.forGrpc();
     }
 
     @Override

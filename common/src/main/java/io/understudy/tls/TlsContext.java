@@ -1,5 +1,6 @@
 package io.understudy.tls;
 
+import com.google.common.base.Suppliers;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.composite.CompositeMeterRegistry;
 import io.netty.handler.ssl.ApplicationProtocolConfig;
@@ -11,6 +12,7 @@ import java.net.http.HttpClient;
 import java.security.GeneralSecurityException;
 import java.util.Collections;
 import java.util.List;
+import java.util.function.Supplier;
 import javax.net.ssl.KeyManager;
 import javax.net.ssl.SSLContext;
 import javax.net.ssl.SSLException;
@@ -33,20 +35,16 @@ public final class TlsContext implements AutoCloseable {
             ApplicationProtocolNames.HTTP_2);
 
     private final ReloadingMaterial material;
-    private final SslContext grpc;
-    private final SslContext http;
-    private final SSLContext platform;
+    // Made when first asked for: in most processes at least one of them is of no use, and each takes a start its time.
+    private final Supplier<SslContext> grpc;
+    private final Supplier<SslContext> http;
+    private final Supplier<SSLContext> platform;
 
-    private TlsContext(ReloadingMaterial material) throws GeneralSecurityException, SSLException {
+    private TlsContext(ReloadingMaterial material) {
         this.material = material;
-        this.grpc = client(material).applicationProtocolConfig(HTTP_2).build();
-        this.http = client(material).build();
-        this.platform = SSLContext.getInstance("TLS");
-        platform.init(
-                material.hasKeys() ? new KeyManager[] {material.keys()} : new KeyManager[0],
-                new TrustManager[] {material.trust()},
-                null);
-        material.onReload(this::forgetSessions);
+        this.grpc = Suppliers.memoize(() -> built(client(material).applicationProtocolConfig(HTTP_2)));
+        this.http = Suppliers.memoize(() -> built(client(material)));
+        this.platform = Suppliers.memoize(() -> platform(material));
     }
 
     /**
@@ -71,12 +69,11 @@ public final class TlsContext implements AutoCloseable {
 
     private static TlsContext of(String name, @Nullable TlsFiles files, boolean nameless, MeterRegistry meters) {
         ReloadingMaterial material = new ReloadingMaterial(name, files, nameless, meters);
-        try {
-            return new TlsContext(material);
-        } catch (GeneralSecurityException | SSLException e) {
-            material.close();
-            throw new IllegalStateException("this Java platform lacks what TLS needs", e);
+        TlsContext context = new TlsContext(material);
+        if (files != null) {
+            material.onReload(context::forgetSessions);
         }
+        return context;
     }
 
     /** Likewise, where nobody looks at metrics. */
@@ -86,22 +83,22 @@ public final class TlsContext implements AutoCloseable {
 
     /** For a gRPC channel: HTTP/2 is negotiated. */
     public SslContext forGrpc() {
-        return grpc;
+        return grpc.get();
     }
 
     /** For a connection that speaks HTTP/1.1: nothing is negotiated. The other side must be the host it is named as. */
     public SslContext forHttp() {
-        return http;
+        return http.get();
     }
 
     /** Gives the JDK's HTTP client the same trust and certificate. */
     public HttpClient.Builder applyTo(HttpClient.Builder builder) {
-        return builder.sslContext(platform);
+        return builder.sslContext(platform());
     }
 
     /** For whoever makes the JDK's HTTP client himself. */
     public SSLContext platform() {
-        return platform;
+        return platform.get();
     }
 
     /** What {@link #platform} verifies the other side by. */
@@ -117,8 +114,10 @@ public final class TlsContext implements AutoCloseable {
 
     /** A session that is resumed would vouch with the certificate, and by the authorities, of before. */
     private void forgetSessions() {
-        for (SSLSessionContext sessions :
-                List.of(grpc.sessionContext(), http.sessionContext(), platform.getClientSessionContext())) {
+        for (SSLSessionContext sessions : List.of(
+                forGrpc().sessionContext(),
+                forHttp().sessionContext(),
+                platform().getClientSessionContext())) {
             for (byte[] id : Collections.list(sessions.getIds())) {
                 SSLSession session = sessions.getSession(id);
                 if (session != null) {
@@ -126,6 +125,31 @@ public final class TlsContext implements AutoCloseable {
                 }
             }
         }
+    }
+
+    private static SslContext built(SslContextBuilder builder) {
+        try {
+            return builder.build();
+        } catch (SSLException e) {
+            throw lacking(e);
+        }
+    }
+
+    private static SSLContext platform(ReloadingMaterial material) {
+        try {
+            SSLContext made = SSLContext.getInstance("TLS");
+            made.init(
+                    material.hasKeys() ? new KeyManager[] {material.keys()} : new KeyManager[0],
+                    new TrustManager[] {material.trust()},
+                    null);
+            return made;
+        } catch (GeneralSecurityException e) {
+            throw lacking(e);
+        }
+    }
+
+    private static IllegalStateException lacking(Exception what) {
+        return new IllegalStateException("this Java platform lacks what TLS needs", what);
     }
 
     private static SslContextBuilder client(ReloadingMaterial material) {

@@ -1,5 +1,6 @@
 package io.understudy.tls;
 
+import com.google.common.base.Suppliers;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.security.GeneralSecurityException;
@@ -50,7 +51,7 @@ record TlsMaterial(
                     .orElseThrow();
             return new TlsMaterial(keys(certificate, chain, key, alias), trust, expires);
         } catch (GeneralSecurityException | IOException e) {
-            throw new IllegalStateException("this Java platform lacks what TLS needs", e);
+            throw lacking(e);
         }
     }
 
@@ -65,9 +66,29 @@ record TlsMaterial(
     }
 
     private static X509ExtendedTrustManager trust(@Nullable Path trusted) throws GeneralSecurityException, IOException {
+        return trusted == null
+                // A hundred authorities and more, read for those only who meet one.
+                ? new CurrentTrust(Suppliers.memoize(TlsMaterial::trustOfPlatform))
+                : trust(store(Pem.certificates(trusted)));
+    }
+
+    private static X509ExtendedTrustManager trustOfPlatform() {
+        try {
+            return trust((KeyStore) null);
+        } catch (GeneralSecurityException e) {
+            throw lacking(e);
+        }
+    }
+
+    /** @param authorities null for the platform's */
+    private static X509ExtendedTrustManager trust(@Nullable KeyStore authorities) throws GeneralSecurityException {
         TrustManagerFactory factory = TrustManagerFactory.getInstance(TrustManagerFactory.getDefaultAlgorithm());
-        factory.init(trusted == null ? null : store(Pem.certificates(trusted)));
+        factory.init(authorities);
         return only(X509ExtendedTrustManager.class, factory.getTrustManagers());
+    }
+
+    private static IllegalStateException lacking(Exception what) {
+        return new IllegalStateException("this Java platform lacks what TLS needs", what);
     }
 
     private static KeyStore store(List<X509Certificate> authorities) throws GeneralSecurityException, IOException {

@@ -35,7 +35,7 @@ final class ImportRulesTest {
             .config             com.fasterxml.jackson org.yaml
             .metrics            io.micrometer
             .health
-            .tls                .config .metrics com.sun.net.httpserver io.micrometer io.netty javax.naming javax.net.ssl
+            .tls                .config .metrics com.google.common com.sun.net.httpserver io.micrometer io.netty javax.naming javax.net.ssl
             .tls                javax.security org.slf4j
             .etcd               .vocabulary .config .metrics .tls com.google.protobuf io.etcd.jetcd.api io.grpc
             .etcd               io.micrometer io.netty org.slf4j
