@@ -1,6 +1,7 @@
 package io.understudy.cli;
 
 import picocli.AutoComplete;
+import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Spec;
@@ -16,8 +17,8 @@ final class CompletionCommand implements Runnable {
 
     @Override
     public void run() {
-        CommandSpec all = spec.root();
-        spec.commandLine().getOut().print(AutoComplete.bash(all.name(), all.commandLine()));
+        CommandLine all = Understudy.commandLine();
+        spec.commandLine().getOut().print(AutoComplete.bash(all.getCommandName(), all));
         spec.commandLine().getOut().flush();
     }
 }

@@ -1,6 +1,8 @@
 package io.understudy.cli;
 
 import java.io.PrintWriter;
+import java.util.OptionalInt;
+import java.util.function.Consumer;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.ExitCode;
@@ -61,18 +63,36 @@ public final class Understudy implements Runnable {
     private Understudy() {}
 
     public static void main(String[] arguments) {
-        System.exit(LogFormat.isKnown(System.err) ? commandLine().execute(arguments) : ExitCode.USAGE);
+        System.exit(LogFormat.isKnown(System.err) ? run(line -> {}, arguments) : ExitCode.USAGE);
     }
 
     /** Runs one command in this JVM, with its output going to the given writers, and returns the exit status. */
     static int run(PrintWriter out, PrintWriter err, String... arguments) {
-        return commandLine().setOut(out).setErr(err).execute(arguments);
+        return run(line -> line.setOut(out).setErr(err), arguments);
     }
 
-    /** One for a single run. */
+    private static int run(Consumer<CommandLine> output, String... arguments) {
+        NamedCommand named = NamedCommand.of(Understudy.class, arguments).orElse(null);
+        if (named != null) {
+            CommandLine line = handling(named.commandLine());
+            output.accept(line);
+            OptionalInt status = named.execute(arguments);
+            if (status.isPresent()) {
+                return status.getAsInt();
+            }
+        }
+        CommandLine line = commandLine();
+        output.accept(line);
+        return line.execute(arguments);
+    }
+
+    /** All of it, for a single run. */
     static CommandLine commandLine() {
-        return new CommandLine(new Understudy())
-                .setCaseInsensitiveEnumValuesAllowed(true)
+        return handling(new CommandLine(new Understudy()));
+    }
+
+    private static CommandLine handling(CommandLine line) {
+        return line.setCaseInsensitiveEnumValuesAllowed(true)
                 .setParameterExceptionHandler(Failures::badUsage)
                 .setExecutionExceptionHandler(Failures::failed);
     }
