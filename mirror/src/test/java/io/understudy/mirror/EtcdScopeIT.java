@@ -89,6 +89,7 @@ final class EtcdScopeIT {
         try (MirrorProcess mirror = CLUSTERS.mirror(MirrorScope.all(), options(ForeignKeys.KEEP))) {
             awaitCaughtUp(mirror, source);
         }
+        target.put("foreign", "2");
         source.delete("both");
         source.delete("a");
         long head = source.put("b", "1");

@@ -18,8 +18,12 @@ final class PageMerge {
 
     /** What to do about one key. */
     sealed interface Difference {
-        /** The target doesn't have the entry, or has another value or lease. */
-        record Missing(KeyValue entry) implements Difference {}
+        /**
+         * The target doesn't have the entry, or has another value or lease.
+         *
+         * @param anew whether the target's key must be deleted before, to be the mirror's own from then on
+         */
+        record Missing(KeyValue entry, boolean anew) implements Difference {}
 
         /** The target has a key that it should not have. */
         record Surplus(ByteString key) implements Difference {}
@@ -38,7 +42,7 @@ final class PageMerge {
     /**
      * @param entries the source's, in key order
      * @param leased whether entries have their leases in the target
-     * @param foreignBefore target keys of a mod revision before this were there before the first synchronisation
+     * @param foreignBefore target keys of a create revision before this were there before the first synchronisation
      */
     PageMerge(List<KeyValue> entries, ForeignKeys onForeignKeys, boolean leased, long foreignBefore) {
         this.leased = leased;
@@ -70,7 +74,7 @@ final class PageMerge {
                     entry == null ? 1 : there == null ? -1 : KeyRange.KEY_ORDER.compare(entry.key(), there.getKey());
             if (entry != null && order < 0) {
                 nextEntry++;
-                return new Difference.Missing(entry);
+                return new Difference.Missing(entry, false);
             }
             if (there == null) {
                 throw new IllegalStateException("neither side has a next key");
@@ -79,7 +83,7 @@ final class PageMerge {
             if (entry != null && order == 0) {
                 nextEntry++;
                 if (!isEqual(entry, there) || mustBecomeOurs(there)) {
-                    return new Difference.Missing(entry);
+                    return new Difference.Missing(entry, mustBecomeOurs(there));
                 }
             } else if (!isForeign(there) || onForeignKeys == ForeignKeys.DELETE) {
                 return new Difference.Surplus(there.getKey());
@@ -96,7 +100,8 @@ final class PageMerge {
     }
 
     private boolean isForeign(io.etcd.jetcd.api.KeyValue there) {
-        return there.getModRevision() < foreignBefore;
+        // Not by when it was written last: its owner may go on writing it.
+        return there.getCreateRevision() < foreignBefore;
     }
 
     /** A key kept because it equals the source's would later be taken for a foreign one, and kept when it must go. */

@@ -5,6 +5,8 @@ import com.google.protobuf.TextFormat;
 import io.understudy.mirror.sink.SinkException;
 import java.util.ArrayList;
 import java.util.List;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * The keys that a resynchronisation would delete, put off until all of them are known: more than allowed are counted, and
@@ -12,8 +14,11 @@ import java.util.List;
  */
 final class Prune {
 
+    private static final Logger LOG = LoggerFactory.getLogger(Synchronisation.class);
+
     private static final int SHOWN = 10;
 
+    private final String mirror;
     private final long held;
     private final int percent;
     private final long allowed;
@@ -25,7 +30,8 @@ final class Prune {
      * @param held how many keys the target has
      * @param percent of them may be deleted
      */
-    Prune(long held, int percent) {
+    Prune(String mirror, long held, int percent) {
+        this.mirror = mirror;
         this.held = held;
         this.percent = percent;
         this.allowed = (long) (held * (percent / 100.0));
@@ -54,6 +60,9 @@ final class Prune {
                     + " keys that the target holds, such as " + shown(shown) + "; maxPrunePercent allows " + percent
                     + " percent. None was deleted, and the target is not the source's state meanwhile. Check that the"
                     + " source is what it should be, then raise maxPrunePercent until the mirror is synced");
+        }
+        if (count > 0) {
+            LOG.info("mirror={} deletes what the source does not have, keys={} some={}", mirror, count, shown(shown));
         }
         return keys;
     }

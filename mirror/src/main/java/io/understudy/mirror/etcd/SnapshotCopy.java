@@ -5,6 +5,7 @@ import io.understudy.mirror.lease.TargetLeases;
 import io.understudy.mirror.scope.MirrorScope;
 import io.understudy.vocabulary.KeyRange;
 import io.understudy.vocabulary.KeyValue;
+import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
@@ -14,7 +15,6 @@ import org.jspecify.annotations.Nullable;
  * known, and entries with leases are written last.
  */
 final class SnapshotCopy implements AutoCloseable {
-
     private final MirrorScope scope;
     private final ForeignKeys onForeignKeys;
     private final long foreignBefore;
@@ -25,7 +25,7 @@ final class SnapshotCopy implements AutoCloseable {
     private final Lanes<Lane> lanes;
 
     /**
-     * @param foreignBefore target keys of a mod revision before this were there before the first synchronisation
+     * @param foreignBefore target keys of a create revision before this were there before the first synchronisation
      * @param intoEmpty whether the target is known to hold nothing
      * @param prune null to delete what is surplus at once, however much
      */
@@ -85,16 +85,27 @@ final class SnapshotCopy implements AutoCloseable {
 
     private void merge(KeyRange covered, List<KeyValue> mirrored, Lane lane, Batch batch) {
         PageMerge merge = new PageMerge(mirrored, onForeignKeys, leases.areKept(), foreignBefore);
+        List<KeyValue> anew = new ArrayList<>();
         for (KeyRange range : scope.sourceRanges(covered)) {
             KeyRange part = scope.inTarget(range);
             merge.enter(part, new TargetKeys(lane.calls(), part, mirrored.size()));
             for (PageMerge.Difference next = merge.next(); next != null; next = merge.next()) {
                 if (next instanceof PageMerge.Difference.Missing missing) {
-                    put(missing.entry(), batch);
+                    if (missing.anew()) {
+                        batch.add(Operations.delete(missing.entry().key()));
+                        anew.add(missing.entry());
+                    } else {
+                        put(missing.entry(), batch);
+                    }
                 } else if (next instanceof PageMerge.Difference.Surplus surplus) {
                     delete(surplus.key(), batch);
                 }
             }
+        }
+        if (!anew.isEmpty()) {
+            // etcd takes each key once per transaction.
+            batch.flush();
+            anew.forEach(entry -> put(entry, batch));
         }
     }
 

@@ -248,7 +248,7 @@ final class Synchronisation implements AutoCloseable {
                 options.onForeignKeys(),
                 writer.createRevision(),
                 held == 0,
-                isLimited ? new Prune(held, options.maxPrunePercent()) : null,
+                isLimited ? new Prune(mirror, held, options.maxPrunePercent()) : null,
                 leases,
                 Lanes.start(mirror, lanes));
     }

@@ -9,14 +9,16 @@ import org.jspecify.annotations.Nullable;
  * When a key counts as equal on both sides.
  *
  * @param leases whether having a lease counts
- * @param keptBefore the target may have keys of an earlier mod revision that the source doesn't have
+ * @param keptBefore the target may have keys of an earlier create revision that the source doesn't have
  */
 record Equality(boolean leases, Revision keptBefore) {
 
     /** Whether the key is none of the mirror's. */
     boolean isKept(Merge.Pair pair) {
         KeyValue target = pair.target();
-        return pair.source() == null && target != null && target.modRevision().isBefore(keptBefore);
+        return pair.source() == null
+                && target != null
+                && target.createRevision().isBefore(keptBefore);
     }
 
     /** In what way the sides differ; null if they don't. */

@@ -41,12 +41,26 @@ final class PageMergeTest {
     }
 
     @Test
-    void foreignKeysAreKeptIfThatIsMeant() {
-        List<RequestOp> operations =
-                merge(Map.of("a", "1", "b", "1"), Map.of("a", "1", "c", "1"), FIRST_CHECKPOINT - 1, ForeignKeys.KEEP);
-        assertThat(operations)
-                .as("a is written though equal, to be the mirror's own from now on")
-                .containsExactly(put("a", "1"), put("b", "1"));
+    void foreignKeysAreKeptIfThatIsMeant_andThoseTheSourceHasBecomeTheMirrorsOwn() {
+        PageMerge merge =
+                new PageMerge(List.of(entry("a", "1"), entry("b", "1")), ForeignKeys.KEEP, false, FIRST_CHECKPOINT);
+        merge.enter(
+                KeyRange.all(),
+                List.of(held("a", "1", FIRST_CHECKPOINT - 1), held("c", "1", FIRST_CHECKPOINT - 1))
+                        .iterator());
+        assertThat(merge.next()).isEqualTo(new PageMerge.Difference.Missing(entry("a", "1"), true));
+        assertThat(merge.next()).isEqualTo(new PageMerge.Difference.Missing(entry("b", "1"), false));
+        assertThat(merge.next()).isNull();
+    }
+
+    @Test
+    void aForeignKeyThatIsKeptStaysSoWhenItsOwnerWritesItAgain() {
+        io.etcd.jetcd.api.KeyValue written = held("c", "1", FIRST_CHECKPOINT - 1).toBuilder()
+                .setModRevision(FIRST_CHECKPOINT + 1)
+                .build();
+        PageMerge merge = new PageMerge(List.of(), ForeignKeys.KEEP, false, FIRST_CHECKPOINT);
+        merge.enter(KeyRange.all(), List.of(written).iterator());
+        assertThat(merge.next()).isNull();
     }
 
     @Test
@@ -143,6 +157,7 @@ final class PageMergeTest {
         return io.etcd.jetcd.api.KeyValue.newBuilder()
                 .setKey(ByteString.copyFromUtf8(key))
                 .setValue(ByteString.copyFromUtf8(value))
+                .setCreateRevision(revision)
                 .setModRevision(revision)
                 .build();
     }

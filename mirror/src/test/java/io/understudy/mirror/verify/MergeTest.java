@@ -77,7 +77,7 @@ final class MergeTest {
             }
         });
         target.forEach((key, entry) -> {
-            if (!source.containsKey(key) && !(keeps && entry.modRevision().isBefore(CREATED))) {
+            if (!source.containsKey(key) && !(keeps && entry.createRevision().isBefore(CREATED))) {
                 expected.put(key, Kind.EXTRA);
             }
         });
@@ -104,8 +104,8 @@ final class MergeTest {
                 .as((value, lease, revision) -> new KeyValue(
                         ByteString.EMPTY,
                         ByteString.copyFromUtf8("v" + value),
-                        new Revision(1),
                         new Revision(revision),
+                        new Revision(revision + 1),
                         1,
                         lease));
         return Arbitraries.maps(keys, values).ofMaxSize(12).map(MergeTest::named);

@@ -147,6 +147,7 @@ final class VerificationIT {
         try (MirrorProcess mirror = mirror(MirrorScope.all(), keep)) {
             awaitCaughtUp(mirror, source);
         }
+        target.put("before", "theirs, again");
         target.put("later", "theirs");
         assertThat(run(sides(MirrorScope.all(), false, true)))
                 .isInstanceOfSatisfying(VerifyReport.class, report -> assertThat(report.differences())
