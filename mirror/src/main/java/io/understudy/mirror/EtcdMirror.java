@@ -9,6 +9,7 @@ import io.understudy.mirror.active.ActiveRole;
 import io.understudy.mirror.auth.AuthCopy;
 import io.understudy.mirror.auth.AuthMode;
 import io.understudy.mirror.etcd.EtcdSink;
+import io.understudy.mirror.etcd.Feeders;
 import io.understudy.mirror.lease.LeaseMetrics;
 import io.understudy.mirror.lease.LeasedSink;
 import io.understudy.mirror.lease.TargetLeases;
@@ -23,6 +24,7 @@ import io.understudy.mirror.sink.SinkListener;
 import io.understudy.mirror.verify.BackgroundVerification;
 import io.understudy.mirror.verify.Repair;
 import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
@@ -39,14 +41,19 @@ final class EtcdMirror {
     private final EtcdCluster target;
     private final MeterRegistry meters;
     private final LeaseMetrics leases;
+    private final @Nullable Feeders feeders;
     private final AtomicReference<@Nullable EtcdSink> writing = new AtomicReference<>();
 
-    /** @param opened is given what is to be closed */
+    /**
+     * @param feeding names of mirrors in this process that bring its keys to its source
+     * @param opened is given what is to be closed
+     */
     EtcdMirror(
             MirrorSettings.Mirror mirror,
             MirrorSettings.Target.Etcd etcd,
             String writer,
             MirrorSource source,
+            Set<String> feeding,
             MeterRegistry meters,
             Consumer<AutoCloseable> opened) {
         this.mirror = mirror;
@@ -58,6 +65,8 @@ final class EtcdMirror {
                 EtcdCluster.connect(etcd.cluster().withName(mirror.name() + "-target"), ReservedKeys.RANGE, meters);
         opened.accept(target);
         this.leases = new LeaseMetrics(mirror.name(), meters);
+        EtcdCluster from = source.cluster();
+        this.feeders = from == null ? null : new Feeders(mirror.name(), from, feeding);
     }
 
     /** From now on this process is one that may become the active one. */
@@ -118,6 +127,9 @@ final class EtcdMirror {
     }
 
     private Sink sink(SinkListener listener) {
+        if (feeders != null) {
+            feeders.requireBegun(listener);
+        }
         Function<TargetLeases, EtcdSink> sinks = kept -> {
             EtcdSink sink = new EtcdSink(
                     mirror.name(),

@@ -24,6 +24,7 @@ import java.util.Deque;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executors;
@@ -113,7 +114,7 @@ public final class MirrorProcess implements AutoCloseable {
         String writer = ProcessName.unique();
         // Shown all at once: to be ready means that each of them is.
         pipelines = settings.mirrors().stream()
-                .map(mirror -> startMirror(mirror, writer))
+                .map(mirror -> startMirror(mirror, writer, MirrorCourses.feeding(mirror, settings.mirrors())))
                 .toList();
         ScheduledExecutorService clock = Executors.newSingleThreadScheduledExecutor(work -> {
             Thread thread = new Thread(work, "mirror-lag");
@@ -130,10 +131,10 @@ public final class MirrorProcess implements AutoCloseable {
         return version == null ? "unknown" : version;
     }
 
-    private Pipeline startMirror(MirrorSettings.Mirror mirror, String writer) {
+    private Pipeline startMirror(MirrorSettings.Mirror mirror, String writer, Set<String> feeding) {
         MirrorSource source = MirrorSource.open(mirror, meters, open::push);
         return mirror.target() instanceof MirrorSettings.Target.Etcd etcd
-                ? startEtcd(new EtcdMirror(mirror, etcd, writer, source, meters, open::push))
+                ? startEtcd(new EtcdMirror(mirror, etcd, writer, source, feeding, meters, open::push))
                 : start(intoKafka(mirror, source, ((MirrorSettings.Target.Kafka) mirror.target()).options(), writer));
     }
 

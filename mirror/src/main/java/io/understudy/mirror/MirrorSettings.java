@@ -39,6 +39,7 @@ public record MirrorSettings(InetSocketAddress status, ListenerSecurity security
         if (mirrors.isEmpty()) {
             throw new IllegalArgumentException("no mirrors; at least one is needed");
         }
+        MirrorCourses.requireSound(mirrors);
     }
 
     /** With a page in plain text. */

@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import com.google.protobuf.ByteString;
 import io.etcd.jetcd.api.DeleteRangeRequest;
 import io.etcd.jetcd.api.PutRequest;
+import io.understudy.etcd.EtcdSettings;
 import io.understudy.mirror.checkpoint.Checkpoint;
 import io.understudy.mirror.checkpoint.CheckpointCodec;
 import io.understudy.mirror.etcd.EtcdSinkOptions;
@@ -17,6 +18,7 @@ import io.understudy.mirror.fixture.TestClient;
 import io.understudy.mirror.scope.MirrorScope;
 import io.understudy.mirror.scope.ReservedKeys;
 import io.understudy.vocabulary.ClusterId;
+import java.net.URI;
 import java.time.Instant;
 import java.util.List;
 import org.junit.jupiter.api.Test;
@@ -122,13 +124,13 @@ final class EtcdOwnershipIT {
     }
 
     @Test
-    void refusesToCopyAClusterOntoItself() throws Exception {
+    void refusesToCopyAClusterOntoItself_byWhateverNameItGoes() throws Exception {
         source.put("a", "1");
+        EtcdSettings settings = Mirrors.settings(CLUSTERS.source());
+        URI endpoint = settings.endpoints().get(0);
+        EtcdSettings otherwise = EtcdSettings.of(URI.create("http://localhost:" + endpoint.getPort()));
         try (MirrorProcess mirror = Mirrors.etcd(
-                Mirrors.settings(CLUSTERS.source()),
-                Mirrors.settings(CLUSTERS.source()),
-                MirrorScope.all(),
-                EtcdSinkOptions.DEFAULTS.with(ForeignKeys.DELETE))) {
+                settings, otherwise, MirrorScope.all(), EtcdSinkOptions.DEFAULTS.with(ForeignKeys.DELETE))) {
             assertThat(awaitFailure(mirror)).hasMessageContaining("source and target are the same cluster");
         }
         assertThat(source.get(CHECKPOINT).getKvsCount()).isZero();

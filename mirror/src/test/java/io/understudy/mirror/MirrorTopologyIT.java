@@ -122,6 +122,25 @@ final class MirrorTopologyIT {
     }
 
     @Test
+    void aRingMayBeStartedAllAtOnce_sinceMirrorsWaitForThoseThatBringTheirKeys() {
+        a.put("/a/1", "1");
+        b.put("/b/1", "1");
+        c.put("/c/1", "1");
+        MirrorProcess ring = Mirrors.start(
+                mirror("a-bc", B, C, "/a/"),
+                mirror("b-ca", C, A, "/b/"),
+                mirror("c-ab", A, B, "/c/"),
+                mirror("a-ab", A, B, "/a/"),
+                mirror("b-bc", B, C, "/b/"),
+                mirror("c-ca", C, A, "/c/"));
+        try (ring) {
+            awaitEverywhere(Map.of("/a/1", "1", "/b/1", "1", "/c/1", "1"), a, b, c);
+            assertNone(ring);
+        }
+        assertThat(home(c, "a-bc")).isEqualTo(id(a));
+    }
+
+    @Test
     void mirrorsOfOverlappingKeysInOppositeDirectionsAreRefused() throws Exception {
         a.put("/a/1", "1");
         try (MirrorProcess ab = start("ab", A, B, "/a/")) {

@@ -1,0 +1,53 @@
+package io.understudy.mirror.etcd;
+
+import io.understudy.etcd.EtcdCluster;
+import io.understudy.mirror.home.Home;
+import io.understudy.mirror.sink.SinkException;
+import io.understudy.mirror.sink.SinkListener;
+import java.util.Set;
+
+/**
+ * Mirrors that bring a mirror's keys to its source, and are started together with it. The first time they go first: by what
+ * they store at its source it knows that the keys aren't at home there.
+ */
+public final class Feeders {
+
+    private final String mirror;
+    private final EtcdCluster source;
+    private final Set<String> names;
+
+    /** @param names of those mirrors */
+    public Feeders(String mirror, EtcdCluster source, Set<String> names) {
+        this.mirror = mirror;
+        this.source = source;
+        this.names = Set.copyOf(names);
+    }
+
+    /**
+     * Asks the source, and waits until it answers.
+     *
+     * @throws SinkException.Unavailable one of them has yet to begin
+     */
+    public void requireBegun(SinkListener listener) {
+        if (names.isEmpty()) {
+            return;
+        }
+        try (TargetCalls calls = new TargetCalls(source, "source", listener)) {
+            HomeKeys.Known there = new HomeKeys(calls, "source", mirror).read();
+            if (there.own() != null) {
+                return;
+            }
+            for (String name : names) {
+                if (there.others().stream().noneMatch(home -> brings(name, home, there))) {
+                    throw new SinkException.Unavailable(
+                            "waits for mirror " + name + ", which brings its keys to its source and has yet to begin",
+                            null);
+                }
+            }
+        }
+    }
+
+    private static boolean brings(String name, Home home, HomeKeys.Known there) {
+        return home.mirror().equals(name) && home.target().equals(there.cluster());
+    }
+}
