@@ -117,7 +117,7 @@ final class ImportRulesTest {
             .mirror.verify      .metrics .mirror.metrics .mirror.revisions .mirror.checkpoint .mirror.scope .vocabulary .feed .etcd .config
             .mirror.verify      com.google.protobuf io.etcd.jetcd.api io.micrometer org.slf4j
             .mirror.revisions   .mirror.call .mirror.checkpoint .mirror.scope .vocabulary .etcd com.google.protobuf
-            .mirror.revisions   io.etcd.jetcd.api org.slf4j
+            .mirror.revisions   .mirror.home io.etcd.jetcd.api org.slf4j
             .mirror.lease       .metrics .mirror.metrics .mirror.call .mirror.sink .mirror.checkpoint .mirror.scope .vocabulary .feed .etcd
             .mirror.lease       com.google.protobuf io.etcd.jetcd.api io.micrometer org.slf4j
             .mirror.auth        .metrics .mirror.metrics .mirror.call .mirror.scope .vocabulary .etcd .config com.google.protobuf

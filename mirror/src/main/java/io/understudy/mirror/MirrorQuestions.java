@@ -14,11 +14,14 @@ import io.understudy.mirror.revisions.RevisionMap;
 import io.understudy.mirror.revisions.TargetUnreadableException;
 import io.understudy.mirror.revisions.Translation;
 import io.understudy.mirror.scope.ReservedKeys;
+import io.understudy.mirror.verify.NotComparable;
 import io.understudy.mirror.verify.Sides;
 import io.understudy.mirror.verify.TopicVerification;
 import io.understudy.mirror.verify.Verification;
 import io.understudy.mirror.verify.VerifyResult;
 import io.understudy.vocabulary.Revision;
+import java.time.Instant;
+import java.util.Optional;
 import java.util.function.LongConsumer;
 
 /** Questions about a mirror that are answered from its source and target, whether its process runs or not. */
@@ -57,7 +60,15 @@ public final class MirrorQuestions {
             throws InterruptedException {
         try (EtcdCluster target =
                 EtcdCluster.connect(etcd.cluster().withName(mirror.name() + "-target"), ReservedKeys.RANGE, meters)) {
-            return Verification.run(sides(mirror, from, etcd, source, target), progress);
+            Optional<Instant> homeSince = new CheckpointHistory(mirror.name(), target).homeSince();
+            return homeSince.isPresent()
+                    ? new NotComparable(
+                            NotComparable.Why.HOME_MOVED,
+                            "the home has moved to the target at " + homeSince.get()
+                                    + ": keys are written there, and the source is what it was before")
+                    : Verification.run(sides(mirror, from, etcd, source, target), progress);
+        } catch (TargetUnreadableException e) {
+            return new NotComparable(NotComparable.Why.UNAVAILABLE, String.valueOf(e.getMessage()));
         }
     }
 

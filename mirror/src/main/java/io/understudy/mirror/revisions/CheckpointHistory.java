@@ -12,10 +12,12 @@ import io.understudy.mirror.call.CallFailedException;
 import io.understudy.mirror.call.ClusterCalls;
 import io.understudy.mirror.checkpoint.CheckpointCodec;
 import io.understudy.mirror.checkpoint.CorruptCheckpointException;
+import io.understudy.mirror.home.Home;
 import io.understudy.mirror.scope.ReservedKeys;
 import io.understudy.vocabulary.ClusterId;
 import io.understudy.vocabulary.Revision;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 
@@ -31,12 +33,14 @@ public final class CheckpointHistory {
     private static final Duration PATIENCE = Duration.ofSeconds(15);
     private static final long PAUSE_MILLIS = 50;
 
+    private final String mirror;
     private final ByteString key;
     private final String shownKey;
     private final ClusterCalls calls;
 
     /** @param target stays the caller's to close */
     public CheckpointHistory(String mirror, EtcdCluster target) {
+        this.mirror = mirror;
         this.key = ReservedKeys.checkpoint(mirror);
         this.shownKey = "key \"" + TextFormat.escapeBytes(key) + "\"";
         this.calls = new ClusterCalls(target, Duty.WRITE, target.settings().requestTimeout());
@@ -54,20 +58,46 @@ public final class CheckpointHistory {
      * @param revision one that the target has reached
      */
     public Optional<Moment> at(Revision revision) throws TargetUnreadableException, InterruptedException {
+        Optional<RangeResponse> answer = read(key, revision);
+        return answer.isEmpty() ? Optional.empty() : Optional.of(moment(revision, answer.get()));
+    }
+
+    /**
+     * Since when the target is where the mirror's keys are written by their owners, after a switchover or failover; empty if it
+     * is not.
+     */
+    public Optional<Instant> homeSince() throws TargetUnreadableException, InterruptedException {
+        RangeResponse answer = read(ReservedKeys.home(mirror), Revision.ZERO).orElseThrow();
+        if (answer.getKvsCount() == 0) {
+            return Optional.empty();
+        }
+        try {
+            Home home =
+                    Home.decode("the home of mirror " + mirror, answer.getKvs(0).getValue());
+            boolean isHere = home.cluster().value() == answer.getHeader().getClusterId();
+            return isHere ? Optional.of(home.at()) : Optional.empty();
+        } catch (IllegalArgumentException e) {
+            throw new TargetUnreadableException(String.valueOf(e.getMessage()), e);
+        }
+    }
+
+    private Optional<RangeResponse> read(ByteString asked, Revision revision)
+            throws TargetUnreadableException, InterruptedException {
         RangeRequest request = RangeRequest.newBuilder()
-                .setKey(key)
+                .setKey(asked)
                 .setRevision(revision.value())
                 .build();
         long giveUpAt = System.nanoTime() + PATIENCE.toNanos();
         while (true) {
             try {
-                return Optional.of(moment(revision, calls.kv(stub -> stub.range(request))));
+                return Optional.of(calls.kv(stub -> stub.range(request)));
             } catch (CallFailedException e) {
                 if (e.error() == EtcdError.COMPACTED) {
                     return Optional.empty();
                 }
                 if (e.isFinal() || System.nanoTime() - giveUpAt >= 0) {
-                    throw new TargetUnreadableException("the target gives no " + shownKey + ": " + e.getMessage(), e);
+                    throw new TargetUnreadableException(
+                            "the target gives no key \"" + TextFormat.escapeBytes(asked) + "\": " + e.getMessage(), e);
                 }
             }
             TimeUnit.MILLISECONDS.sleep(PAUSE_MILLIS);

@@ -44,6 +44,12 @@ public final class RevisionMap {
         if (reached.state() == CheckpointState.SYNCED && reached.revision().equals(seen)) {
             return new ResumeAt(now.revision().next());
         }
+        if (history.homeSince().isPresent()) {
+            return new ListAgain(
+                    now.revision(),
+                    "the home has moved to the target, which has the source's changes up to revision "
+                            + reached.revision() + ": later ones were lost");
+        }
         return new NotYet(
                 reached.revision(),
                 reached.state() == CheckpointState.SYNCED

@@ -15,6 +15,8 @@ public record NotComparable(Why why, String reason) implements VerifyResult {
         SYNCING,
         /** A commit too large for one transaction is being written. */
         TORN,
+        /** The keys are written in the target by their owners: it is no copy any more. */
+        HOME_MOVED,
         /** The target has not yet what the source tells, which tells nothing earlier. */
         BEHIND,
         /** A side compacted what was read, again and again. */

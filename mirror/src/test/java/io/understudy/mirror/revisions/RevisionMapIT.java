@@ -13,13 +13,16 @@ import io.understudy.mirror.fixture.Clusters;
 import io.understudy.mirror.fixture.SourceAndTarget;
 import io.understudy.mirror.fixture.TestClient;
 import io.understudy.mirror.fixture.Workload;
+import io.understudy.mirror.home.Home;
 import io.understudy.mirror.revisions.Translation.ListAgain;
 import io.understudy.mirror.revisions.Translation.NotYet;
 import io.understudy.mirror.revisions.Translation.ResumeAt;
 import io.understudy.mirror.scope.MirrorScope;
+import io.understudy.mirror.scope.ReservedKeys;
 import io.understudy.vocabulary.KeyRange;
 import io.understudy.vocabulary.Revision;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.List;
 import java.util.Map;
 import java.util.SortedMap;
@@ -99,6 +102,17 @@ final class RevisionMapIT {
                 .as("of what was gone before the mirror began, the target tells nothing")
                 .isInstanceOf(ListAgain.class);
         assertThat(map.translate(new Revision(revision() + 10))).isInstanceOf(NotYet.class);
+        moveHome();
+        assertThat(map.translate(new Revision(revision() + 10)))
+                .as("what the target never had is not waited for once it has taken over")
+                .isInstanceOf(ListAgain.class);
+    }
+
+    private void moveHome() {
+        ByteString key = ReservedKeys.home("dr");
+        Home home = Home.decode("here", target.get(key).getKvs(0).getValue());
+        target.put(
+                key.toStringUtf8(), home.movedTo(home.target(), Instant.now()).encode());
     }
 
     @Test

@@ -8,20 +8,26 @@ import io.etcd.jetcd.api.CompactionRequest;
 import io.etcd.jetcd.api.PutRequest;
 import io.understudy.feed.etcd.EtcdFeedOptions;
 import io.understudy.mirror.MirrorProcess;
+import io.understudy.mirror.MirrorQuestions;
+import io.understudy.mirror.MirrorSettings;
 import io.understudy.mirror.checkpoint.Checkpoint;
 import io.understudy.mirror.checkpoint.CheckpointCodec;
 import io.understudy.mirror.checkpoint.CheckpointState;
 import io.understudy.mirror.etcd.EtcdSinkOptions;
 import io.understudy.mirror.etcd.ForeignKeys;
 import io.understudy.mirror.fixture.Clusters;
+import io.understudy.mirror.fixture.Mirrors;
 import io.understudy.mirror.fixture.Schedule;
 import io.understudy.mirror.fixture.SourceAndTarget;
 import io.understudy.mirror.fixture.TestClient;
 import io.understudy.mirror.fixture.Workload;
+import io.understudy.mirror.home.Home;
 import io.understudy.mirror.scope.MirrorScope;
+import io.understudy.mirror.scope.ReservedKeys;
 import io.understudy.mirror.verify.NotComparable.Why;
 import io.understudy.vocabulary.Revision;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.Test;
@@ -184,6 +190,28 @@ final class VerificationIT {
             awaitCaughtUp(mirror, source);
             assertThat(compared(MirrorScope.all()).isEqual()).isTrue();
         }
+    }
+
+    @Test
+    void aTargetThatIsTheHomeByNowIsNoCopyToBeCompared() throws Exception {
+        source.put("k", "v");
+        try (MirrorProcess mirror = mirror(MirrorScope.all(), EtcdSinkOptions.DEFAULTS)) {
+            awaitCaughtUp(mirror, source);
+        }
+        ByteString key = ReservedKeys.home("dr");
+        Home home = Home.decode("here", target.get(key).getKvs(0).getValue());
+        target.put(
+                key.toStringUtf8(), home.movedTo(home.target(), Instant.now()).encode());
+        target.put("k", "written by its owner");
+        VerifyResult result = MirrorQuestions.verify(
+                new MirrorSettings.Mirror(
+                        "dr",
+                        MirrorSettings.Source.Etcd.of(Mirrors.settings(CLUSTERS.source())),
+                        MirrorScope.all(),
+                        MirrorSettings.Target.Etcd.of(Mirrors.settings(CLUSTERS.target()), EtcdSinkOptions.DEFAULTS)),
+                keys -> {});
+        assertThat(result).isInstanceOfSatisfying(NotComparable.class, it -> assertThat(it.why())
+                .isEqualTo(Why.HOME_MOVED));
     }
 
     private void storeAs(CheckpointState state) throws Exception {
