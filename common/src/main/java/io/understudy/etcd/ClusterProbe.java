@@ -141,7 +141,7 @@ final class ClusterProbe implements AutoCloseable {
                     endpoint,
                     before.health(),
                     after.health(),
-                    failure == null ? "answered" : failure.getMessage());
+                    failure == null ? "answered" : FailureText.of(failure));
         }
         if (before.health() == Health.UNREACHABLE && after.answers()) {
             recovered.accept(endpoint);

@@ -287,7 +287,7 @@ public final class EtcdCluster implements AutoCloseable {
                 // That is no fault of it; or it was not given the time that would tell anything of it.
                 metrics.readIndex(role, took, EtcdMetrics.FAILED);
             } else {
-                reportFailure(endpoint, Duty.READ_INDEX, String.valueOf(failure.getMessage()));
+                reportFailure(endpoint, Duty.READ_INDEX, FailureText.of(failure));
                 metrics.readIndex(role, took, EtcdMetrics.FAILED);
             }
         });

@@ -28,7 +28,18 @@ public final class EtcdErrors {
         if (remedy == Remedy.OUTCOME_UNKNOWN && duty != Duty.WRITE) {
             remedy = Remedy.ELSEWHERE;
         }
-        return new EtcdFailure(error, remedy, status.getCode(), message);
+        return new EtcdFailure(
+                error, remedy, status.getCode(), error == EtcdError.OTHER ? FailureText.of(status) : message);
+    }
+
+    /**
+     * A failure in one line, fit for a status page: what keeps a connection from being made is named, such as a certificate
+     * that is not trusted.
+     *
+     * @param failure what a stub threw, or a future failed with; its causes are looked through
+     */
+    public static String text(Throwable failure) {
+        return FailureText.of(failure);
     }
 
     /**

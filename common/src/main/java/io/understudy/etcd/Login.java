@@ -180,7 +180,7 @@ final class Login implements ClientInterceptor {
 
     private void failed(Status why, CompletableFuture<Token> fetched) {
         outcomes.accept(EtcdMetrics.FAILED);
-        log.warn("no login cluster={} user={} why=\"{}\"", cluster, credentials.user(), why.getDescription());
+        log.warn("no login cluster={} user={} why=\"{}\"", cluster, credentials.user(), FailureText.of(why));
         fetched.completeExceptionally(why.asRuntimeException());
     }
 

@@ -99,7 +99,7 @@ final class ReadIndexQueue {
         return new EtcdUnavailableException(
                 cause instanceof TimeoutException
                         ? "no read index within " + deadline.toMillis() + " ms"
-                        : "no read index: " + cause.getMessage(),
+                        : "no read index: " + FailureText.of(cause),
                 cause);
     }
 }

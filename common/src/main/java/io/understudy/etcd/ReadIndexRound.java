@@ -72,7 +72,7 @@ final class ReadIndexRound {
             deadlineTimer = after(deadlineNanos - System.nanoTime(), this::timedOut);
             askNext(0);
         } catch (RuntimeException e) {
-            fail("no read index: " + e, e);
+            fail("no read index: " + FailureText.of(e), e);
         }
     }
 
@@ -112,7 +112,7 @@ final class ReadIndexRound {
     }
 
     private void failed(Endpoint endpoint, int turn, Throwable failure) {
-        failures.add(endpoint + ": " + failure.getMessage());
+        failures.add(endpoint + ": " + FailureText.of(failure));
         if (failures.size() == candidates.size()) {
             fail("no read index: " + told(), failure);
         } else {

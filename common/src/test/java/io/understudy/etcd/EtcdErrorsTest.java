@@ -3,8 +3,13 @@ package io.understudy.etcd;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.grpc.Status;
+import java.io.IOException;
+import java.net.UnknownHostException;
+import java.security.cert.CertificateException;
+import java.security.cert.CertificateExpiredException;
 import java.util.Arrays;
 import java.util.concurrent.CompletionException;
+import javax.net.ssl.SSLHandshakeException;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -106,5 +111,51 @@ final class EtcdErrorsTest {
     @Test
     void noTwoErrorsShareAText() {
         assertThat(Arrays.stream(EtcdError.values()).map(EtcdError::message)).doesNotHaveDuplicates();
+    }
+
+    @Test
+    void anUntrustedCertificateIsToldWithoutWhatIsInsideOfNettyAndJava() {
+        Status status = Status.UNAVAILABLE
+                .withDescription(
+                        "io exception\nChannel Pipeline: [SslHandler#0, ProtocolNegotiators$ClientTlsHandler#0]")
+                .withCause(new SSLHandshakeException("a.b.ValidatorException: expired")
+                        .initCause(new CertificateException(
+                                "a.b.ValidatorException: expired",
+                                new CertificateExpiredException("NotAfter: Thu Nov 26"))));
+
+        assertThat(EtcdErrors.text(status.asRuntimeException()))
+                .isEqualTo("its certificate is not trusted: NotAfter: Thu Nov 26");
+        assertThat(EtcdErrors.classify(Duty.WATCH, status))
+                .hasToString("UNAVAILABLE: its certificate is not trusted: NotAfter: Thu Nov 26");
+    }
+
+    @Test
+    void anEtcdOfPlainTextIsTold() {
+        assertThat(EtcdErrors.text(Status.UNAVAILABLE
+                        .withDescription("Connection closed while performing TLS negotiation\nChannel Pipeline: [a#0]")
+                        .asRuntimeException()))
+                .isEqualTo("it doesn't speak TLS, or broke off the handshake");
+    }
+
+    @Test
+    void otherFailuresOfAConnectionAreToldByTheirCause() {
+        assertThat(EtcdErrors.text(Status.UNAVAILABLE
+                        .withDescription("io exception")
+                        .withCause(new IOException("Connection reset by peer"))
+                        .asRuntimeException()))
+                .isEqualTo("UNAVAILABLE: Connection reset by peer");
+        assertThat(EtcdErrors.text(Status.UNAVAILABLE
+                        .withDescription("Unable to resolve host nowhere")
+                        .withCause(new UnknownHostException("nowhere: Name or service not known"))
+                        .asRuntimeException()))
+                .isEqualTo("unknown host nowhere");
+    }
+
+    @Test
+    void whatAServerSaysIsToldWithItsCode_orWithoutOneThatIsNoStatus() {
+        assertThat(EtcdErrors.text(Status.UNKNOWN.withDescription("two\n lines").asRuntimeException()))
+                .isEqualTo("UNKNOWN: two lines");
+        assertThat(EtcdErrors.text(new CompletionException(new IllegalStateException("it is closed"))))
+                .isEqualTo("it is closed");
     }
 }

@@ -22,6 +22,7 @@ import io.understudy.tls.TlsFiles;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
+import java.net.ServerSocket;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
@@ -79,18 +80,55 @@ final class TlsConnectionTest {
     void bothSidesTrustEachOther() {
         TlsFiles files = new TlsFiles(theirs.certificate(), ours.certificate(), ours.key());
 
-        assertThat(range(files).getCount()).isEqualTo(42);
+        assertThat(range(files, endpoint).getCount()).isEqualTo(42);
         assertThat(direct(files, endpoint).getCount()).isEqualTo(42);
     }
 
     @Test
     void aServerThatIsNotTrustedIsNotTalkedTo() {
-        assertUnavailable(new TlsFiles(ours.certificate(), ours.certificate(), ours.key()));
+        assertUnavailable(
+                new TlsFiles(ours.certificate(), ours.certificate(), ours.key()),
+                "its certificate is not trusted: no authority in tls.trusted, or by default of this system, has signed"
+                        + " it");
     }
 
     @Test
     void withoutACertificateOfOursTheServerDoesNotTalkToUs() {
-        assertUnavailable(new TlsFiles(theirs.certificate(), null, null));
+        assertUnavailable(
+                new TlsFiles(theirs.certificate(), null, null),
+                "it refuses our certificate, or wants one: .*certificate.*");
+    }
+
+    @Test
+    void aServerOfPlainTextIsToldAsSuch() throws Exception {
+        try (ServerSocket socket = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+            Thread serving = new Thread(() -> {
+                try {
+                    while (true) {
+                        socket.accept().close();
+                    }
+                } catch (IOException e) {
+                    // The test has seen enough.
+                }
+            });
+            serving.start();
+            Endpoint plain = new Endpoint("127.0.0.1", socket.getLocalPort(), true);
+
+            assertThatThrownBy(() -> range(new TlsFiles(theirs.certificate(), null, null), plain))
+                    .satisfies(failure -> assertThat(EtcdErrors.text(failure))
+                            .isEqualTo("it doesn't speak TLS, or broke off the handshake"));
+        }
+    }
+
+    @Test
+    void whereNobodyListensThatIsAllThatIsTold() throws Exception {
+        Endpoint nobody;
+        try (ServerSocket socket = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+            nobody = new Endpoint("127.0.0.1", socket.getLocalPort(), true);
+        }
+
+        assertThatThrownBy(() -> range(new TlsFiles(theirs.certificate(), null, null), nobody))
+                .satisfies(failure -> assertThat(EtcdErrors.text(failure)).isEqualTo("connection refused"));
     }
 
     @Test
@@ -119,11 +157,14 @@ final class TlsConnectionTest {
         }
     }
 
-    private static void assertUnavailable(TlsFiles files) {
-        for (ThrowingCallable asking : List.<ThrowingCallable>of(() -> range(files), () -> direct(files, endpoint))) {
-            assertThatThrownBy(asking).isInstanceOfSatisfying(StatusRuntimeException.class, failure -> assertThat(
-                            failure.getStatus().getCode())
-                    .isEqualTo(Status.Code.UNAVAILABLE));
+    private static void assertUnavailable(TlsFiles files, String why) {
+        for (ThrowingCallable asking :
+                List.<ThrowingCallable>of(() -> range(files, endpoint), () -> direct(files, endpoint))) {
+            assertThatThrownBy(asking).isInstanceOfSatisfying(StatusRuntimeException.class, failure -> {
+                assertThat(failure.getStatus().getCode()).isEqualTo(Status.Code.UNAVAILABLE);
+                assertThat(EtcdErrors.text(failure)).matches(why);
+                assertThat(EtcdErrors.classify(Duty.WRITE, failure)).asString().matches("UNAVAILABLE: " + why);
+            });
         }
     }
 
@@ -137,10 +178,10 @@ final class TlsConnectionTest {
         }
     }
 
-    private static RangeResponse range(TlsFiles files) {
+    private static RangeResponse range(TlsFiles files, Endpoint asked) {
         try (NetworkThread network = NetworkThread.start("tls");
                 Channels channels = new Channels(network, Duration.ofSeconds(5), TlsContext.of(files))) {
-            return KVGrpc.newBlockingStub(channels.get(endpoint))
+            return KVGrpc.newBlockingStub(channels.get(asked))
                     .withDeadlineAfter(30, TimeUnit.SECONDS)
                     .range(RangeRequest.getDefaultInstance());
         }

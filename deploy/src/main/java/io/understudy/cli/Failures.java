@@ -1,6 +1,8 @@
 package io.understudy.cli;
 
+import io.grpc.StatusRuntimeException;
 import io.understudy.config.ConfigurationException;
+import io.understudy.etcd.EtcdErrors;
 import java.io.PrintWriter;
 import java.util.LinkedHashSet;
 import java.util.List;
@@ -58,12 +60,19 @@ final class Failures {
             if (reason.indexOf(message) < 0) {
                 reason.append(reason.isEmpty() ? "" : ": ").append(message);
             }
+            if (cause instanceof StatusRuntimeException) {
+                // Its causes were looked through.
+                break;
+            }
         }
         return reason.toString();
     }
 
     private static String described(Throwable failure) {
         String message = failure.getMessage();
+        if (failure instanceof StatusRuntimeException) {
+            return EtcdErrors.text(failure);
+        }
         if (message == null || message.isBlank()) {
             return failure.getClass().getSimpleName();
         }

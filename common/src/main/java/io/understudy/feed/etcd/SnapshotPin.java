@@ -1,6 +1,7 @@
 package io.understudy.feed.etcd;
 
 import io.understudy.etcd.EtcdCluster;
+import io.understudy.etcd.EtcdErrors;
 import io.understudy.etcd.ReadIndex;
 import io.understudy.feed.FeedEndedException;
 import io.understudy.vocabulary.KeyRange;
@@ -249,7 +250,7 @@ final class SnapshotPin {
                 SourceFacts.requireOwnCluster(cluster, standing.cluster());
             }
             LOG.atLevel(backoff.isFirst() ? Level.INFO : Level.DEBUG)
-                    .log("snapshot waits, cause=\"{}\"", String.valueOf(e.getCause()));
+                    .log("snapshot waits, cause=\"{}\"", EtcdErrors.text(e));
             backoff.failed();
             return null;
         }

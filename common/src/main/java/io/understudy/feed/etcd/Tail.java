@@ -5,6 +5,7 @@ import io.grpc.Channel;
 import io.grpc.Status;
 import io.understudy.etcd.Duty;
 import io.understudy.etcd.EtcdErrors;
+import io.understudy.etcd.EtcdFailure;
 import io.understudy.etcd.Remedy;
 import io.understudy.feed.FeedEndedException;
 import io.understudy.feed.FeedEndedException.Gap;
@@ -222,16 +223,15 @@ final class Tail implements AutoCloseable {
     }
 
     private TailLostException ended(Status status) throws FeedEndedException {
-        if (EtcdErrors.classify(Duty.WATCH, status).remedy() == Remedy.FATAL) {
-            throw new Unexplained(
-                    where + " refuses the watch: " + status.getCode() + " " + status.getDescription(),
-                    status.asException());
+        EtcdFailure failure = EtcdErrors.classify(Duty.WATCH, status);
+        if (failure.remedy() == Remedy.FATAL) {
+            throw new Unexplained(where + " refuses the watch: " + failure, status.asException());
         }
         return new TailLostException(
                 status.getCode() == Status.Code.RESOURCE_EXHAUSTED
                         ? TailLostException.Reason.TOO_LARGE
                         : TailLostException.Reason.STREAM_ENDED,
-                where + " ended the watch: " + status.getCode() + " " + status.getDescription(),
+                where + " ended the watch: " + failure,
                 status.asException());
     }
 

@@ -18,6 +18,7 @@ import io.understudy.cluster.observe.MemberFacts;
 import io.understudy.cluster.observe.UnobservableException;
 import io.understudy.etcd.Endpoint;
 import io.understudy.etcd.EtcdConnections;
+import io.understudy.etcd.EtcdErrors;
 import io.understudy.vocabulary.MemberId;
 import java.net.URI;
 import java.time.Duration;
@@ -119,8 +120,8 @@ public final class EtcdMembership implements Membership {
                 throw refusal.get().exception();
             }
             throw new OutcomeUnknownException(
-                    "whether '" + name + "', sent to " + endpoint + ", was done is not known: " + status.getCode()
-                            + ": " + status.getDescription(),
+                    "whether '" + name + "', sent to " + endpoint + ", was done is not known: "
+                            + EtcdErrors.text(cause),
                     cause);
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();

@@ -73,8 +73,7 @@ final class Probe {
     /** Why there is no status. */
     String failure() {
         return status.isDone()
-                ? status.handle((answer, failure) -> String.valueOf(failure.getMessage()))
-                        .join()
+                ? status.handle((answer, failure) -> EtcdErrors.text(failure)).join()
                 : "no answer in time";
     }
 

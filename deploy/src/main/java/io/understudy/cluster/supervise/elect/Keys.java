@@ -17,6 +17,7 @@ import io.etcd.jetcd.api.TxnResponse;
 import io.grpc.MethodDescriptor;
 import io.understudy.etcd.Endpoint;
 import io.understudy.etcd.EtcdConnections;
+import io.understudy.etcd.EtcdErrors;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
@@ -201,7 +202,7 @@ final class Keys {
             }
         }
         Throwable cause = last.getCause() == null ? last : last.getCause();
-        throw new FailedException("none of " + asked + " did what was asked: " + cause.getMessage(), cause);
+        throw new FailedException("none of " + asked + " did what was asked: " + EtcdErrors.text(cause), cause);
     }
 
     private static RequestOp put(ByteString key, String value, long lease) {
