@@ -22,6 +22,9 @@ final class MirrorStatus implements SinkListener {
 
     private static final Logger LOG = LoggerFactory.getLogger(MirrorStatus.class);
 
+    /** Who is restarted is back within it. */
+    private static final Duration PATIENCE = Duration.ofSeconds(5);
+
     private final String mirror;
     private final String source;
     private final String target;
@@ -38,6 +41,9 @@ final class MirrorStatus implements SinkListener {
     private MirrorState state = MirrorState.STARTING;
     /** Where to return to once there is an answer. */
     private MirrorState beforeRetrying = MirrorState.STARTING;
+
+    /** Whether somebody was warned of how long this state lasts. */
+    private boolean isWarned;
 
     private boolean isElsewhere;
     private String reason = "started";
@@ -102,6 +108,24 @@ final class MirrorStatus implements SinkListener {
         state = next;
         reason = why;
         since = Instant.now();
+        isWarned = false;
+    }
+
+    /**
+     * Warns, once for each state, if what the mirror waits for has not answered for more than a moment; to be called about
+     * once a second.
+     */
+    synchronized void warnOfSilence(Instant now) {
+        boolean waits = state == MirrorState.RETRYING || isSourceSilent();
+        if (waits && !isWarned && Duration.between(since, now).compareTo(PATIENCE) > 0) {
+            isWarned = true;
+            LOG.warn(
+                    "mirror={} state={} for {} s reason=\"{}\"",
+                    mirror,
+                    state.word(),
+                    Duration.between(since, now).toSeconds(),
+                    reason);
+        }
     }
 
     /** This process is not, or not known to be, the active one of the mirror. */
@@ -150,10 +174,17 @@ final class MirrorStatus implements SinkListener {
 
     /** Why the source tells nothing, to a mirror that waits for it. */
     synchronized void sourceSilent(String why) {
-        String waiting = "waiting for the source, " + source;
-        if (state == MirrorState.STARTING && reason.startsWith(waiting)) {
-            reason = waiting + ": " + why;
+        if (state == MirrorState.STARTING && reason.startsWith(waitingForSource())) {
+            reason = waitingForSource() + ": " + why;
         }
+    }
+
+    private boolean isSourceSilent() {
+        return state == MirrorState.STARTING && reason.startsWith(waitingForSource() + ": ");
+    }
+
+    private String waitingForSource() {
+        return "waiting for the source, " + source;
     }
 
     synchronized MirrorState state() {

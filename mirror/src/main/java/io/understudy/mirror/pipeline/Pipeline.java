@@ -17,6 +17,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
@@ -81,8 +82,9 @@ public final class Pipeline implements AutoCloseable {
         return status.report();
     }
 
-    /** Asks the source for its revision, to know the lag; to be called about once a second, by any thread. */
+    /** Asks the source for its revision, to know the lag, and warns if a cluster is silent for long; to be called about once a second, by any thread. */
     public void measureLag() {
+        status.warnOfSilence(Instant.now());
         if (!asking.compareAndSet(false, true)) {
             return;
         }
@@ -97,12 +99,18 @@ public final class Pipeline implements AutoCloseable {
             asking.set(false);
             status.sampled(question.askedAt(), revision);
             if (failed != null) {
-                status.sourceSilent(String.valueOf(failed.getMessage()));
+                status.sourceSilent(told(failed));
             } else if (revision != null && plan.isCurrent()) {
                 currency.answered(question, revision);
             }
             return null;
         });
+    }
+
+    private static String told(Throwable failure) {
+        Throwable cause =
+                failure instanceof CompletionException && failure.getCause() != null ? failure.getCause() : failure;
+        return cause.getMessage() == null ? cause.toString() : cause.getMessage();
     }
 
     /** Begins to stop; {@link #close} waits for it. */
