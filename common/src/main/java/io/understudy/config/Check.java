@@ -11,7 +11,6 @@ public interface Check {
     void check(Configuration configuration, Report report);
 
     /** Where complaints go. */
-    @FunctionalInterface
     interface Report {
         /**
          * A problem with one setting, in the light of others.
@@ -20,5 +19,11 @@ public interface Check {
          * @param message what is wrong and what is allowed, following the key: {@code "needs … as well"}
          */
         void problem(Configuration at, Setting<?> setting, String message);
+
+        /**
+         * Does a part of the check that is left out, or throws, by itself: what is wrong with one mirror keeps none of the
+         * others from being looked at.
+         */
+        void part(Runnable part);
     }
 }

@@ -8,6 +8,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -89,6 +90,25 @@ public final class Configuration {
         return new Configuration(values, prefix + group + ".");
     }
 
+    /**
+     * Makes something of this part.
+     *
+     * @param maker throws an {@link IllegalArgumentException} for a combination that can't work
+     * @throws IllegalArgumentException the same, which is told with the place
+     */
+    public <T> T make(Supplier<T> maker) {
+        try {
+            return maker.get();
+        } catch (PlacedException e) {
+            throw e;
+        } catch (IllegalArgumentException e) {
+            if (prefix.isEmpty()) {
+                throw e;
+            }
+            throw new PlacedException(prefix.substring(0, prefix.length() - 1), e);
+        }
+    }
+
     /** The names an operator has given in a group with {@code *}, in the order of the file. */
     public List<String> names(String group) {
         String before = prefix + group + ".";
@@ -132,5 +152,21 @@ public final class Configuration {
     /** A check asks for a value that is refused already: it can't be judged. */
     static final class RefusedException extends RuntimeException {
         private static final long serialVersionUID = 1L;
+    }
+
+    /** Settings of one group can't go together. */
+    static final class PlacedException extends IllegalArgumentException {
+        private static final long serialVersionUID = 1L;
+
+        private final String group;
+
+        PlacedException(String group, IllegalArgumentException cause) {
+            super(cause.getMessage(), cause);
+            this.group = group;
+        }
+
+        String group() {
+            return group;
+        }
     }
 }

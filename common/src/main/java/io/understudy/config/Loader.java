@@ -34,7 +34,12 @@ final class Loader {
     Configuration load(
             @Nullable Path file, Map<String, String> environment, Map<String, String> flags, List<Check> checks) {
         if (file != null) {
-            fromFile(YamlFile.read(file, problems));
+            YamlFile read = YamlFile.read(file, problems);
+            if (!read.isWhole()) {
+                // What is missing otherwise may well be there.
+                throw new ConfigurationException(problems);
+            }
+            fromFile(read);
         }
         fromEnvironment(new TreeMap<>(environment));
         new TreeMap<>(flags).forEach((key, text) -> add(key, new Given(text, "flag " + key, Given.Origin.FLAG, false)));
@@ -206,16 +211,30 @@ final class Loader {
     }
 
     private void run(Check check, Configuration configuration) {
-        try {
-            check.check(configuration, (where, setting, message) -> {
-                String key = where.key(setting);
-                Given value = given.get(key);
-                problems.add(new Problem(value == null ? "default" : value.where(), key, message));
-            });
-        } catch (Configuration.RefusedException e) {
-            // Already told: one of the values it needs is refused.
-        } catch (IllegalArgumentException e) {
-            problems.add(new Problem("settings together", "", String.valueOf(e.getMessage())));
+        Collected collected = new Collected();
+        collected.part(() -> check.check(configuration, collected));
+    }
+
+    private final class Collected implements Check.Report {
+
+        @Override
+        public void problem(Configuration at, Setting<?> setting, String message) {
+            String key = at.key(setting);
+            Given value = given.get(key);
+            problems.add(new Problem(value == null ? "default" : value.where(), key, message));
+        }
+
+        @Override
+        public void part(Runnable part) {
+            try {
+                part.run();
+            } catch (Configuration.RefusedException e) {
+                // Already told: one of the values it needs is refused.
+            } catch (Configuration.PlacedException e) {
+                problems.add(new Problem(e.group(), "", String.valueOf(e.getMessage())));
+            } catch (IllegalArgumentException e) {
+                problems.add(new Problem("settings together", "", String.valueOf(e.getMessage())));
+            }
         }
     }
 }

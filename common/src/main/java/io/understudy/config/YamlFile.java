@@ -14,6 +14,7 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.stream.Collectors;
 
 /** Flattens one YAML file into dotted keys, keeping where each value stands. */
 final class YamlFile {
@@ -23,6 +24,8 @@ final class YamlFile {
     private final Map<String, Given> values = new LinkedHashMap<>();
     /** Keys with nothing after the colon: an empty group, or a value left out by mistake. */
     private final Map<String, String> empty = new LinkedHashMap<>();
+
+    private boolean whole = true;
 
     private YamlFile(Path file, List<Problem> problems) {
         this.file = file;
@@ -38,13 +41,30 @@ final class YamlFile {
         try (YAMLParser parser = yaml.createParser(Files.newBufferedReader(file))) {
             read.document(parser);
         } catch (JsonProcessingException e) {
-            problems.add(new Problem(read.at(e.getLocation()), "", "is not YAML: " + e.getOriginalMessage()));
+            read.unread(read.at(e.getLocation()), "is not YAML: " + inOneLine(e.getOriginalMessage()));
         } catch (NoSuchFileException e) {
-            problems.add(new Problem(file.toString(), "", "there is no such file"));
+            read.unread(file.toString(), "there is no such file");
         } catch (IOException e) {
-            problems.add(new Problem(file.toString(), "", "can't be read: " + e));
+            read.unread(file.toString(), "can't be read: " + e);
         }
         return read;
+    }
+
+    /** Whether it was read to its end. */
+    boolean isWhole() {
+        return whole;
+    }
+
+    private void unread(String where, String why) {
+        problems.add(new Problem(where, "", why));
+        whole = false;
+    }
+
+    /** Without the places, each with a part of the file, which are indented. */
+    private static String inOneLine(String message) {
+        return message.lines()
+                .filter(line -> !line.isBlank() && !Character.isWhitespace(line.charAt(0)))
+                .collect(Collectors.joining(", "));
     }
 
     /** By key, in the order of the file. */
@@ -63,7 +83,7 @@ final class YamlFile {
             return;
         }
         if (first != JsonToken.START_OBJECT) {
-            problems.add(new Problem(at(parser.currentTokenLocation()), "", "must be a mapping of keys to values"));
+            unread(at(parser.currentTokenLocation()), "must be a mapping of keys to values");
             return;
         }
         mapping(parser, "");

@@ -90,6 +90,10 @@ public record EtcdSettings(
      * @throws IllegalArgumentException for a combination that can't work
      */
     public static EtcdSettings from(String name, Configuration group) {
+        return group.make(() -> made(name, group));
+    }
+
+    private static EtcdSettings made(String name, Configuration group) {
         Credentials login = Credentials.from(group).orElse(null);
         if (login != null && !login.plainText()) {
             group.get(ENDPOINTS).stream().map(Endpoint::of).forEach(EtcdSettings::requireUnreadable);

@@ -53,8 +53,8 @@ public record TlsFiles(
 
     public TlsFiles {
         if ((certificate == null) != (key == null)) {
-            throw new IllegalArgumentException("a certificate and its key go together: certificate is "
-                    + shown(certificate) + ", key is " + shown(key));
+            throw new IllegalArgumentException("tls.certificate and tls.key go together: tls.certificate is "
+                    + shown(certificate) + ", tls.key is " + shown(key));
         }
         if (reloadInterval.isNegative() || reloadInterval.isZero()) {
             throw new IllegalArgumentException("the reload interval is " + reloadInterval + ", which is no pause");

@@ -35,10 +35,13 @@ final class MirrorChecks {
 
     private MirrorChecks() {}
 
-    /** Whether source and target are there, one of each, so that the rest can be read. */
-    static boolean isWhole(Configuration mirror) {
-        return isOne(mirror.at("source"), mirror.at("source.kafka"))
-                && isOne(mirror.at("target.etcd"), mirror.at("target.kafka"));
+    /** Whether there is a source, and one only, so that it can be read. */
+    static boolean hasOneSource(Configuration mirror) {
+        return isOne(mirror.at("source"), mirror.at("source.kafka"));
+    }
+
+    static boolean hasOneTarget(Configuration mirror) {
+        return isOne(mirror.at("target.etcd"), mirror.at("target.kafka"));
     }
 
     static boolean isFromKafka(Configuration mirror) {
@@ -56,7 +59,7 @@ final class MirrorChecks {
     private static Check each(Check ofMirror) {
         return (all, report) -> {
             for (String name : all.names(MirrorConfiguration.MIRRORS)) {
-                ofMirror.check(MirrorConfiguration.each(all, name), report);
+                report.part(() -> ofMirror.check(MirrorConfiguration.each(all, name), report));
             }
         };
     }

@@ -105,22 +105,43 @@ public final class MirrorConfiguration {
                 environment,
                 flags,
                 ROWS,
-                Stream.concat(MirrorChecks.ALL.stream(), Stream.of((Check) (all, report) -> settings(all)))
+                Stream.concat(MirrorChecks.ALL.stream(), Stream.of((Check) MirrorConfiguration::checkTogether))
                         .toArray(Check[]::new));
         return settings(configuration);
     }
 
+    /** Reads each part by itself, so that all combinations that can't work are told. */
+    private static void checkTogether(Configuration all, Check.Report report) {
+        report.part(() -> security(all));
+        for (String name : all.names(MIRRORS)) {
+            Configuration mirror = each(all, name);
+            report.part(() -> scope(mirror));
+            report.part(() -> {
+                if (MirrorChecks.hasOneSource(mirror)) {
+                    MirrorSettings.Source unused = source(name, mirror);
+                }
+            });
+            report.part(() -> {
+                if (MirrorChecks.hasOneTarget(mirror)) {
+                    MirrorSettings.Target unused = target(name, mirror);
+                }
+            });
+        }
+    }
+
     private static MirrorSettings settings(Configuration all) {
-        HostPort listen = all.get(LISTEN);
-        ListenerSecurity security = ListenerSecurity.from(all);
-        security.require(LISTEN.key(), listen);
         return new MirrorSettings(
-                listen.socketAddress(),
-                security,
+                all.get(LISTEN).socketAddress(),
+                security(all),
                 all.names(MIRRORS).stream()
-                        .filter(name -> MirrorChecks.isWhole(each(all, name)))
                         .map(name -> mirror(name, each(all, name)))
                         .toList());
+    }
+
+    private static ListenerSecurity security(Configuration all) {
+        ListenerSecurity security = ListenerSecurity.from(all);
+        security.require(LISTEN.key(), all.get(LISTEN));
+        return security;
     }
 
     private static MirrorSettings.Mirror mirror(String name, Configuration mirror) {
@@ -130,7 +151,8 @@ public final class MirrorConfiguration {
     private static MirrorSettings.Source source(String name, Configuration mirror) {
         if (MirrorChecks.isFromKafka(mirror)) {
             Configuration kafka = mirror.at("source.kafka");
-            return new MirrorSettings.Source.Kafka(KafkaSettings.from(kafka), KafkaFeedOptions.from(kafka));
+            return kafka.make(
+                    () -> new MirrorSettings.Source.Kafka(KafkaSettings.from(kafka), KafkaFeedOptions.from(kafka)));
         }
         return new MirrorSettings.Source.Etcd(
                 EtcdSettings.from(name + "-source", mirror.at("source")),
@@ -139,11 +161,11 @@ public final class MirrorConfiguration {
     }
 
     private static MirrorScope scope(Configuration mirror) {
-        return new MirrorScope(
+        return mirror.make(() -> new MirrorScope(
                 mirror.find(INCLUDE).map(MirrorConfiguration::bytes).orElse(List.of()),
                 mirror.find(EXCLUDE).map(MirrorConfiguration::bytes).orElse(List.of()),
                 ByteString.copyFromUtf8(mirror.find(RENAME_FROM).orElse("")),
-                ByteString.copyFromUtf8(mirror.find(RENAME_TO).orElse("")));
+                ByteString.copyFromUtf8(mirror.find(RENAME_TO).orElse(""))));
     }
 
     private static List<ByteString> bytes(List<String> texts) {
@@ -153,15 +175,16 @@ public final class MirrorConfiguration {
     private static MirrorSettings.Target target(String name, Configuration mirror) {
         if (!MirrorChecks.isIntoKafka(mirror)) {
             Configuration etcd = mirror.at("target.etcd");
-            return new MirrorSettings.Target.Etcd(
+            return etcd.make(() -> new MirrorSettings.Target.Etcd(
                     EtcdSettings.from(name + "-target", etcd),
                     EtcdSinkOptions.from(etcd),
                     VerifyOptions.from(etcd),
                     etcd.find(COMPACT_AFTER).orElse(null),
                     etcd.get(ACTIVE_TTL),
-                    AuthOptions.from(etcd));
+                    AuthOptions.from(etcd)));
         }
-        return new MirrorSettings.Target.Kafka(KafkaSinkOptions.from(mirror.at("target.kafka")));
+        Configuration kafka = mirror.at("target.kafka");
+        return kafka.make(() -> new MirrorSettings.Target.Kafka(KafkaSinkOptions.from(kafka)));
     }
 
     static Configuration each(Configuration all, String name) {

@@ -276,6 +276,47 @@ final class MirrorConfigurationTest {
     }
 
     @Test
+    void aCombinationThatCanNotWorkIsToldWithItsPlaceForEachMirror() {
+        assertThatThrownBy(() -> load("""
+                mirrors:
+                  one:
+                    include: /a/
+                    exclude: /b/
+                    source: {endpoints: http://127.0.0.1:1, user: bob}
+                    target: {etcd: {endpoints: http://127.0.0.1:2, tls: {trusted: ca.crt}}}
+                  two:
+                    source: {endpoints: https://127.0.0.1:1, tls: {certificate: c.crt}}
+                    target: {etcd: {endpoints: http://127.0.0.1:2}}
+                """))
+                .isInstanceOf(ConfigurationException.class)
+                .hasMessageContainingAll(
+                        "has 4 problems:",
+                        "\n  mirrors.one: exclude \"/b/\" is not inside of what is included",
+                        "\n  mirrors.one.source: a user and its password go together: user is bob, password is not given",
+                        "\n  mirrors.one.target.etcd: TLS files for cluster one-target, but its endpoints are http",
+                        "\n  mirrors.two.source: tls.certificate and tls.key go together: tls.certificate is c.crt,"
+                                + " tls.key is not given");
+    }
+
+    @Test
+    void whatFollowsFromAProblemIsNotToldBesides() {
+        assertThatThrownBy(() -> load("mirrors: {dr: {source: {endpoints: http://127.0.0.1:1}}}"))
+                .hasMessageContaining("has a problem:\n")
+                .hasMessageContaining("mirrors.dr.target.etcd.endpoints or target.kafka.bootstrapServers is needed");
+        assertThatThrownBy(() -> load(""))
+                .hasMessageContaining("has a problem:\n")
+                .hasMessageContaining("no mirror is configured");
+        assertThatThrownBy(() -> load("mirrors: [1, 2"))
+                .hasMessageContaining("has a problem:\n")
+                .hasMessageContaining("is not YAML: ")
+                .message()
+                .hasLineCount(2);
+        assertThatThrownBy(() -> MirrorConfiguration.load(folder.resolve("none.yaml"), Map.of(), Map.of()))
+                .hasMessage("the configuration has a problem:\n  " + folder.resolve("none.yaml")
+                        + ": there is no such file");
+    }
+
+    @Test
     void tellsAllThatIsWrongAtOnce() {
         assertThatThrownBy(() -> load("""
                 mirrors:
