@@ -173,6 +173,15 @@ final class Loader {
     }
 
     private <T> void parse(Setting<T> row, String key, Given value) {
+        if (value.list() && value.text().isEmpty()) {
+            problems.add(new Problem(
+                    value.where(),
+                    key,
+                    "is a list without elements: allowed is " + row.allowed()
+                            + (row.isRequired() ? "" : ", or to leave it out")));
+            refused.add(key);
+            return;
+        }
         String shown = row.secret() ? "the value" : "'" + value.text() + "'";
         try {
             if (value.list() && !row.type().list()) {

@@ -157,6 +157,8 @@ public record Setting<T>(
         T value;
         try {
             value = type.parser().apply(text.strip());
+        } catch (SettingType.ExplainedException e) {
+            throw e;
         } catch (IllegalArgumentException | ArithmeticException e) {
             throw new IllegalArgumentException("", e);
         }

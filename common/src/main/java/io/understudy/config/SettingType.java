@@ -17,7 +17,8 @@ import org.jspecify.annotations.Nullable;
  *
  * @param name for the reference page
  * @param allowed what a value looks like, for error messages
- * @param parser throws an {@link IllegalArgumentException} (or {@link ArithmeticException}) for anything else
+ * @param parser throws an {@link IllegalArgumentException} (or {@link ArithmeticException}) for anything else; an {@link
+ *     ExplainedException} is told
  * @param order null if values can't be bounded
  * @param list whether a value is a list: a YAML sequence, or text with commas
  */
@@ -118,10 +119,22 @@ record SettingType<T>(
     }
 
     private static URI parseUri(String text) {
+        if (!text.contains("://")) {
+            throw new ExplainedException("http:// or https:// is missing before " + text);
+        }
         URI uri = URI.create(text);
         if (uri.getScheme() == null || uri.getHost() == null) {
             throw new IllegalArgumentException("not a URL: " + uri);
         }
         return uri;
+    }
+
+    /** What is wrong with a value, beyond that it is not allowed. */
+    static final class ExplainedException extends IllegalArgumentException {
+        private static final long serialVersionUID = 1L;
+
+        ExplainedException(String message) {
+            super(message);
+        }
     }
 }

@@ -159,6 +159,17 @@ final class ConfigurationTest {
     }
 
     @Test
+    void aUrlWithoutItsSchemeAndAnEmptyListAreToldAsSuch() {
+        for (String bare : List.of("127.0.0.1:21000", "localhost:21000")) {
+            assertThatThrownBy(() -> Configuration.load(null, NOTHING, Map.of("source.endpoints", bare), ROWS))
+                    .hasMessageContaining("source.endpoints can't be '" + bare
+                            + "': http:// or https:// is missing before " + bare + "; allowed is one or more URLs");
+        }
+        assertThatThrownBy(() -> Configuration.load(file("source: {endpoints: []}"), NOTHING, NOTHING, ROWS))
+                .hasMessageContaining("source.endpoints is a list without elements: allowed is one or more URLs");
+    }
+
+    @Test
     void impossibleCombinationsAreToldAlongWithTheRest() throws IOException {
         Path file = file("{source: {endpoints: http://a:1}, replay: true, loops: 65}");
         Check replayNeedsTime = (configuration, report) -> {

@@ -299,6 +299,21 @@ final class MirrorConfigurationTest {
     }
 
     @Test
+    void aRenamingWithoutAnEndIsToldAsSuch() {
+        assertThatThrownBy(() -> load("""
+                mirrors:
+                  dr:
+                    include: /a/
+                    rename: {from: /a/}
+                    source: {endpoints: http://127.0.0.1:1}
+                    target: {etcd: {endpoints: http://127.0.0.1:2}}
+                """))
+                .hasMessageContaining(
+                        "mirrors.dr: rename.from is \"/a/\", and rename.to is not given: keys without that")
+                .hasMessageContaining("could be such as are kept for Understudy itself");
+    }
+
+    @Test
     void whatFollowsFromAProblemIsNotToldBesides() {
         assertThatThrownBy(() -> load("mirrors: {dr: {source: {endpoints: http://127.0.0.1:1}}}"))
                 .hasMessageContaining("has a problem:\n")

@@ -43,7 +43,10 @@ public record MirrorScope(
                         .map(prefix -> renameTo.concat(prefix.substring(from.size())))
                         .anyMatch(ReservedKeys::meet);
         if (mayBeReserved || ReservedKeys.contains(renameTo)) {
-            throw new IllegalArgumentException("keys renamed to begin with " + shown(renameTo)
+            throw new IllegalArgumentException((renameTo.isEmpty()
+                            ? "rename.from is " + shown(from)
+                                    + ", and rename.to is not given: keys without that beginning"
+                            : "keys renamed to begin with " + shown(renameTo))
                     + " could be such as are kept for Understudy itself");
         }
     }
