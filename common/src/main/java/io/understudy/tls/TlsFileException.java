@@ -1,6 +1,8 @@
 package io.understudy.tls;
 
 import java.nio.file.Path;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
 
 /** A file with certificates or a key can't be used; the message names it and says why. */
 public final class TlsFileException extends RuntimeException {
@@ -8,18 +10,46 @@ public final class TlsFileException extends RuntimeException {
     private static final long serialVersionUID = 1L;
 
     private final transient Path file;
+    private final boolean configured;
 
     TlsFileException(Path file, String message, Throwable cause) {
         super(file + ": " + message, cause);
         this.file = file;
+        this.configured = false;
     }
 
     TlsFileException(Path file, String message) {
         super(file + ": " + message);
         this.file = file;
+        this.configured = false;
+    }
+
+    private TlsFileException(String place, TlsFileException cause) {
+        super(place + ": " + cause.getMessage(), cause);
+        this.file = cause.file;
+        this.configured = true;
+    }
+
+    /**
+     * Makes something of files that a configuration names.
+     *
+     * @param place the settings' group, such as {@code source.tls}
+     * @throws TlsFileException the same, which is told with the place
+     */
+    public static <T extends @Nullable Object> T at(String place, Supplier<T> maker) {
+        try {
+            return maker.get();
+        } catch (TlsFileException e) {
+            throw new TlsFileException(place, e);
+        }
     }
 
     public Path file() {
         return file;
+    }
+
+    /** Whether the message begins with the settings that name the file. */
+    public boolean isConfigured() {
+        return configured;
     }
 }

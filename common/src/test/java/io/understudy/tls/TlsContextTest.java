@@ -65,6 +65,17 @@ final class TlsContextTest {
     }
 
     @Test
+    void aFileThatAConfigurationNamesIsToldWithItsPlace() {
+        Path none = folder.resolve("none.crt");
+
+        assertThatThrownBy(() -> TlsFileException.at(
+                        "mirrors.dr.source.tls", () -> TlsContext.of(new TlsFiles(none, null, null))))
+                .isInstanceOfSatisfying(TlsFileException.class, failure -> assertThat(failure.isConfigured())
+                        .isTrue())
+                .hasMessage("mirrors.dr.source.tls: " + none + ": there is no such file");
+    }
+
+    @Test
     void aFileWithoutACertificateIsNamed() {
         Certificates.Pair own = MADE.get("EC");
 

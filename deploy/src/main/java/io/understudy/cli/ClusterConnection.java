@@ -14,6 +14,7 @@ import io.understudy.cluster.settings.ClusterSettings;
 import io.understudy.cluster.supervise.elect.Turn;
 import io.understudy.etcd.EtcdConnections;
 import io.understudy.local.binary.EtcdBinaries;
+import io.understudy.tls.TlsFileException;
 import java.nio.file.Path;
 import java.time.Instant;
 import java.time.InstantSource;
@@ -34,8 +35,10 @@ final class ClusterConnection implements AutoCloseable {
     private ClusterConnection(ClusterSettings settings) {
         MeterRegistry unread = new SimpleMeterRegistry();
         this.settings = settings;
-        this.connections =
-                EtcdConnections.open(settings.cluster(), settings.otherwise().endpoints());
+        this.connections = TlsFileException.at(
+                "cluster.tls",
+                () -> EtcdConnections.open(
+                        settings.cluster(), settings.otherwise().endpoints()));
         this.observer = new EtcdObserver(settings.cluster(), settings.otherwise(), connections, unread);
         this.membership = new EtcdMembership(observer, connections, unread);
     }

@@ -3,6 +3,7 @@ package io.understudy.cli;
 import io.grpc.StatusRuntimeException;
 import io.understudy.config.ConfigurationException;
 import io.understudy.etcd.EtcdErrors;
+import io.understudy.tls.TlsFileException;
 import java.io.PrintWriter;
 import java.util.LinkedHashSet;
 import java.util.List;
@@ -48,7 +49,12 @@ final class Failures {
             failure.printStackTrace(err);
         }
         err.flush();
-        return failure instanceof ConfigurationException ? ExitCode.USAGE : ExitCode.SOFTWARE;
+        return isOfConfiguration(failure) ? ExitCode.USAGE : ExitCode.SOFTWARE;
+    }
+
+    private static boolean isOfConfiguration(Exception failure) {
+        return failure instanceof ConfigurationException
+                || (failure instanceof TlsFileException files && files.isConfigured());
     }
 
     /** The messages of the failure and of its causes, outermost first, those that add nothing left out. */
@@ -60,8 +66,8 @@ final class Failures {
             if (reason.indexOf(message) < 0) {
                 reason.append(reason.isEmpty() ? "" : ": ").append(message);
             }
-            if (cause instanceof StatusRuntimeException) {
-                // Its causes were looked through.
+            if (cause instanceof StatusRuntimeException || cause instanceof TlsFileException) {
+                // Its text tells its causes.
                 break;
             }
         }

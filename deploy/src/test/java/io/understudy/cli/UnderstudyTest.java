@@ -158,6 +158,23 @@ final class UnderstudyTest {
     }
 
     @Test
+    void aFileForTlsThatIsNotThereIsToldLikeOtherProblemsOfTheConfiguration(@TempDir Path folder) throws IOException {
+        Path none = folder.resolve("ca.crt");
+        Path file = Files.writeString(folder.resolve("mirror.yaml"), """
+                status: {listen: 127.0.0.1:0}
+                mirrors:
+                  dr:
+                    source: {endpoints: https://127.0.0.1:1, tls: {trusted: %s}}
+                    target: {etcd: {endpoints: http://127.0.0.1:2}}
+                """.formatted(none));
+
+        assertThat(run("mirror", "--config", file.toString())).isEqualTo(2);
+        assertThat(err.toString())
+                .endsWith("understudy mirror: mirrors.dr.source.tls: " + none + ": there is no such file"
+                        + System.lineSeparator());
+    }
+
+    @Test
     void aConfigurationIsChecked(@TempDir Path folder) throws IOException {
         for (String kind : List.of("gateway", "mirror", "cluster")) {
             assertThat(run("config", "check", "src/main/dist/conf/" + kind + ".yaml"))

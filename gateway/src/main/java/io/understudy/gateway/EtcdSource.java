@@ -26,6 +26,7 @@ import io.understudy.gateway.read.ReadSource;
 import io.understudy.gateway.replica.Replica;
 import io.understudy.gateway.verify.Verifier;
 import io.understudy.health.HealthCheck;
+import io.understudy.tls.TlsFileException;
 import io.understudy.tls.TlsFiles;
 import io.understudy.vocabulary.ClusterId;
 import io.understudy.vocabulary.MemberId;
@@ -72,7 +73,8 @@ final class EtcdSource implements GatewaySource {
         this.replica = replica;
         this.registry = registry;
         // First, since it reads files that may not be there.
-        this.cluster = EtcdCluster.connectForOthers(source, settings.range(), files, registry);
+        this.cluster = TlsFileException.at(
+                source.name(), () -> EtcdCluster.connectForOthers(source, settings.range(), files, registry));
         this.facts = new SourceFacts(cluster);
         this.feeds = new EtcdFeedSource(
                 source.name(),

@@ -34,6 +34,7 @@ import io.understudy.gateway.server.WebPages;
 import io.understudy.gateway.trace.Tracing;
 import io.understudy.gateway.watch.Watches;
 import io.understudy.metrics.ProcessMetrics;
+import io.understudy.tls.TlsFileException;
 import io.understudy.tls.TlsServer;
 import io.understudy.vocabulary.MemberId;
 import io.understudy.vocabulary.Revision;
@@ -104,7 +105,7 @@ public final class Gateway implements AutoCloseable {
         this.process = process;
         MeterRegistry registry = process.registry();
         this.id = MemberIds.of(settings.name());
-        this.tls = settings.security().server(registry);
+        this.tls = TlsFileException.at("tls", () -> settings.security().server(registry));
         GatewayMetrics metrics = new GatewayMetrics(registry);
         this.replica = new Replica(settings.range(), settings.replica(), replicaListener(metrics));
         this.source = source(settings, replica, metrics, registry);

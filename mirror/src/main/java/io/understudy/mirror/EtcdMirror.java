@@ -23,6 +23,7 @@ import io.understudy.mirror.sink.Sink;
 import io.understudy.mirror.sink.SinkListener;
 import io.understudy.mirror.verify.BackgroundVerification;
 import io.understudy.mirror.verify.Repair;
+import io.understudy.tls.TlsFileException;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.atomic.AtomicReference;
@@ -61,8 +62,10 @@ final class EtcdMirror {
         this.writer = writer;
         this.source = source;
         this.meters = meters;
-        this.target =
-                EtcdCluster.connect(etcd.cluster().withName(mirror.name() + "-target"), ReservedKeys.RANGE, meters);
+        this.target = TlsFileException.at(
+                "mirrors." + mirror.name() + ".target.etcd.tls",
+                () -> EtcdCluster.connect(
+                        etcd.cluster().withName(mirror.name() + "-target"), ReservedKeys.RANGE, meters));
         opened.accept(target);
         this.leases = new LeaseMetrics(mirror.name(), meters);
         EtcdCluster from = source.cluster();

@@ -17,6 +17,7 @@ import io.understudy.mirror.revisions.RevisionMap;
 import io.understudy.mirror.status.MirrorShown;
 import io.understudy.mirror.status.Shown;
 import io.understudy.mirror.status.StatusServer;
+import io.understudy.tls.TlsFileException;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayDeque;
@@ -59,7 +60,10 @@ public final class MirrorProcess implements AutoCloseable {
     private final Map<String, EtcdUpkeep> upkeeps = new ConcurrentHashMap<>();
 
     private MirrorProcess(MirrorSettings settings) throws IOException {
-        status = StatusServer.start(settings.status(), settings.security().server(meters), new ShownHere());
+        status = StatusServer.start(
+                settings.status(),
+                TlsFileException.at("tls", () -> settings.security().server(meters)),
+                new ShownHere());
         open.push(process);
         open.push(status);
     }

@@ -8,6 +8,7 @@ import io.understudy.feed.FeedSource;
 import io.understudy.feed.etcd.EtcdFeedSource;
 import io.understudy.feed.kafka.KafkaFeedSource;
 import io.understudy.mirror.call.KeyCount;
+import io.understudy.tls.TlsFileException;
 import io.understudy.vocabulary.KeyRange;
 import io.understudy.vocabulary.Revision;
 import java.util.concurrent.CompletableFuture;
@@ -50,10 +51,12 @@ record MirrorSource(
             MirrorSettings.Source.Etcd etcd,
             MeterRegistry meters,
             Consumer<AutoCloseable> opened) {
-        EtcdCluster cluster = EtcdCluster.connect(
-                etcd.cluster().withName(mirror.name() + "-source"),
-                mirror.scope().feedRange(false),
-                meters);
+        EtcdCluster cluster = TlsFileException.at(
+                "mirrors." + mirror.name() + ".source.tls",
+                () -> EtcdCluster.connect(
+                        etcd.cluster().withName(mirror.name() + "-source"),
+                        mirror.scope().feedRange(false),
+                        meters));
         opened.accept(cluster);
         // The marks of other mirrors mean something to one into etcd only.
         boolean marked = etcd.marked() && mirror.target() instanceof MirrorSettings.Target.Etcd;
