@@ -84,6 +84,7 @@ final class EtcdMirror {
                 source.feeds(),
                 source.head(),
                 source.cluster() != null,
+                source.patience(),
                 () -> source.count().apply(source.range()),
                 MirrorSource.shown(etcd.cluster()),
                 role,

@@ -43,7 +43,7 @@ public final class MirrorProcess implements AutoCloseable {
 
     private static final Logger LOG = LoggerFactory.getLogger(MirrorProcess.class);
 
-    private static final Duration LAG_INTERVAL = Duration.ofSeconds(1);
+    private static final Duration ASK_INTERVAL = Duration.ofSeconds(1);
 
     private final ProcessMetrics process = new ProcessMetrics("mirror", version());
     private final MeterRegistry meters = process.registry();
@@ -121,13 +121,13 @@ public final class MirrorProcess implements AutoCloseable {
                 .map(mirror -> startMirror(mirror, writer, MirrorCourses.feeding(mirror, settings.mirrors())))
                 .toList();
         ScheduledExecutorService clock = Executors.newSingleThreadScheduledExecutor(work -> {
-            Thread thread = new Thread(work, "mirror-lag");
+            Thread thread = new Thread(work, "mirror-ask");
             thread.setDaemon(true);
             return thread;
         });
         open.push(clock::shutdownNow);
         var unused = clock.scheduleAtFixedRate(
-                () -> pipelines.forEach(Pipeline::measureLag), 0, LAG_INTERVAL.toMillis(), TimeUnit.MILLISECONDS);
+                () -> pipelines.forEach(Pipeline::askSource), 0, ASK_INTERVAL.toMillis(), TimeUnit.MILLISECONDS);
     }
 
     private static String version() {
@@ -166,6 +166,7 @@ public final class MirrorProcess implements AutoCloseable {
                 source.feeds(),
                 source.head(),
                 source.cluster() != null,
+                source.patience(),
                 () -> source.count().apply(source.range()),
                 "kafka " + options.kafka().bootstrapServers() + " topic " + options.topic(),
                 ActiveRole.ALWAYS,

@@ -11,6 +11,7 @@ import io.understudy.mirror.call.KeyCount;
 import io.understudy.tls.TlsFileException;
 import io.understudy.vocabulary.KeyRange;
 import io.understudy.vocabulary.Revision;
+import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Consumer;
 import java.util.function.Function;
@@ -23,6 +24,8 @@ import org.jspecify.annotations.Nullable;
  * @param shown in words
  * @param range that is read
  * @param head asks for the source's revision, with a deadline of its own
+ * @param patience how long that may go without an answer before the source counts as away: longer than it takes to find
+ *     another member
  * @param count asks how many keys a range has, with a deadline of its own; fails where nobody knows
  * @param cluster null if the source is no cluster that could be asked anything
  */
@@ -31,6 +34,7 @@ record MirrorSource(
         KeyRange range,
         FeedSource feeds,
         Supplier<CompletableFuture<Revision>> head,
+        Duration patience,
         Function<KeyRange, CompletableFuture<Long>> count,
         @Nullable EtcdCluster cluster) {
 
@@ -65,6 +69,7 @@ record MirrorSource(
                 mirror.scope().feedRange(marked),
                 new EtcdFeedSource(mirror.name(), cluster, etcd.feed(), meters),
                 () -> cluster.readIndex(etcd.cluster().requestTimeout()).thenApply(ReadIndex::revision),
+                etcd.cluster().requestTimeout().plus(etcd.feed().stallTimeout()),
                 range -> KeyCount.of(cluster, range),
                 cluster);
     }
@@ -79,6 +84,7 @@ record MirrorSource(
                 mirror.scope().feedRange(false),
                 feeds,
                 feeds::head,
+                kafka.kafka().timeout(),
                 range -> CompletableFuture.failedFuture(
                         new UnsupportedOperationException("a topic doesn't tell how many keys it has")),
                 null);

@@ -98,6 +98,35 @@ final class MirrorProcessIT {
     }
 
     @Test
+    void aSourceThatGoesAwayIsToldUntilItIsBack() throws Exception {
+        try (MirrorProcess process = Mirrors.etcd(
+                Mirrors.impatient(CLUSTERS.source()),
+                Mirrors.settings(CLUSTERS.target()),
+                MirrorScope.all(),
+                EtcdSinkOptions.DEFAULTS)) {
+            source.put("k", "1");
+            awaitCaughtUp(process, source);
+            CLUSTERS.source().leader().kill();
+            await().atMost(PATIENCE).untilAsserted(() -> assertThat(
+                            get(process, "/readyz").body())
+                    .contains("[-]dr failed: retrying: the source, etcd [http://", ", has not answered since 2"));
+            JsonNode away = status(process).get(0);
+            assertThat(away.path("ready").booleanValue()).isFalse();
+            assertThat(away.path("reason").textValue()).contains("UNAVAILABLE");
+            assertThat(away.path("lagRevisions").isNull()).isTrue();
+            assertThat(away.path("lagMillis").longValue()).isPositive();
+            assertThat(process.failure()).isNotDone();
+            CLUSTERS.source().mend();
+            await().atMost(PATIENCE).untilAsserted(() -> assertThat(
+                            get(process, "/readyz?verbose").body())
+                    .contains("[+]dr ok: synced: follows the source, from revision "));
+            source.put("k", "2");
+            awaitCaughtUp(process, source);
+        }
+        assertThat(target.contents()).isEqualTo(source.contents());
+    }
+
+    @Test
     void oneFailedMirrorFailsTheProcess_andTheOtherGoesOnUntilItEnds() throws Exception {
         target.put("/a/foreign", "1");
         try (MirrorProcess process = Mirrors.start(mirror("a", "/a/"), mirror("b", "/b/"))) {

@@ -7,6 +7,7 @@ import io.understudy.mirror.sink.Sink;
 import io.understudy.mirror.sink.SinkListener;
 import io.understudy.vocabulary.KeyRange;
 import io.understudy.vocabulary.Revision;
+import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Function;
 import java.util.function.Supplier;
@@ -18,6 +19,7 @@ import java.util.function.Supplier;
  * @param source where the feed comes from; {@code sourceName} calls it in words
  * @param head asks the source for its revision, with a deadline of its own
  * @param isCurrent whether that is a read index: the source has nothing beyond it when it is asked
+ * @param patience how long the source may neither answer that nor give anything before it counts as away
  * @param count asks the source how many keys the range has, with a deadline of its own
  * @param role whether this process may write; closed when the mirror ends
  * @param sinks makes a sink for {@code targetName}; called anew when the last one had become unavailable
@@ -30,6 +32,7 @@ public record MirrorPlan(
         FeedSource source,
         Supplier<CompletableFuture<Revision>> head,
         boolean isCurrent,
+        Duration patience,
         Supplier<CompletableFuture<Long>> count,
         String targetName,
         ActiveRole role,

@@ -21,7 +21,10 @@ public enum MirrorState {
     SYNCING,
     /** The target is the source's state at the checkpoint; commits are relayed. */
     SYNCED,
-    /** A cluster doesn't answer a call that nothing goes on without; attempts go on, and the reason names it. */
+    /**
+     * A cluster doesn't answer: the target a call that nothing goes on without, or the source that is followed anything at
+     * all. Attempts go on, and the reason names it.
+     */
     RETRYING,
     /** Ended by an error that needs an operator. */
     FAILED,

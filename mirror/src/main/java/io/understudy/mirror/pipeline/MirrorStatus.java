@@ -11,11 +11,13 @@ import io.understudy.mirror.sink.SinkListener;
 import io.understudy.vocabulary.Revision;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.Objects;
 import java.util.OptionalLong;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.slf4j.event.Level;
 
 /** What a mirror shows: its state, with one way to change it, and its metrics, all tagged {@code mirror}. Thread-safe. */
 final class MirrorStatus implements SinkListener {
@@ -35,26 +37,35 @@ final class MirrorStatus implements SinkListener {
     private final Counter commits;
     private final Timer transaction;
     private final Lag lag = new Lag();
+    private final Silence silence;
     private final Rate rate = new Rate();
     private final SnapshotMeter snapshot;
 
     private MirrorState state = MirrorState.STARTING;
-    /** Where to return to once there is an answer. */
-    private MirrorState beforeRetrying = MirrorState.STARTING;
+    /** What the state is, or will be once clusters answer that don't. */
+    private MirrorState standing = MirrorState.STARTING;
 
-    /** Whether somebody was warned of how long this state lasts. */
+    private String standingReason = "started";
+    /** Why the target can't be written to; null while it can. */
+    private @Nullable String targetAway;
+    /** Since when, and why, the source that is followed doesn't answer; null while it does. */
+    private @Nullable String sourceAway;
+
+    /** Whether somebody was warned of how long the source is waited for. */
     private boolean isWarned;
 
     private boolean isElsewhere;
-    private String reason = "started";
+    private String reason = standingReason;
     private Instant since = Instant.now();
     private @Nullable String lastError;
     private volatile @Nullable Sink sink;
 
-    MirrorStatus(String mirror, String source, String target, MeterRegistry meters) {
+    /** @param patience how long the source may be silent, though asked */
+    MirrorStatus(String mirror, String source, String target, Duration patience, MeterRegistry meters) {
         this.mirror = mirror;
         this.source = source;
         this.target = target;
+        this.silence = new Silence(patience);
         this.snapshot = new SnapshotMeter(mirror);
         this.changes = counter(MirrorMeter.CHANGES, meters);
         this.transactions = counter(MirrorMeter.TRANSACTIONS, meters);
@@ -62,7 +73,7 @@ final class MirrorStatus implements SinkListener {
         this.passedOver = counter(MirrorMeter.PASSED_OVER, meters);
         this.commits = counter(MirrorMeter.COMMITS, meters);
         this.transaction = MirrorMeter.TRANSACTION.timer().tag("mirror", mirror).register(meters);
-        gauge(MirrorMeter.LAG_REVISIONS, () -> orUnknown(lag.revisions(complete())), meters);
+        gauge(MirrorMeter.LAG_REVISIONS, () -> orUnknown(lagRevisions()), meters);
         gauge(MirrorMeter.LAG, () -> orUnknown(lag.millis(complete(), Instant.now())) / 1e3, meters);
         gauge(MirrorMeter.CHECKPOINT_REVISION, this::checkpointRevision, meters);
         for (MirrorState each : MirrorState.values()) {
@@ -75,36 +86,50 @@ final class MirrorStatus implements SinkListener {
     }
 
     /**
-     * The one place where the state changes. A final state stays; what comes while a cluster doesn't answer counts once
-     * it does.
+     * How the mirror stands, but for clusters that don't answer: that shows instead while it lasts. A final state stays.
      */
     synchronized void to(MirrorState next, String why) {
-        if (state == next || state.isFinal()) {
+        if (state.isFinal()) {
             return;
         }
-        if (state == MirrorState.RETRYING && !next.isFinal()) {
-            beforeRetrying = next;
-            return;
+        if (next.isFinal()) {
+            enter(next, why);
+        } else if (next != standing) {
+            standing = next;
+            standingReason = why;
+            show();
         }
-        if (next == MirrorState.RETRYING) {
-            beforeRetrying = state;
-        }
-        enter(next, why);
     }
 
     /** The target is being kept as the source is; told after each event. */
     synchronized void synced(Revision revision) {
-        if (state != MirrorState.SYNCED) {
+        if (standing != MirrorState.SYNCED) {
             to(MirrorState.SYNCED, "follows the source, from revision " + revision);
         }
     }
 
-    private void enter(MirrorState next, String why) {
-        if (next == MirrorState.FAILED) {
-            LOG.error("mirror={} from={} to={} reason=\"{}\"", mirror, state.word(), next.word(), why);
-        } else {
-            LOG.info("mirror={} from={} to={} reason=\"{}\"", mirror, state.word(), next.word(), why);
+    /** Brings state and reason in line with what is known. */
+    private void show() {
+        if (state.isFinal()) {
+            return;
         }
+        String away = targetAway == null ? sourceAway : targetAway;
+        MirrorState next = away == null ? standing : MirrorState.RETRYING;
+        String why = away == null ? standingReason : away;
+        if (next != state) {
+            enter(next, state == MirrorState.RETRYING ? "it answers again: " + why : why);
+        }
+        reason = why;
+    }
+
+    private void enter(MirrorState next, String why) {
+        Level level =
+                switch (next) {
+                    case FAILED -> Level.ERROR;
+                    case RETRYING -> Level.WARN;
+                    case STANDBY, STARTING, SYNCING, SYNCED, STOPPED -> Level.INFO;
+                };
+        LOG.atLevel(level).log("mirror={} from={} to={} reason=\"{}\"", mirror, state.word(), next.word(), why);
         state = next;
         reason = why;
         since = Instant.now();
@@ -112,12 +137,11 @@ final class MirrorStatus implements SinkListener {
     }
 
     /**
-     * Warns, once for each state, if what the mirror waits for has not answered for more than a moment; to be called about
-     * once a second.
+     * Warns, once, if the source that the mirror waits for has not answered for more than a moment; to be called about once a
+     * second.
      */
     synchronized void warnOfSilence(Instant now) {
-        boolean waits = state == MirrorState.RETRYING || isSourceSilent();
-        if (waits && !isWarned && Duration.between(since, now).compareTo(PATIENCE) > 0) {
+        if (isSourceSilent() && !isWarned && Duration.between(since, now).compareTo(PATIENCE) > 0) {
             isWarned = true;
             LOG.warn(
                     "mirror={} state={} for {} s reason=\"{}\"",
@@ -131,9 +155,7 @@ final class MirrorStatus implements SinkListener {
     /** This process is not, or not known to be, the active one of the mirror. */
     synchronized void inactive(Standing standing) {
         if (standing instanceof Standing.Standby standby) {
-            available();
-            sink = null;
-            lag.forget();
+            letGo();
             to(MirrorState.STANDBY, "waits: " + standby.holder() + " is active");
         } else if (standing instanceof Standing.Unknown unknown) {
             unavailable(unknown.why());
@@ -142,11 +164,16 @@ final class MirrorStatus implements SinkListener {
 
     /** Nothing is mirrored until the home of the keys is the source again. */
     synchronized void elsewhere(String why) {
-        available();
-        sink = null;
-        lag.forget();
+        letGo();
         isElsewhere = true;
         to(MirrorState.STANDBY, why);
+    }
+
+    private void letGo() {
+        sink = null;
+        lag.forget();
+        sourceAway = null;
+        available();
     }
 
     /** The target may be written to: its keys have their home elsewhere. */
@@ -160,22 +187,54 @@ final class MirrorStatus implements SinkListener {
     /** This process is the active one from now on. */
     synchronized void active() {
         available();
-        if (state == MirrorState.STANDBY && !isElsewhere) {
+        if (standing == MirrorState.STANDBY && !isElsewhere) {
             to(MirrorState.STARTING, "has become active");
         }
     }
 
     /** What a starting mirror waits for. */
     synchronized void waitsFor(String what) {
-        if (state == MirrorState.STARTING) {
-            reason = "waiting for " + what;
+        if (standing == MirrorState.STARTING) {
+            standingReason = "waiting for " + what;
+            show();
         }
     }
 
-    /** Why the source tells nothing, to a mirror that waits for it. */
+    /** The source is asked for its revision; about once a second, unless it owes an answer. */
+    synchronized void sourceAsked(Instant at) {
+        silence.asked(at);
+    }
+
+    /** Why the source doesn't say what its revision is. */
     synchronized void sourceSilent(String why) {
-        if (state == MirrorState.STARTING && reason.startsWith(waitingForSource())) {
-            reason = waitingForSource() + ": " + why;
+        silence.failed(why);
+        if (standing == MirrorState.STARTING && standingReason.startsWith(waitingForSource())) {
+            standingReason = waitingForSource() + ": " + why;
+            show();
+        }
+    }
+
+    /** The source has given something, which proves that it is there. */
+    synchronized void sourceHeard() {
+        silence.heard();
+        if (sourceAway != null) {
+            sourceAway = null;
+            show();
+        }
+    }
+
+    /** Looks whether the source is away; to be called about once a second. */
+    synchronized void lookForSource(Instant now) {
+        String lasting = silence.lasting(now);
+        // Who does not follow it yet waits for it anyway, or for something else.
+        boolean isFollowed = standing == MirrorState.SYNCING || standing == MirrorState.SYNCED;
+        String away = lasting == null || !isFollowed ? null : "the source, " + source + ", " + lasting;
+        if (!Objects.equals(away, sourceAway)) {
+            sourceAway = away;
+            if (away != null) {
+                error(away);
+            }
+            show();
         }
     }
 
@@ -209,17 +268,16 @@ final class MirrorStatus implements SinkListener {
     public synchronized void unavailable(String why) {
         retries.increment();
         error(why);
-        to(MirrorState.RETRYING, why);
-        if (state == MirrorState.RETRYING) {
-            // What was in the way first may have gone, and something else be.
-            reason = why;
-        }
+        // What was in the way first may have gone, and something else be.
+        targetAway = why;
+        show();
     }
 
     @Override
     public synchronized void available() {
-        if (state == MirrorState.RETRYING) {
-            enter(beforeRetrying, "it answers again");
+        if (targetAway != null) {
+            targetAway = null;
+            show();
         }
     }
 
@@ -243,6 +301,9 @@ final class MirrorStatus implements SinkListener {
     }
 
     synchronized void sampled(Instant sentAt, @Nullable Revision revision) {
+        if (revision != null) {
+            sourceHeard();
+        }
         if (state == MirrorState.STANDBY) {
             // How far behind the target is, the active process knows.
             return;
@@ -262,7 +323,7 @@ final class MirrorStatus implements SinkListener {
                 since,
                 checkpoint(),
                 complete.value(),
-                lag.revisions(complete),
+                lagRevisions(),
                 lag.millis(complete, Instant.now()),
                 rate.perSecond(),
                 (long) changes.count(),
@@ -270,6 +331,11 @@ final class MirrorStatus implements SinkListener {
                 (long) retries.count(),
                 snapshot.report(),
                 lastError);
+    }
+
+    /** Of a source that is away nobody knows what it has got since. */
+    private synchronized OptionalLong lagRevisions() {
+        return sourceAway == null ? lag.revisions(complete()) : OptionalLong.empty();
     }
 
     private @Nullable Checkpoint checkpoint() {

@@ -60,7 +60,7 @@ public final class Pipeline implements AutoCloseable {
 
     private Pipeline(MirrorPlan plan, MeterRegistry meters) {
         this.plan = plan;
-        this.status = new MirrorStatus(plan.mirror(), plan.sourceName(), plan.targetName(), meters);
+        this.status = new MirrorStatus(plan.mirror(), plan.sourceName(), plan.targetName(), plan.patience(), meters);
         this.replication = new Replication(plan.mirror(), meters);
         this.thread = new Thread(this::run, "mirror-" + plan.mirror());
     }
@@ -82,13 +82,19 @@ public final class Pipeline implements AutoCloseable {
         return status.report();
     }
 
-    /** Asks the source for its revision, to know the lag, and warns if a cluster is silent for long; to be called about once a second, by any thread. */
-    public void measureLag() {
-        status.warnOfSilence(Instant.now());
+    /**
+     * Asks the source for its revision, to know the lag, and whether it is there; to be called about once a second, by one
+     * thread.
+     */
+    public void askSource() {
+        Instant now = Instant.now();
+        status.lookForSource(now);
+        status.warnOfSilence(now);
         if (!asking.compareAndSet(false, true)) {
             return;
         }
-        Currency.Question question = currency.ask(Instant.now());
+        status.sourceAsked(now);
+        Currency.Question question = currency.ask(now);
         CompletableFuture<Revision> head;
         try {
             head = plan.head().get();
@@ -287,6 +293,7 @@ public final class Pipeline implements AutoCloseable {
 
         @Override
         public void snapshotStarted(ClusterId cluster, Revision revision) {
+            status.sourceHeard();
             status.to(MirrorState.SYNCING, "snapshot at revision " + revision);
             sink.snapshotStarted(cluster, revision);
             status.snapshot().started(plan.count().get());
@@ -294,6 +301,7 @@ public final class Pipeline implements AutoCloseable {
 
         @Override
         public void snapshotPage(KeyRange covered, List<KeyValue> entries) {
+            status.sourceHeard();
             sink.snapshotPage(covered, entries);
             status.snapshot().copied(entries.size());
         }
@@ -307,10 +315,12 @@ public final class Pipeline implements AutoCloseable {
 
         @Override
         public void commit(Commit commit, Position position) {
+            status.sourceHeard();
             sink.commit(commit, position);
             synced(position);
         }
 
+        /** Does not tell that the source is there: a member that is cut off from the others says so as well. */
         @Override
         public void progress(Position position) {
             sink.progress(position);

@@ -7,6 +7,8 @@ import ch.qos.logback.classic.Logger;
 import ch.qos.logback.classic.spi.ILoggingEvent;
 import ch.qos.logback.core.read.ListAppender;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
+import io.understudy.vocabulary.Revision;
+import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 import org.junit.jupiter.api.Test;
@@ -15,7 +17,10 @@ import org.slf4j.LoggerFactory;
 /** What a mirror shows follows from what it last heard, whoever told. */
 final class MirrorStatusTest {
 
-    private final MirrorStatus status = new MirrorStatus("dr", "source", "target", new SimpleMeterRegistry());
+    private static final Instant START = Instant.parse("2026-01-01T00:00:00Z");
+
+    private final MirrorStatus status =
+            new MirrorStatus("dr", "source", "target", Duration.ofSeconds(9), new SimpleMeterRegistry());
 
     @Test
     void isNoLongerRetryingOnceAnythingIsWritten_thoughWhoFailedNeverTells() {
@@ -77,5 +82,97 @@ final class MirrorStatusTest {
                 .filter(event -> event.getLevel() == Level.WARN)
                 .map(ILoggingEvent::getFormattedMessage)
                 .toList();
+    }
+
+    @Test
+    void followsTheSourceAgainAfterAnOutage_inWordsToo() {
+        status.synced(new Revision(3));
+        status.unavailable("it doesn't answer");
+        status.available();
+        assertThat(status.report().reason()).isEqualTo("follows the source, from revision 3");
+    }
+
+    @Test
+    void saysThatTheSourceIsAway_sinceWhenAndWhy_untilItIsHeard() {
+        status.synced(new Revision(3));
+        answered(0);
+        assertThat(status.report().lagRevisions()).hasValue(0);
+        unanswered(1);
+        look(10);
+        assertThat(status.state()).isEqualTo(MirrorState.SYNCED);
+        look(11);
+        assertThat(status.state()).isEqualTo(MirrorState.RETRYING);
+        assertThat(status.report().reason())
+                .isEqualTo("the source, source, has not answered since 2026-01-01T00:00:01Z: refused");
+        assertThat(status.report().lastError()).contains("refused");
+        assertThat(status.report().lagRevisions()).isEmpty();
+        answered(12);
+        assertThat(status.state()).isEqualTo(MirrorState.SYNCED);
+        assertThat(status.report().reason()).isEqualTo("follows the source, from revision 3");
+        assertThat(status.report().lagRevisions()).hasValue(0);
+    }
+
+    @Test
+    void aSourceThatGivesCommitsIsThereThoughQuestionsFail() {
+        status.synced(new Revision(3));
+        unanswered(1);
+        status.sourceHeard();
+        unanswered(8);
+        look(15);
+        assertThat(status.state()).isEqualTo(MirrorState.SYNCED);
+    }
+
+    @Test
+    void aTargetThatAnswersHidesNoSourceThatDoesNot() {
+        status.synced(new Revision(3));
+        unanswered(1);
+        look(10);
+        status.unavailable("it is full");
+        look(11);
+        assertThat(status.report().reason()).isEqualTo("it is full");
+        status.written(1);
+        assertThat(status.state()).isEqualTo(MirrorState.RETRYING);
+        assertThat(status.report().reason()).contains("the source");
+    }
+
+    @Test
+    void whoDoesNotFollowTheSourceYetWaitsForItWithoutTrying() {
+        status.waitsFor("the source, source");
+        unanswered(1);
+        look(10);
+        look(11);
+        assertThat(status.state()).isEqualTo(MirrorState.STARTING);
+        assertThat(status.report().reason()).isEqualTo("waiting for the source, source: refused");
+    }
+
+    @Test
+    void aProcessThatStoodStillBlamesNobodyForThat() {
+        status.synced(new Revision(3));
+        look(0);
+        unanswered(1);
+        look(61);
+        assertThat(status.state()).isEqualTo(MirrorState.SYNCED);
+        look(70);
+        look(71);
+        assertThat(status.state()).isEqualTo(MirrorState.RETRYING);
+    }
+
+    private void answered(int second) {
+        status.sourceAsked(at(second));
+        status.sampled(at(second), Revision.ZERO);
+    }
+
+    private void unanswered(int second) {
+        status.sourceAsked(at(second));
+        status.sampled(at(second), null);
+        status.sourceSilent("refused");
+    }
+
+    private void look(int second) {
+        status.lookForSource(at(second));
+    }
+
+    private static Instant at(int second) {
+        return START.plusSeconds(second);
     }
 }

@@ -60,6 +60,7 @@ final class PipelineTest {
                 },
                 CompletableFuture::new,
                 true,
+                PATIENCE,
                 CompletableFuture::new,
                 "target",
                 new Role(),
