@@ -136,6 +136,10 @@ final class FailureText {
     private static String description(Status status) {
         List<Throwable> causes = chain(status.getCause());
         String description = status.getDescription() == null ? "" : status.getDescription();
+        if (status.getCode() == Status.Code.DEADLINE_EXCEEDED && description.contains("deadline exceeded after")) {
+            // The rest is for those who debug gRPC, and its seconds are what was left, not what was given.
+            return description.contains("waiting_for_connection") ? "no connection in time" : "no answer in time";
+        }
         boolean isVague = description.equals("io exception") || description.startsWith("io exception" + INSIDE);
         String cause = causes.isEmpty() ? null : causes.get(causes.size() - 1).getMessage();
         return isVague && cause != null ? cause : description;
