@@ -23,7 +23,9 @@ public interface Check {
         /**
          * Does a part of the check that is left out, or throws, by itself: what is wrong with one mirror keeps none of the
          * others from being looked at.
+         *
+         * @return whether it was done, and didn't throw
          */
-        void part(Runnable part);
+        boolean part(Runnable part);
     }
 }

@@ -221,7 +221,7 @@ final class Loader {
 
     private void run(Check check, Configuration configuration) {
         Collected collected = new Collected();
-        collected.part(() -> check.check(configuration, collected));
+        boolean unused = collected.part(() -> check.check(configuration, collected));
     }
 
     private final class Collected implements Check.Report {
@@ -234,9 +234,10 @@ final class Loader {
         }
 
         @Override
-        public void part(Runnable part) {
+        public boolean part(Runnable part) {
             try {
                 part.run();
+                return true;
             } catch (Configuration.RefusedException e) {
                 // Already told: one of the values it needs is refused.
             } catch (Configuration.PlacedException e) {
@@ -244,6 +245,7 @@ final class Loader {
             } catch (IllegalArgumentException e) {
                 problems.add(new Problem("settings together", "", String.valueOf(e.getMessage())));
             }
+            return false;
         }
     }
 }

@@ -59,7 +59,7 @@ final class MirrorChecks {
     private static Check each(Check ofMirror) {
         return (all, report) -> {
             for (String name : all.names(MirrorConfiguration.MIRRORS)) {
-                report.part(() -> ofMirror.check(MirrorConfiguration.each(all, name), report));
+                boolean unused = report.part(() -> ofMirror.check(MirrorConfiguration.each(all, name), report));
             }
         };
     }

@@ -112,21 +112,19 @@ public final class MirrorConfiguration {
 
     /** Reads each part by itself, so that all combinations that can't work are told. */
     private static void checkTogether(Configuration all, Check.Report report) {
-        report.part(() -> security(all));
-        for (String name : all.names(MIRRORS)) {
-            Configuration mirror = each(all, name);
-            report.part(() -> scope(mirror));
-            report.part(() -> {
-                if (MirrorChecks.hasOneSource(mirror)) {
-                    MirrorSettings.Source unused = source(name, mirror);
-                }
-            });
-            report.part(() -> {
-                if (MirrorChecks.hasOneTarget(mirror)) {
-                    MirrorSettings.Target unused = target(name, mirror);
-                }
-            });
-        }
+        boolean unused = report.part(() -> security(all));
+        List<String> whole = all.names(MIRRORS).stream()
+                .filter(name -> isWhole(name, each(all, name), report))
+                .toList();
+        unused = report.part(() -> MirrorCourses.requireSound(
+                whole.stream().map(name -> mirror(name, each(all, name))).toList()));
+    }
+
+    private static boolean isWhole(String name, Configuration mirror, Check.Report report) {
+        boolean isScope = report.part(() -> scope(mirror));
+        boolean isSource = MirrorChecks.hasOneSource(mirror) && report.part(() -> source(name, mirror));
+        boolean isTarget = MirrorChecks.hasOneTarget(mirror) && report.part(() -> target(name, mirror));
+        return isScope && isSource && isTarget;
     }
 
     private static MirrorSettings settings(Configuration all) {

@@ -314,6 +314,22 @@ final class MirrorConfigurationTest {
     }
 
     @Test
+    void mirrorsThatWouldWriteTheSameKeysAreToldBeforeAnythingStarts() {
+        assertThatThrownBy(() -> load("""
+                mirrors:
+                  one:
+                    source: {endpoints: http://127.0.0.1:1}
+                    target: {etcd: {endpoints: http://127.0.0.1:2}}
+                  two:
+                    include: /a/
+                    source: {endpoints: http://127.0.0.1:3}
+                    target: {etcd: {endpoints: http://127.0.0.1:2}}
+                """))
+                .isInstanceOf(ConfigurationException.class)
+                .hasMessageContaining("mirrors one and two would write the same keys in [http://127.0.0.1:2]");
+    }
+
+    @Test
     void whatFollowsFromAProblemIsNotToldBesides() {
         assertThatThrownBy(() -> load("mirrors: {dr: {source: {endpoints: http://127.0.0.1:1}}}"))
                 .hasMessageContaining("has a problem:\n")
