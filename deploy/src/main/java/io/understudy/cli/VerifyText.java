@@ -15,7 +15,7 @@ final class VerifyText {
         if (result instanceof VerifyReport report) {
             text.append(report.isEqual() ? "equal" : report.differing() + " keys differ")
                     .append(String.format(
-                            "%n%d keys, %d bytes, source at revision %s, target at revision %s, in %.1f s%n",
+                            "%n%d keys, %d bytes of the source, source at revision %s, target at revision %s, in %.1f s%n",
                             report.keys(),
                             report.bytes(),
                             report.sourceRevision(),

@@ -42,7 +42,9 @@ final class Comparison {
                 continue;
             }
             keys++;
-            bytes += add(key.source(), sourceDigest) + add(key.target(), targetDigest);
+            add(key.source(), sourceDigest);
+            add(key.target(), targetDigest);
+            bytes += key.source() == null ? 0 : key.source().bytes();
             Kind kind = equality.difference(key);
             if (kind != null && differing++ < Verification.DIFFERENCES_KEPT) {
                 differences.add(new Difference(kind, scope.atSource(key.key()), key.key()));
@@ -64,11 +66,9 @@ final class Comparison {
                 Duration.ofNanos(System.nanoTime() - beganNanos));
     }
 
-    private static long add(@Nullable KeyValue entry, SideDigest digest) {
-        if (entry == null) {
-            return 0;
+    private static void add(@Nullable KeyValue entry, SideDigest digest) {
+        if (entry != null) {
+            digest.add(entry);
         }
-        digest.add(entry);
-        return entry.bytes();
     }
 }
