@@ -7,11 +7,15 @@ import io.understudy.tls.TlsContext;
 import io.understudy.tls.TlsFiles;
 import io.understudy.vocabulary.Revision;
 import java.io.IOException;
+import java.net.ConnectException;
 import java.net.URI;
 import java.net.URLEncoder;
 import java.net.http.HttpClient;
+import java.net.http.HttpConnectTimeoutException;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
+import java.net.http.HttpTimeoutException;
+import java.nio.channels.UnresolvedAddressException;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -96,6 +100,25 @@ public final class StatusClient {
         return value.isMissingNode() || value.isNull() ? "-" : value.asText();
     }
 
+    /** Of who is not there the JDK tells nothing but by types. */
+    private static String told(IOException failure) {
+        for (Throwable cause = failure; cause != null; cause = cause.getCause()) {
+            if (cause instanceof UnresolvedAddressException) {
+                return "the host's name is not known";
+            }
+        }
+        if (failure instanceof HttpConnectTimeoutException) {
+            return "no connection within " + CONNECT_DEADLINE.toSeconds() + " s";
+        }
+        if (failure instanceof HttpTimeoutException) {
+            return "no answer within " + DEADLINE.toSeconds() + " s";
+        }
+        if (failure instanceof ConnectException) {
+            return "connection refused";
+        }
+        return failure.getMessage() == null ? failure.toString() : failure.getMessage();
+    }
+
     private String get(String path) throws IOException, InterruptedException {
         URI asked = url.resolve(path);
         HttpResponse<String> answer;
@@ -103,7 +126,7 @@ public final class StatusClient {
             answer = http.send(
                     HttpRequest.newBuilder(asked).timeout(DEADLINE).build(), HttpResponse.BodyHandlers.ofString());
         } catch (IOException e) {
-            throw new IOException("no mirror process answers at " + url + ": " + e, e);
+            throw new IOException("no mirror process answers at " + url + ": " + told(e), e);
         }
         if (answer.statusCode() != OK) {
             throw new IOException(asked + " answered " + answer.statusCode() + ": "

@@ -1,0 +1,31 @@
+package io.understudy.mirror.status;
+
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.net.URI;
+import org.junit.jupiter.api.Test;
+
+/** Why nobody answers is told in words. */
+final class StatusClientTest {
+
+    @Test
+    void nobodyListens() throws IOException {
+        int port;
+        try (ServerSocket free = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+            port = free.getLocalPort();
+        }
+        URI url = URI.create("http://127.0.0.1:" + port);
+        assertThatThrownBy(() -> new StatusClient(url, null).status())
+                .hasMessage("no mirror process answers at " + url + ": connection refused");
+    }
+
+    @Test
+    void nobodyIsCalledThat() {
+        URI url = URI.create("http://nobody.invalid:1");
+        assertThatThrownBy(() -> new StatusClient(url, null).status())
+                .hasMessage("no mirror process answers at " + url + ": the host's name is not known");
+    }
+}
