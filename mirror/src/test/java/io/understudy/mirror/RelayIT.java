@@ -13,10 +13,12 @@ import io.understudy.feed.kafka.RecordFormat;
 import io.understudy.feed.kafka.TopicOrigin;
 import io.understudy.feed.kafka.TopicRecord;
 import io.understudy.feed.kafka.TopicScope;
+import io.understudy.kafka.KafkaSettings;
 import io.understudy.local.junit.KafkaExtension;
 import io.understudy.mirror.checkpoint.Checkpoint;
 import io.understudy.mirror.checkpoint.CheckpointCodec;
 import io.understudy.mirror.checkpoint.CheckpointState;
+import io.understudy.mirror.etcd.EtcdSinkOptions;
 import io.understudy.mirror.fixture.MirrorJvm;
 import io.understudy.mirror.fixture.Mirrors;
 import io.understudy.mirror.fixture.RecordedHistory;
@@ -26,6 +28,8 @@ import io.understudy.mirror.fixture.TestClient;
 import io.understudy.mirror.fixture.Topic;
 import io.understudy.mirror.fixture.Workload;
 import io.understudy.mirror.kafka.KafkaSinkOptions;
+import io.understudy.mirror.pipeline.MirrorReport;
+import io.understudy.mirror.pipeline.MirrorState;
 import io.understudy.mirror.scope.MirrorScope;
 import io.understudy.mirror.scope.ReservedKeys;
 import io.understudy.mirror.takeover.MirrorParties;
@@ -39,6 +43,7 @@ import io.understudy.vocabulary.KeyValue;
 import io.understudy.vocabulary.Revision;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
@@ -177,6 +182,33 @@ final class RelayIT {
                 .isInstanceOf(TakeOverException.class)
                 .hasMessageContaining("mirror remote reads from Kafka")
                 .hasMessageContaining("stop this mirror first");
+    }
+
+    @Test
+    void aTopicThatCantBeReadIsToldUntilItCan() {
+        MirrorSettings.Mirror impatient = new MirrorSettings.Mirror(
+                "remote",
+                new MirrorSettings.Source.Kafka(
+                        new KafkaSettings(KAFKA.bootstrapServers(), null, Duration.ofSeconds(5)),
+                        KafkaFeedOptions.of(topic)),
+                MirrorScope.all(),
+                MirrorSettings.Target.Etcd.of(Mirrors.settings(CLUSTERS.target()), EtcdSinkOptions.DEFAULTS));
+        source.put("k", "1");
+        try (MirrorProcess intoKafka = Mirrors.kafka(CLUSTERS.source(), KAFKA.bootstrapServers(), topic)) {
+            awaitCaughtUp(intoKafka, source);
+        }
+        try (MirrorProcess fromKafka = Mirrors.start(impatient)) {
+            awaitCaughtUp(fromKafka, source);
+            KAFKA.kafka().kill();
+            await().atMost(PATIENCE).untilAsserted(() -> {
+                MirrorReport report = fromKafka.reports().get(0);
+                assertThat(report.state()).isEqualTo(MirrorState.RETRYING);
+                assertThat(report.reason()).startsWith("the source, kafka ").contains("has not answered since");
+                assertThat(report.lagRevisions()).isEmpty();
+            });
+            KAFKA.kafka().start();
+            awaitCaughtUp(fromKafka, source);
+        }
     }
 
     private MirrorProcess fromKafka() {
