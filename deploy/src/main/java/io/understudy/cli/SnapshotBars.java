@@ -2,6 +2,7 @@ package io.understudy.cli;
 
 import io.understudy.lab.progress.Progress;
 import io.understudy.mirror.pipeline.MirrorReport;
+import io.understudy.mirror.pipeline.MirrorState;
 import io.understudy.mirror.pipeline.SnapshotProgress;
 import java.util.HashMap;
 import java.util.List;
@@ -10,6 +11,7 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
+import java.util.function.Function;
 import java.util.function.Supplier;
 import me.tongfei.progressbar.ProgressBar;
 import me.tongfei.progressbar.ProgressBarBuilder;
@@ -22,14 +24,19 @@ final class SnapshotBars {
 
     private final Map<String, ProgressBar> bars = new HashMap<>();
 
-    private SnapshotBars() {}
+    private final Function<String, ProgressBar> opening;
+
+    /** @param opening makes a mirror's bar */
+    SnapshotBars(Function<String, ProgressBar> opening) {
+        this.opening = opening;
+    }
 
     /** Shows what {@code reports} tell until the JVM ends, if standard error is a terminal. */
     static void show(Supplier<List<MirrorReport>> reports) {
         if (!Progress.isTerminal(System.getenv())) {
             return;
         }
-        SnapshotBars shown = new SnapshotBars();
+        SnapshotBars shown = new SnapshotBars(SnapshotBars::open);
         ScheduledExecutorService clock = Executors.newSingleThreadScheduledExecutor(work -> {
             Thread thread = new Thread(work, "snapshot-bars");
             thread.setDaemon(true);
@@ -41,21 +48,29 @@ final class SnapshotBars {
 
     /** Shows what is told, on the thread that tells it, if standard error is a terminal. */
     static Consumer<MirrorReport> onTerminal() {
-        return Progress.isTerminal(System.getenv()) ? new SnapshotBars()::show : report -> {};
+        return Progress.isTerminal(System.getenv()) ? new SnapshotBars(SnapshotBars::open)::show : report -> {};
     }
 
-    private void show(MirrorReport report) {
+    void show(MirrorReport report) {
         SnapshotProgress progress = report.snapshot();
         if (progress == null) {
             ProgressBar ended = bars.remove(report.mirror());
             if (ended != null) {
+                if (report.state() == MirrorState.SYNCED) {
+                    // The last keys came after the last look, or were counted and are gone.
+                    ended.stepTo(Math.max(ended.getMax(), ended.getCurrent()));
+                }
                 ended.close();
             }
             return;
         }
-        ProgressBar bar = bars.computeIfAbsent(report.mirror(), SnapshotBars::open);
+        ProgressBar bar = bars.computeIfAbsent(report.mirror(), opening);
         // Less than 1 is shown as not known.
         bar.maxHint(progress.total().orElse(-1));
+        if (progress.keys() > bar.getCurrent()) {
+            // Not once all are given: while the last are written it would fall.
+            bar.setExtraMessage(" " + Math.round(progress.keysPerSecond()) + " keys/s");
+        }
         bar.stepTo(progress.keys());
     }
 
@@ -66,7 +81,6 @@ final class SnapshotBars {
                 .setInitialMax(-1)
                 .setStyle(ProgressBarStyle.ASCII)
                 .setUpdateIntervalMillis(LOOK_MILLIS)
-                .showSpeed()
                 .build();
     }
 }

@@ -309,8 +309,9 @@ public final class Pipeline implements AutoCloseable {
         @Override
         public void snapshotCompleted(Position position) {
             sink.snapshotCompleted(position);
-            status.snapshot().ended();
             synced(position);
+            // Who sees that it has ended sees how, then.
+            status.snapshot().ended();
         }
 
         @Override
