@@ -49,6 +49,10 @@ final class MirrorFailbackCommand implements Callable<Integer> {
         try (MirrorParties parties = flags.parties(spec.commandLine())) {
             HandoverOptions options = decisions.options(flags.patience());
             Failback failback = new Failback(parties, options, syncDeadline, text, SnapshotBars.onTerminal());
+            if (undo.isGiven() && flags.isDryRun()) {
+                text.undoing(failback.undoPlan());
+                return ExitCode.OK;
+            }
             if (undo.isGiven()) {
                 text.undone(failback.undo());
                 return ExitCode.OK;

@@ -41,6 +41,10 @@ final class MirrorFailoverCommand implements Callable<Integer> {
             HandoverOptions options =
                     HandoverOptions.DEFAULTS.within(HandoverOptions.DEFAULTS.drainDeadline(), flags.patience());
             Handover handover = Handover.failover(parties.forward(), force ? options.forced() : options, text);
+            if (undo.isGiven() && flags.isDryRun()) {
+                text.undoing(handover.undoPlan());
+                return ExitCode.OK;
+            }
             if (undo.isGiven()) {
                 text.undone(handover.undo());
                 return ExitCode.OK;

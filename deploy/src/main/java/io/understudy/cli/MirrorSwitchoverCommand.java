@@ -36,6 +36,10 @@ final class MirrorSwitchoverCommand implements Callable<Integer> {
         TakeOverText text = flags.text(spec.commandLine());
         try (MirrorParties parties = flags.parties(spec.commandLine())) {
             Handover handover = Handover.switchover(parties.forward(), decisions.options(flags.patience()), text);
+            if (undo.isGiven() && flags.isDryRun()) {
+                text.undoing(handover.undoPlan());
+                return ExitCode.OK;
+            }
             if (undo.isGiven()) {
                 text.undone(handover.undo());
                 return ExitCode.OK;

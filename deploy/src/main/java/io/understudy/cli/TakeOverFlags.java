@@ -50,7 +50,7 @@ final class TakeOverFlags {
     @Option(names = "--yes", description = "Do what can't be undone without asking.")
     private boolean yes;
 
-    @Option(names = "--dry-run", description = "Print the plan and end.")
+    @Option(names = "--dry-run", description = "Print the plan and end; with --undo, what would be undone.")
     private boolean dryRun;
 
     @Option(names = "--output", defaultValue = "table", paramLabel = "table|json", description = "Form of the results.")

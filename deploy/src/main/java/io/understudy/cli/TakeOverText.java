@@ -103,17 +103,33 @@ final class TakeOverText implements HandoverListener {
         out.flush();
     }
 
+    /** Of a dry run: what would be undone. */
+    void undoing(List<StepPlan> steps) {
+        PrintWriter out = command.getOut();
+        if (form == OutputForm.JSON) {
+            out.println(named("toUndo", steps));
+        } else {
+            steps.forEach(step -> out.println("would be undone: " + step.name() + ": " + step.undone()));
+            out.println("Nothing was done.");
+        }
+        out.flush();
+    }
+
     void undone(List<StepPlan> steps) {
         PrintWriter out = command.getOut();
         if (form == OutputForm.JSON) {
-            ArrayNode array = JSON.createArrayNode();
-            steps.forEach(step -> array.add(step.name()));
-            out.println(JSON.createObjectNode().set("undone", array).toPrettyString());
+            out.println(named("undone", steps));
         } else {
             steps.forEach(step -> out.println("undone: " + step.name()));
             out.println(
                     "The home has not moved. What was frozen can be written, and the mirror's processes be active.");
         }
         out.flush();
+    }
+
+    private static String named(String list, List<StepPlan> steps) {
+        ArrayNode array = JSON.createArrayNode();
+        steps.forEach(step -> array.add(step.name()));
+        return JSON.createObjectNode().set(list, array).toPrettyString();
     }
 }

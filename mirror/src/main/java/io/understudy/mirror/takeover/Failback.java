@@ -175,6 +175,11 @@ public final class Failback {
         return handover().undo();
     }
 
+    /** What {@link #undo} would undo, in that order. Changes nothing. */
+    public List<StepPlan> undoPlan() {
+        return handover().undoPlan();
+    }
+
     private Handover handover() {
         return Handover.switchover(backward, options, listener);
     }

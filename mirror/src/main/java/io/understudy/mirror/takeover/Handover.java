@@ -82,19 +82,9 @@ public final class Handover {
      * @throws TakeOverException the home has moved, or there is nothing to undo
      */
     public List<StepPlan> undo() {
-        Journal journal = store.read();
-        if (journal != null && journal.state() != Journal.State.UNDONE) {
-            requireUnmoved(journal);
-        }
-        if (journal == null || !journal.isUnfinished()) {
-            throw new TakeOverException("there is nothing to undo: no switchover or failover of mirror "
-                    + parties.mirror() + " is under way in " + parties.target().shown());
-        }
-        journal = undoing(journal);
-        List<Step> steps = new ArrayList<>(steps(undoneAs(journal), journal.freeze()));
-        Collections.reverse(steps);
+        Journal journal = undoing(undoable());
         List<StepPlan> undone = new ArrayList<>();
-        for (Step step : steps) {
+        for (Step step : backwards(journal)) {
             listener.begins(step.plan());
             journal = step.undo(journal).without(step.plan().name());
             store.write(journal);
@@ -104,6 +94,34 @@ public final class Handover {
         store.write(journal.edit().state(Journal.State.UNDONE).build());
         LOG.info("mirror={} hand-over undone", parties.mirror());
         return undone;
+    }
+
+    /**
+     * What {@link #undo} would undo, in that order. Changes nothing.
+     *
+     * @throws TakeOverException the home has moved, or there is nothing to undo
+     */
+    public List<StepPlan> undoPlan() {
+        return backwards(undoable()).stream().map(Step::plan).toList();
+    }
+
+    private Journal undoable() {
+        Journal journal = store.read();
+        if (journal != null && journal.state() != Journal.State.UNDONE) {
+            requireUnmoved(journal);
+        }
+        if (journal == null || !journal.isUnfinished()) {
+            throw new TakeOverException("there is nothing to undo: no switchover or failover of mirror "
+                    + parties.mirror() + " is under way in " + parties.target().shown());
+        }
+        return journal;
+    }
+
+    /** The steps that a hand-over may have taken, the last first. */
+    private List<Step> backwards(Journal journal) {
+        List<Step> steps = new ArrayList<>(steps(undoneAs(journal), journal.freeze()));
+        Collections.reverse(steps);
+        return steps;
     }
 
     /** Whoever else is at it can't move the home from here on. */
