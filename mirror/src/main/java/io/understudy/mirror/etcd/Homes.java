@@ -17,7 +17,8 @@ import org.jspecify.annotations.Nullable;
  * Sees to it that no mirror writes keys into the cluster that their owners write them in: both clusters of a mirror know
  * the home of its keys, and each mirror asks its target first.
  *
- * <p>The home is the source; or, if another mirror brings all the keys there, what that mirror's home is.
+ * <p>The home is the source; or, if another mirror brings all the keys there, what that mirror's home is. Where it was moved,
+ * the mirror back writes into what was the home, though other mirrors copy the keys from there: see {@link Home#keepsOut}.
  *
  * <p>One thread.
  */
@@ -168,18 +169,17 @@ final class Homes {
     }
 
     private void requireElsewhere(HomeKeys.Known here, @Nullable Home alsoOwn) {
-        Stream.of(Optional.ofNullable(here.own()), Optional.ofNullable(alsoOwn))
+        Optional<Home> own = Stream.of(Optional.ofNullable(here.own()), Optional.ofNullable(alsoOwn))
                 .flatMap(Optional::stream)
-                .max((one, other) -> Long.compare(one.moves(), other.moves()))
-                .filter(home -> home.cluster().equals(here.cluster()))
-                .ifPresent(home -> {
-                    throw new SinkException.HomeMoved("the home of mirror " + mirror
-                            + " has moved to its target, cluster "
-                            + here.cluster() + ", at " + home.at() + ": a switchover or failover did that, and the keys"
-                            + " are written there now. Use \"understudy mirror failback\" to go back");
-                });
+                .max((one, other) -> Long.compare(one.moves(), other.moves()));
+        own.filter(home -> home.cluster().equals(here.cluster())).ifPresent(home -> {
+            throw new SinkException.HomeMoved("the home of mirror " + mirror
+                    + " has moved to its target, cluster "
+                    + here.cluster() + ", at " + home.at() + ": a switchover or failover did that, and the keys"
+                    + " are written there now. Use \"understudy mirror failback\" to go back");
+        });
         for (Home other : here.others()) {
-            if (other.cluster().equals(here.cluster()) && meets(other.rangesIn(here.cluster()))) {
+            if (other.keepsOut(here.cluster(), scope.targetRanges(), own.orElse(null))) {
                 throw opposite(other, here.cluster());
             }
         }
@@ -197,10 +197,6 @@ final class Homes {
                 throw opposite(other, here.cluster());
             }
         }
-    }
-
-    private boolean meets(List<KeyRange> ranges) {
-        return scope.targetRanges().stream().anyMatch(ours -> ranges.stream().anyMatch(ours::intersects));
     }
 
     private SinkException opposite(Home other, ClusterId target) {

@@ -67,6 +67,28 @@ public record Home(
         return at.equals(source) ? scope.sourceRanges() : List.of();
     }
 
+    /**
+     * Whether this keeps another mirror from writing {@code written} into the cluster {@code at}: there owners write some of
+     * them. Not if it only says that a copy is made from there, and the other mirror's home has been moved away from there:
+     * that one brings the keys back to where they are copied from.
+     *
+     * @param other what is known of the other mirror's home, null for nothing
+     */
+    public boolean keepsOut(ClusterId at, List<KeyRange> written, @Nullable Home other) {
+        boolean isThere = cluster.equals(at)
+                && written.stream().anyMatch(range -> rangesIn(at).stream().anyMatch(range::intersects));
+        boolean isCopiedElsewhere =
+                other != null && source.equals(at) && !target.equals(other.cluster) && other.hasMovedFrom(at);
+        return isThere && !isCopiedElsewhere;
+    }
+
+    /** Whether it is the other one of its two clusters because it was moved. */
+    private boolean hasMovedFrom(ClusterId at) {
+        boolean isBack = source.equals(at) && target.equals(cluster);
+        boolean isForth = source.equals(cluster) && target.equals(at);
+        return moves > 0 && (isBack || isForth) && !cluster.equals(at);
+    }
+
     /** As stored. */
     public ByteString encode() {
         ObjectNode root = StrictJson.object();

@@ -6,7 +6,9 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import com.google.protobuf.ByteString;
 import io.understudy.mirror.scope.MirrorScope;
 import io.understudy.vocabulary.ClusterId;
+import io.understudy.vocabulary.KeyRange;
 import java.time.Instant;
+import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -42,6 +44,27 @@ final class HomeTest {
     void agreesWithWhatSaysTheSameAtAnotherTime() {
         Home later = new Home("dr", SOURCE, SOURCE, TARGET, MirrorScope.all(), 0, Instant.EPOCH);
         assertThat(HOME.agreesWith(later)).isTrue();
+    }
+
+    @Test
+    void keepsOthersFromWritingWhereOwnersDo_butNotAHomeThatComesBackToWhereACopyIsMadeFrom() {
+        List<KeyRange> all = MirrorScope.all().sourceRanges();
+        Home copy = new Home("copy", SOURCE, SOURCE, new ClusterId(0xc), MirrorScope.prefix("/k/"), 0, Instant.EPOCH);
+        Home away = HOME.movedTo(TARGET, Instant.EPOCH);
+        Home reversed = new Home("dr", TARGET, TARGET, SOURCE, MirrorScope.all(), 1, Instant.EPOCH);
+        assertThat(copy.keepsOut(SOURCE, all, away)).isFalse();
+        assertThat(copy.keepsOut(SOURCE, all, reversed)).isFalse();
+
+        assertThat(copy.keepsOut(SOURCE, all, null)).isTrue();
+        assertThat(copy.keepsOut(SOURCE, all, HOME)).as("not moved").isTrue();
+        assertThat(copy.keepsOut(SOURCE, MirrorScope.prefix("/l/").sourceRanges(), null))
+                .as("other keys")
+                .isFalse();
+        assertThat(copy.keepsOut(TARGET, all, null)).as("elsewhere").isFalse();
+        Home opposite = new Home("opposite", SOURCE, SOURCE, TARGET, MirrorScope.all(), 0, Instant.EPOCH);
+        assertThat(opposite.keepsOut(SOURCE, all, away)).as("in circles").isTrue();
+        Home moved = new Home("in", SOURCE, new ClusterId(0xc), SOURCE, MirrorScope.all(), 1, Instant.EPOCH);
+        assertThat(moved.keepsOut(SOURCE, all, away)).as("written there").isTrue();
     }
 
     @ParameterizedTest
