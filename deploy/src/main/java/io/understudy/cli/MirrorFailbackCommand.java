@@ -54,7 +54,10 @@ final class MirrorFailbackCommand implements Callable<Integer> {
                 return ExitCode.OK;
             }
             if (undo.isGiven()) {
-                text.undone(failback.undo());
+                text.undone(
+                        failback.undo(),
+                        "The home has not moved back: clients can write there, and not in the old source if that was"
+                                + " frozen.");
                 return ExitCode.OK;
             }
             Survey survey = failback.survey();

@@ -46,7 +46,7 @@ final class MirrorFailoverCommand implements Callable<Integer> {
                 return ExitCode.OK;
             }
             if (undo.isGiven()) {
-                text.undone(handover.undo());
+                text.undone(handover.undo(), TakeOverText.UNMOVED);
                 return ExitCode.OK;
             }
             text.plan(handover.plan(), flags.isDryRun());

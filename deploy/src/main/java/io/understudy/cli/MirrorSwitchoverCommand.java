@@ -41,7 +41,7 @@ final class MirrorSwitchoverCommand implements Callable<Integer> {
                 return ExitCode.OK;
             }
             if (undo.isGiven()) {
-                text.undone(handover.undo());
+                text.undone(handover.undo(), TakeOverText.UNMOVED);
                 return ExitCode.OK;
             }
             text.plan(handover.plan(), flags.isDryRun());

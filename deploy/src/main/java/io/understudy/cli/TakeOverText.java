@@ -21,6 +21,10 @@ final class TakeOverText implements HandoverListener {
 
     private static final JsonMapper JSON = new JsonMapper();
 
+    /** After the undoing of a switchover or a failover. */
+    static final String UNMOVED =
+            "The home has not moved. What was frozen can be written, and the mirror's processes be active.";
+
     private final CommandLine command;
     private final OutputForm form;
     private final boolean yes;
@@ -115,14 +119,14 @@ final class TakeOverText implements HandoverListener {
         out.flush();
     }
 
-    void undone(List<StepPlan> steps) {
+    /** @param standing what holds now, in a sentence */
+    void undone(List<StepPlan> steps, String standing) {
         PrintWriter out = command.getOut();
         if (form == OutputForm.JSON) {
             out.println(named("undone", steps));
         } else {
             steps.forEach(step -> out.println("undone: " + step.name()));
-            out.println(
-                    "The home has not moved. What was frozen can be written, and the mirror's processes be active.");
+            out.println(standing);
         }
         out.flush();
     }

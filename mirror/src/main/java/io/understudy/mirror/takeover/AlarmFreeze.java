@@ -21,7 +21,7 @@ record AlarmFreeze(PatientCalls source) implements Freeze {
 
     @Override
     public String needs() {
-        return "a source without such an alarm; with authentication, the role root";
+        return "no such alarm there before; with authentication, the role root";
     }
 
     @Override

@@ -37,7 +37,7 @@ record AuthFreeze(PatientCalls source, MirrorScope scope, String mirror) impleme
 
     @Override
     public String needs() {
-        return "authentication enabled at the source, and a user with the role root";
+        return "authentication enabled there, and a user with the role root";
     }
 
     @Override

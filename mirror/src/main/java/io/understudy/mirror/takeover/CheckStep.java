@@ -18,8 +18,8 @@ record CheckStep(Parties parties, Journal.Kind kind, HandoverOptions options) im
                 "reads the checkpoint of mirror " + parties.mirror() + " in "
                         + parties.target().shown(),
                 kind == Journal.Kind.SWITCHOVER
-                        ? "synced, at most " + options.maxLag() + " revisions behind, the target's revision not below"
-                                + " the source's"
+                        ? "synced, at most " + options.maxLag() + " revisions behind, the revision of " + parties.to()
+                                + " not below that of " + parties.from()
                         : "synced, and a source that doesn't answer",
                 "changes nothing");
     }
@@ -64,15 +64,21 @@ record CheckStep(Parties parties, Journal.Kind kind, HandoverOptions options) im
         }
         long lag = head.revision().value() - checkpoint.revision().value();
         if (lag > options.maxLag()) {
-            throw new TakeOverException("the target is " + lag + " revisions behind, more than " + options.maxLag()
+            throw new TakeOverException(parties.to() + " is " + lag + " revisions behind, more than " + options.maxLag()
                     + ": wait until the mirror has caught up (is it running?), or allow more with --max-lag");
         }
         if (found.revision() < head.revision().value() && !options.acceptSilentWatchers()) {
-            throw new TakeOverException("the target is at revision " + found.revision() + ", below the source's "
-                    + head.revision() + ": a client that goes on watching there from a revision that it had seen would"
-                    + " hear nothing until the target has passed it, and never of what it missed. Make the target with"
-                    + " init-target, or accept it with --accept-silent-watchers if all clients list again");
+            throw silentWatchers(parties, found.revision(), head.revision().value());
         }
+    }
+
+    /** Why it is refused that watches would wait at {@code parties.target()} in silence. */
+    static TakeOverException silentWatchers(Parties parties, long there, long here) {
+        return new TakeOverException(parties.to() + " is at revision " + there + ", below " + here + " of "
+                + parties.from() + ": a client that goes on watching there from a revision that it had seen would"
+                + " hear nothing until " + parties.to() + " has passed it, and never of what it missed. "
+                + (parties.isBack() ? "Accept" : "Make the target with init-target, or accept")
+                + " it with --accept-silent-watchers if all clients list again");
     }
 
     private void requireGone() {

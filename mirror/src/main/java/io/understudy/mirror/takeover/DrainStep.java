@@ -12,8 +12,8 @@ record DrainStep(Parties parties, Duration deadline) implements Step {
     public StepPlan plan() {
         return new StepPlan(
                 "drain",
-                "waits, " + deadline.toSeconds() + " s at most, until the target has reached the source's revision, and"
-                        + " the source still shows the same one",
+                "waits, " + deadline.toSeconds() + " s at most, until " + parties.to() + " has reached the revision of "
+                        + parties.from() + ", and that still shows the same one",
                 "a running mirror",
                 "changes nothing");
     }
@@ -34,8 +34,9 @@ record DrainStep(Parties parties, Duration deadline) implements Step {
                 return journal.edit().drainedAt(after).build();
             }
             if (System.nanoTime() > end) {
-                throw new TakeOverException("the source went from revision " + before + " to " + after
-                        + " while the target reached the former: it is still being written. Stop whoever writes, or"
+                throw new TakeOverException(parties.from() + " went from revision " + before + " to " + after
+                        + " while " + parties.to()
+                        + " reached the former: it is still being written. Stop whoever writes, or"
                         + " use --freeze alarm; --undo lifts the freeze");
             }
         }
@@ -49,9 +50,10 @@ record DrainStep(Parties parties, Duration deadline) implements Step {
                 return;
             }
             if (System.nanoTime() > end) {
-                throw new TakeOverException("the target is "
+                throw new TakeOverException(parties.to() + " is "
                         + found.checkpoint().state().word() + " at revision "
-                        + found.checkpoint().revision() + " and did not reach the source's " + revision + " within "
+                        + found.checkpoint().revision() + " and did not reach " + revision + " of " + parties.from()
+                        + " within "
                         + deadline.toSeconds() + " s: is the mirror running? Run this again to go on waiting; --undo"
                         + " lifts the freeze");
             }

@@ -80,7 +80,7 @@ public final class Failback {
                 "thaw",
                 "lifts the freeze at " + backward.target().shown() + " and has it know where the home is",
                 "that clients write to " + backward.source().shown() + " only",
-                "nothing to undo");
+                "freezes it again");
     }
 
     private StepPlan mirroring() {
@@ -145,39 +145,152 @@ public final class Failback {
      * @throws TakeOverException it can't go on; run it again once what is in the way has gone
      */
     public HandoverReport run() {
-        if (isNeeded()) {
-            listener.begins(thawing());
-            thaw();
-            listener.ends(thawing());
-            if (needsMirror()) {
-                takeBackWhatIsLeft();
-                compareAgain();
-                try (MirrorProcess mirror = MirrorProcess.start(new MirrorSettings(
-                        new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), List.of(clusters.reversed())))) {
-                    listener.begins(mirroring());
-                    awaitSynced(mirror);
-                    listener.ends(mirroring());
-                    var unused = handover().run();
-                } catch (IOException e) {
-                    throw new TakeOverException("the mirror back could not be started", e);
-                }
+        try {
+            Survey found = survey();
+            if (found.needed()) {
+                requirePossible(found);
+                moveBack();
             }
+        } catch (TakeOverException e) {
+            throw leftThawed(e);
         }
-        HandoverReport report = handover().run();
+        HandoverReport report = handover().runWithin();
         listener.begins(finishing());
         finish();
         listener.ends(finishing());
         return report.with(List.of("point clients at " + forward.source().shown() + "; the mirror goes on"));
     }
 
-    /** Undoes what was done of the hand-over back, until the home has moved. */
+    /** What is known to stop it later is found before anything is done, since the thaw lets clients write again. */
+    private void requirePossible(Survey found) {
+        Journal journal = backwardJournal();
+        boolean isChecked = journal != null && journal.has("check");
+        if (found.behind() > 0 && !options.acceptSilentWatchers() && !isChecked) {
+            long there = forward.source().head().revision().value();
+            throw CheckStep.silentWatchers(backward, there, there + found.behind());
+        }
+        homes(forward.target())
+                .read()
+                .flatMap(own ->
+                        homes(forward.source()).keepingOut(own, forward.scope().sourceRanges()))
+                .ifPresent(other -> {
+                    throw keptOut(other);
+                });
+    }
+
+    private TakeOverException keptOut(Home other) {
+        String key = "key \"" + TextFormat.escapeBytes(ReservedKeys.home(other.mirror())) + "\"";
+        return new TakeOverException("keys that would be mirrored back have their home in "
+                + backward.target().shown() + " for another mirror, " + other.mirror() + ", of "
+                + other.scope().shown() + " between the clusters " + other.source() + " and " + other.target()
+                + ": take that one's home back first, with a failback of " + other.mirror()
+                + "; or, if it is gone for good, delete " + key + " in both of its clusters");
+    }
+
+    private void moveBack() {
+        listener.begins(thawing());
+        thaw();
+        listener.ends(thawing());
+        if (!needsMirror()) {
+            return;
+        }
+        takeBackWhatIsLeft();
+        compareAgain();
+        try (MirrorProcess mirror = MirrorProcess.start(new MirrorSettings(
+                new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), List.of(clusters.reversed())))) {
+            listener.begins(mirroring());
+            awaitSynced(mirror);
+            listener.ends(mirroring());
+            var unused = handover().runWithin();
+        } catch (IOException e) {
+            throw new TakeOverException("the mirror back could not be started", e);
+        }
+    }
+
+    /** What has stopped it, and what the operator has to know besides. */
+    private TakeOverException leftThawed(TakeOverException stopped) {
+        try {
+            if (!isNeeded() || thawed() == null) {
+                return stopped;
+            }
+        } catch (TakeOverException e) {
+            stopped.addSuppressed(e);
+            return stopped;
+        }
+        return new TakeOverException(
+                stopped.getMessage() + ". The home still is " + forward.target().shown() + ", but "
+                        + backward.target().shown() + " is not frozen any more: what clients write there will be lost."
+                        + " Run failback again to go on, or with --undo, which freezes it again",
+                stopped);
+    }
+
+    /** The journal of what moved the home, if its freeze has been lifted since; else null. */
+    private @Nullable Journal thawed() {
+        Journal there = new JournalStore(forward.target(), forward.mirror()).read();
+        boolean isLifted = there != null
+                && there.hasFreeze()
+                && !Freeze.of(there.freeze(), forward).isRaised(there);
+        return isLifted ? there : null;
+    }
+
+    /**
+     * Undoes what was done, until the home has moved: the hand-over back, and the thaw.
+     *
+     * @return what was undone
+     * @throws TakeOverException the home has moved, or there is nothing to undo
+     */
     public List<StepPlan> undo() {
-        return handover().undo();
+        requireUndoable();
+        List<StepPlan> undone = new ArrayList<>();
+        if (isHandingOver()) {
+            undone.addAll(handover().undo());
+        }
+        Journal there = thawed();
+        if (there != null) {
+            listener.begins(freezing());
+            Freeze.of(there.freeze(), forward).raise(there);
+            listener.ends(freezing());
+            undone.add(freezing());
+        }
+        return undone;
     }
 
     /** What {@link #undo} would undo, in that order. Changes nothing. */
     public List<StepPlan> undoPlan() {
-        return handover().undoPlan();
+        requireUndoable();
+        List<StepPlan> undone = new ArrayList<>(isHandingOver() ? handover().undoPlan() : List.of());
+        if (thawed() != null) {
+            undone.add(freezing());
+        }
+        return undone;
+    }
+
+    private void requireUndoable() {
+        boolean isAway = homes(forward.target())
+                .isAt(TargetCheckpoint.read(forward.target(), forward.mirror()).cluster());
+        if (!isAway || !isNeeded()) {
+            throw new TakeOverException("there is nothing to undo: the home of mirror " + forward.mirror()
+                    + " is its source, " + forward.source().shown()
+                    + (isAway ? ". Run failback again, without --undo, to finish that" : "")
+                    + ". To move it away again: understudy mirror switchover");
+        }
+        if (!isHandingOver() && thawed() == null) {
+            throw new TakeOverException("there is nothing to undo: no failback of mirror " + forward.mirror()
+                    + " is under way that has lifted or raised a freeze");
+        }
+    }
+
+    private boolean isHandingOver() {
+        Journal journal = new JournalStore(backward.target(), backward.mirror()).read();
+        return journal != null && journal.isUnfinished();
+    }
+
+    private StepPlan freezing() {
+        return new StepPlan(
+                "thaw",
+                "freezes " + backward.target().shown() + " again",
+                "nothing",
+                "freezes " + backward.target().shown() + " again");
     }
 
     private Handover handover() {

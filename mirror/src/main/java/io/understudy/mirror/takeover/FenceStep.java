@@ -21,7 +21,7 @@ record FenceStep(Parties parties, Duration patience) implements Step {
                 "fence",
                 "raises the epoch in " + parties.target().shown() + " and becomes the mirror's active process: no other"
                         + " one can write",
-                "the target's quorum",
+                "the quorum of " + parties.to(),
                 "lets the mirror's processes be active again");
     }
 

@@ -57,9 +57,33 @@ public final class Handover {
      * @throws TakeOverException a step can't be taken; the ones before it stay
      */
     public HandoverReport run() {
+        Journal journal = ended();
+        return new Outcome(parties, journal, freezeOf(journal)).report();
+    }
+
+    /** As a part of something that lifts the freeze itself. */
+    HandoverReport runWithin() {
+        return new Outcome(parties, ended(), FreezeFound.RAISED).report();
+    }
+
+    /** It may have ended long ago, and the source may have been thawed since. */
+    private FreezeFound freezeOf(Journal journal) {
+        if (!journal.hasFreeze()) {
+            return FreezeFound.UNTOLD;
+        }
+        try {
+            Freeze freeze = Freeze.of(journal.freeze(), parties.hurried(LAST_WORD));
+            return freeze.isRaised(journal) ? FreezeFound.RAISED : FreezeFound.LIFTED;
+        } catch (TakeOverException e) {
+            LOG.debug("mirror={} freeze not told by the source, cause=\"{}\"", parties.mirror(), e.getMessage());
+            return FreezeFound.UNTOLD;
+        }
+    }
+
+    private Journal ended() {
         Journal journal = begun();
         if (journal.state() == Journal.State.DONE) {
-            return new Outcome(parties, journal).report();
+            return journal;
         }
         for (Step step : left(journal)) {
             journal = step.isDone(journal) ? journal : taken(step, journal);
@@ -72,7 +96,7 @@ public final class Handover {
                 journal.source(),
                 journal.target(),
                 journal.fencedAt());
-        return new Outcome(parties, journal).report();
+        return journal;
     }
 
     /**

@@ -4,11 +4,14 @@ import com.google.protobuf.ByteString;
 import io.etcd.jetcd.api.Compare;
 import io.etcd.jetcd.api.KeyValue;
 import io.etcd.jetcd.api.PutRequest;
+import io.etcd.jetcd.api.RangeRequest;
+import io.etcd.jetcd.api.RangeResponse;
 import io.etcd.jetcd.api.RequestOp;
 import io.etcd.jetcd.api.TxnRequest;
 import io.understudy.mirror.home.Home;
 import io.understudy.mirror.scope.ReservedKeys;
 import io.understudy.vocabulary.ClusterId;
+import io.understudy.vocabulary.KeyRange;
 import java.util.List;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
@@ -23,6 +26,20 @@ record Homes(PatientCalls cluster, String mirror) {
     /** Whether the home is there, as this cluster knows. */
     boolean isAt(ClusterId home) {
         return read().filter(found -> found.cluster().equals(home)).isPresent();
+    }
+
+    /** Another mirror's that keeps this mirror from writing {@code written} here. */
+    Optional<Home> keepingOut(Home own, List<KeyRange> written) {
+        RangeResponse found = cluster.range(RangeRequest.newBuilder()
+                .setKey(ReservedKeys.HOMES.etcdKey())
+                .setRangeEnd(ReservedKeys.HOMES.etcdRangeEnd())
+                .build());
+        ClusterId here = new ClusterId(found.getHeader().getClusterId());
+        return found.getKvsList().stream()
+                .filter(kv -> !kv.getKey().equals(key()))
+                .map(this::decoded)
+                .filter(other -> other.keepsOut(here, written, own))
+                .findFirst();
     }
 
     /** Has this cluster know of a move; an older one than it knows of is ignored. */

@@ -89,6 +89,11 @@ record Journal(
                 late);
     }
 
+    /** Whether there may be something that was raised and is to be lifted. */
+    boolean hasFreeze() {
+        return alarmMember != 0 || !withdrawn.isEmpty();
+    }
+
     boolean isUnfinished() {
         return state == State.RUNNING || state == State.UNDOING;
     }

@@ -8,7 +8,6 @@ import io.understudy.mirror.MirrorSettings;
 import io.understudy.mirror.auth.AuthOptions;
 import io.understudy.mirror.etcd.EtcdSinkOptions;
 import io.understudy.mirror.etcd.ForeignKeys;
-import io.understudy.mirror.scope.MirrorScope;
 import io.understudy.mirror.scope.ReservedKeys;
 import java.time.Duration;
 import org.jspecify.annotations.Nullable;
@@ -65,12 +64,27 @@ public final class MirrorParties implements AutoCloseable {
 
     /** As configured. */
     public Parties forward() {
-        return parties(mirror.scope(), sourceCalls, targetCalls, target.options());
+        return new Parties(
+                mirror.name(),
+                mirror.scope(),
+                sourceCalls,
+                targetCalls,
+                target.options(),
+                source.feed(),
+                target.activeTtl());
     }
 
     /** From the target back to the source. */
     public Parties backward() {
-        return parties(mirror.scope().reversed(), targetCalls, sourceCalls, backwardOptions());
+        return new Parties(
+                mirror.name(),
+                mirror.scope().reversed(),
+                targetCalls.named("the new home"),
+                sourceCalls.named("the old source"),
+                backwardOptions(),
+                source.feed(),
+                target.activeTtl(),
+                true);
     }
 
     /** The mirror from the target back to the source: it deletes there what the target doesn't have. */
@@ -90,10 +104,6 @@ public final class MirrorParties implements AutoCloseable {
 
     private EtcdSinkOptions backwardOptions() {
         return target.options().with(ForeignKeys.DELETE);
-    }
-
-    private Parties parties(MirrorScope scope, PatientCalls from, PatientCalls to, EtcdSinkOptions options) {
-        return new Parties(mirror.name(), scope, from, to, options, source.feed(), target.activeTtl());
     }
 
     @Override

@@ -5,7 +5,7 @@ import java.util.ArrayList;
 import java.util.List;
 
 /** Says what a hand-over came to, and no more than is known. */
-record Outcome(Parties parties, Journal journal) {
+record Outcome(Parties parties, Journal journal, FreezeFound freeze) {
 
     HandoverReport report() {
         boolean planned = journal.kind() == Journal.Kind.SWITCHOVER;
@@ -19,7 +19,12 @@ record Outcome(Parties parties, Journal journal) {
             facts.add(new Fact("keys compared, all equal", String.valueOf(journal.verifiedKeys())));
         }
         facts.add(new Fact("data up to source revision", journal.fencedAt() + " of " + journal.dataAt()));
-        return new HandoverReport(summary, loss(), facts, next());
+        String loss = loss();
+        if (freeze == FreezeFound.LIFTED) {
+            loss += ", when the home moved. Since then the freeze of " + parties.from()
+                    + " was lifted, and what is written there will be lost";
+        }
+        return new HandoverReport(summary, loss, facts, next());
     }
 
     private String relayed() {
@@ -37,32 +42,44 @@ record Outcome(Parties parties, Journal journal) {
             return "possible, everything after revision " + journal.fencedAt() + " of " + journal.dataAt();
         }
         if (journal.freeze() == FreezeMode.NONE) {
-            return "not known: the source was not frozen; none if nobody wrote it since revision " + journal.fencedAt();
+            return "not known: " + parties.from() + " was not frozen; none if nobody wrote it since revision "
+                    + journal.fencedAt();
         }
         if (!journal.has("drain") || !journal.has("verify")) {
-            return "not known: the source was not drained and compared";
+            return "not known: " + parties.from() + " was not drained and compared";
         }
         if (journal.late() == 0) {
             return "none";
         }
         if (journal.late() == Journal.UNKNOWN) {
-            return "not known: the source does not tell whether anything was committed after revision "
+            return "not known: " + parties.from() + " does not tell whether anything was committed after revision "
                     + journal.fencedAt();
         }
         String what = journal.freeze() == FreezeMode.ALARM ? "deletes or expiries" : "expiries or writes of root";
-        return "possible: " + journal.late() + " commits of the source after revision " + journal.fencedAt()
+        return "possible: " + journal.late() + " commits of " + parties.from() + " after revision " + journal.fencedAt()
                 + " came too late to be relayed; frozen as it was, they are " + what;
     }
 
     private List<String> next() {
         List<String> next = new ArrayList<>();
         next.add("point clients at " + parties.target().shown());
-        if (journal.freeze() != FreezeMode.NONE) {
-            boolean planned = journal.kind() == Journal.Kind.SWITCHOVER;
-            next.add("the source " + (planned ? "stays" : "may still be") + " frozen ("
+        if (freeze == FreezeFound.LIFTED) {
+            next.add(parties.from()
+                    + " is not frozen any more, though it is not the home: a failback that did not come to"
+                    + " its end has lifted that, or somebody else. Keep clients off it, and run \"understudy mirror"
+                    + " failback\" to its end, or with --undo, which freezes it again");
+        } else if (journal.freeze() != FreezeMode.NONE) {
+            next.add(parties.from() + " " + stays() + " frozen ("
                     + journal.freeze().word() + "); failback lifts that");
         }
         next.add("to go back: understudy mirror failback");
         return next;
+    }
+
+    private String stays() {
+        if (journal.kind() == Journal.Kind.FAILOVER) {
+            return "may still be";
+        }
+        return freeze == FreezeFound.RAISED ? "stays" : "was left";
     }
 }

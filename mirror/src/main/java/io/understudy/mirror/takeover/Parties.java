@@ -15,6 +15,7 @@ import java.time.Duration;
  * @param sink how that mirror writes
  * @param reading how the two are compared
  * @param activeTtl after how long another process of the mirror becomes the active one
+ * @param isBack whether that mirror is the one back, so that {@code target} is what is configured as the source
  */
 public record Parties(
         String mirror,
@@ -23,7 +24,35 @@ public record Parties(
         PatientCalls target,
         EtcdSinkOptions sink,
         EtcdFeedOptions reading,
-        Duration activeTtl) {
+        Duration activeTtl,
+        boolean isBack) {
+
+    /** Those of the mirror as configured. */
+    Parties(
+            String mirror,
+            MirrorScope scope,
+            PatientCalls source,
+            PatientCalls target,
+            EtcdSinkOptions sink,
+            EtcdFeedOptions reading,
+            Duration activeTtl) {
+        this(mirror, scope, source, target, sink, reading, activeTtl, false);
+    }
+
+    /** What {@code source} is to whoever gave the command. */
+    String from() {
+        return isBack ? "the new home" : "the source";
+    }
+
+    /** Likewise {@code target}. */
+    String to() {
+        return isBack ? "the old source" : "the target";
+    }
+
+    /** The same, waiting only so long for {@code source} to answer. */
+    Parties hurried(Duration patience) {
+        return new Parties(mirror, scope, source.with(patience), target, sink, reading, activeTtl, isBack);
+    }
 
     /** Both sides, to be compared. */
     Sides sides() {

@@ -45,6 +45,7 @@ public final class PatientCalls {
     private final @Nullable Credentials credentials;
     private final Duration patience;
     private final ClusterCalls calls;
+    private final String name;
 
     /**
      * Calls on {@code cluster}, which stays the caller's to close.
@@ -53,6 +54,11 @@ public final class PatientCalls {
      * @param patience for how long a call is repeated that isn't answered
      */
     public PatientCalls(EtcdCluster cluster, @Nullable Credentials credentials, Duration patience) {
+        this(cluster, credentials, patience, cluster.settings().name());
+    }
+
+    private PatientCalls(EtcdCluster cluster, @Nullable Credentials credentials, Duration patience, String name) {
+        this.name = name;
         this.cluster = cluster;
         this.credentials = credentials;
         this.patience = patience;
@@ -61,16 +67,21 @@ public final class PatientCalls {
 
     /** The cluster in words. */
     String shown() {
-        return cluster.settings().name() + " " + cluster.settings().endpoints();
+        return name + " " + cluster.settings().endpoints();
     }
 
     EtcdCluster cluster() {
         return cluster;
     }
 
+    /** The same cluster, called something else in words. */
+    PatientCalls named(String otherName) {
+        return new PatientCalls(cluster, credentials, patience, otherName);
+    }
+
     /** The same cluster, given up sooner or later. */
     PatientCalls with(Duration otherPatience) {
-        return new PatientCalls(cluster, credentials, otherPatience);
+        return new PatientCalls(cluster, credentials, otherPatience, name);
     }
 
     /** A linearizable read. */

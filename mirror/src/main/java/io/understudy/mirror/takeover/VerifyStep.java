@@ -17,7 +17,7 @@ record VerifyStep(Parties parties) implements Step {
     public StepPlan plan() {
         return new StepPlan(
                 "verify",
-                "compares all keys and values of both clusters at one revision of the source",
+                "compares all keys and values of both clusters at one revision of " + parties.from(),
                 "that they are equal",
                 "changes nothing");
     }
@@ -37,10 +37,11 @@ record VerifyStep(Parties parties) implements Step {
         }
         VerifyReport report = (VerifyReport) result;
         if (!report.isEqual()) {
-            throw new TakeOverException("the target differs from the source in " + report.differing() + " of "
-                    + report.keys() + " keys: " + shown(report.differences())
-                    + ". A mirror with onForeignWrites: repair puts them right while it runs, and a failback that is run"
-                    + " again does. Then run this again; --undo lifts the freeze");
+            throw new TakeOverException(
+                    parties.to() + " differs from " + parties.from() + " in " + report.differing() + " of "
+                            + report.keys() + " keys: " + shown(report.differences())
+                            + ". A mirror with onForeignWrites: repair puts them right while it runs, and a failback that is run"
+                            + " again does. Then run this again; --undo lifts the freeze");
         }
         return journal.edit().verifiedKeys(report.keys()).build();
     }

@@ -1,0 +1,171 @@
+package io.understudy.mirror.takeover;
+
+import static io.understudy.mirror.fixture.Mirrors.awaitCaughtUp;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import com.google.protobuf.ByteString;
+import io.grpc.StatusRuntimeException;
+import io.understudy.mirror.MirrorProcess;
+import io.understudy.mirror.MirrorSettings;
+import io.understudy.mirror.etcd.EtcdSinkOptions;
+import io.understudy.mirror.fixture.Mirrors;
+import io.understudy.mirror.fixture.SourceAndTarget;
+import io.understudy.mirror.fixture.TestClient;
+import io.understudy.mirror.home.Home;
+import io.understudy.mirror.scope.MirrorScope;
+import io.understudy.mirror.scope.ReservedKeys;
+import io.understudy.vocabulary.ClusterId;
+import java.time.Duration;
+import java.time.Instant;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
+
+/** A failback that can't be: before it lets clients write to the old source, or else not without saying so. */
+final class StoppedFailbackIT {
+
+    private static final HandoverOptions STRICT =
+            HandoverOptions.DEFAULTS.within(Duration.ofSeconds(30), Duration.ofSeconds(20));
+    private static final HandoverOptions OPTIONS = STRICT.acceptingSilentWatchers();
+
+    /** In place of whatever stops it once the old source can be written. */
+    private static final HandoverListener STOPPING = new HandoverListener() {
+        @Override
+        public void ends(StepPlan step) {
+            if (step.name().equals("mirror")) {
+                throw new TakeOverException("stopped");
+            }
+        }
+    };
+
+    @RegisterExtension
+    static final SourceAndTarget CLUSTERS = SourceAndTarget.ofOneVoterEach();
+
+    private final TestClient source = CLUSTERS.sourceClient();
+    private final TestClient target = CLUSTERS.targetClient();
+    private MirrorSettings.Mirror settings;
+    private MirrorParties clusters;
+
+    @BeforeEach
+    void beginEmpty() {
+        settings = new MirrorSettings.Mirror(
+                "dr",
+                MirrorSettings.Source.Etcd.of(Mirrors.settings(CLUSTERS.source())),
+                MirrorScope.all(),
+                MirrorSettings.Target.Etcd.of(
+                        Mirrors.settings(CLUSTERS.target()),
+                        EtcdSinkOptions.DEFAULTS
+                                .withProgressInterval(Duration.ofMillis(100))
+                                .withMaxPrunePercent(100)));
+        clusters = new MirrorParties(settings, null, null, OPTIONS.patience());
+        source.put("/a", "1");
+    }
+
+    @AfterEach
+    void disconnect() {
+        clusters.close();
+        source.thaw();
+        target.thaw();
+    }
+
+    @Test
+    void isRefusedWhileTheOldSourceIsFrozenIfItsWatchersWouldHearNothing() {
+        switchOver();
+        while (target.revision() <= source.revision()) {
+            target.put("/b", "more");
+        }
+
+        assertThatThrownBy(() -> failback(STRICT, HandoverListener.NONE).run())
+                .hasMessageContaining("the old source is at revision")
+                .hasMessageContaining("--accept-silent-watchers")
+                .hasMessageNotContaining("init-target")
+                .hasMessageNotContaining("not frozen");
+        assertFrozen();
+        assertThatThrownBy(() -> failback(STRICT, HandoverListener.NONE).undo())
+                .hasMessageContaining("nothing to undo");
+        assertThat(failback(OPTIONS, HandoverListener.NONE).run().loss()).isEqualTo("none");
+    }
+
+    @Test
+    void isRefusedWhileTheOldSourceIsFrozenIfThatIsAnotherMirrorsHome() {
+        ClusterId here = id(source);
+        ByteString key = ReservedKeys.home("in");
+        Home moved = new Home("in", here, new ClusterId(7), here, MirrorScope.prefix("/a"), 1, Instant.now());
+        source.put(key.toStringUtf8(), moved.encode());
+        switchOver();
+
+        assertThatThrownBy(() -> failback(OPTIONS, HandoverListener.NONE).run())
+                .hasMessageContaining("the old source")
+                .hasMessageContaining("a failback of in");
+        assertFrozen();
+        source.delete(key.toStringUtf8());
+        assertThat(failback(OPTIONS, HandoverListener.NONE).run().loss()).isEqualTo("none");
+    }
+
+    @Test
+    void oneThatIsStoppedLaterSaysWhatThatLeavesAndUndoFreezesAgain() {
+        switchOver();
+        assertThat(switchover().next().toString()).contains("the source stays frozen (alarm)");
+
+        assertThatThrownBy(() -> failback(OPTIONS, STOPPING).run())
+                .hasMessageStartingWith("stopped. The home still is target [")
+                .hasMessageContaining("the old source [")
+                .hasMessageContaining("not frozen any more");
+        source.put("/late", "will be lost");
+        HandoverReport again = switchover();
+        assertThat(again.loss()).contains("what is written there will be lost");
+        assertThat(again.next().toString())
+                .contains("the source is not frozen any more", "failback\" to its end")
+                .doesNotContain("stays frozen");
+
+        assertThat(failback(OPTIONS, HandoverListener.NONE).undoPlan())
+                .extracting(StepPlan::name)
+                .containsExactly("thaw");
+        assertThat(failback(OPTIONS, HandoverListener.NONE).undo())
+                .extracting(StepPlan::name)
+                .containsExactly("thaw");
+        assertFrozen();
+        assertThat(switchover().next().toString()).contains("the source stays frozen (alarm)");
+
+        var unused = failback(OPTIONS, HandoverListener.NONE).run();
+        assertThat(target.contents()).isEqualTo(source.contents()).hasSize(1);
+    }
+
+    @Test
+    void anEndedOneLeavesNothingToUndo() {
+        switchOver();
+        assertThat(failback(OPTIONS, HandoverListener.NONE).run().loss()).isEqualTo("none");
+        assertThatThrownBy(() -> failback(OPTIONS, HandoverListener.NONE).undo())
+                .hasMessageContaining("nothing to undo")
+                .hasMessageContaining("switchover");
+    }
+
+    private void assertFrozen() {
+        assertThatThrownBy(() -> source.put("/a", "2"))
+                .isInstanceOf(StatusRuntimeException.class)
+                .hasMessageContaining("database space exceeded");
+    }
+
+    private void switchOver() {
+        try (MirrorProcess mirror = Mirrors.start(settings)) {
+            awaitCaughtUp(mirror, source);
+            assertThat(switchover().loss()).isEqualTo("none");
+        }
+    }
+
+    private HandoverReport switchover() {
+        return Handover.switchover(clusters.forward(), OPTIONS, HandoverListener.NONE)
+                .run();
+    }
+
+    private Failback failback(HandoverOptions options, HandoverListener listener) {
+        return new Failback(clusters, options, Duration.ofSeconds(60), listener, report -> {});
+    }
+
+    private static ClusterId id(TestClient cluster) {
+        return new ClusterId(
+                cluster.get(ByteString.copyFromUtf8("any")).getHeader().getClusterId());
+    }
+}
