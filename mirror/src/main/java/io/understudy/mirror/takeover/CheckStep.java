@@ -50,6 +50,8 @@ record CheckStep(Parties parties, Journal.Kind kind, HandoverOptions options) im
         if (kind == Journal.Kind.FAILOVER) {
             requireGone();
         } else {
+            // Only reads: what can't be frozen is refused before anything is stored.
+            var unused = Freeze.of(journal.freeze(), parties).prepare(journal);
             requireClose(found);
         }
         return journal;

@@ -48,7 +48,25 @@ public final class Handover {
 
     /** What {@link #run} does, or goes on with, in order. */
     public List<StepPlan> plan() {
-        return steps(kind, options.freeze()).stream().map(Step::plan).toList();
+        Journal found = store.read();
+        FreezeMode freeze = found != null && isGoneOnWith(found) ? found.freeze() : options.freeze();
+        return steps(kind, freeze).stream()
+                .map(Step::plan)
+                .map(plan ->
+                        freeze == options.freeze() || !plan.name().equals("freeze") ? plan : begunWith(freeze, plan))
+                .toList();
+    }
+
+    private static StepPlan begunWith(FreezeMode freeze, StepPlan plan) {
+        return new StepPlan(
+                plan.name(),
+                plan.does() + "; this one was begun with --freeze " + freeze.word() + ", and only --undo ends that",
+                plan.needs(),
+                plan.undone());
+    }
+
+    private boolean isGoneOnWith(Journal found) {
+        return found.kind() == kind && found.state() == Journal.State.RUNNING;
     }
 
     /**
@@ -177,7 +195,7 @@ public final class Handover {
         if (unfinished != null && kind == Journal.Kind.SWITCHOVER) {
             requireRunning(unfinished);
         }
-        if (unfinished != null && unfinished.kind() == kind && unfinished.state() == Journal.State.RUNNING) {
+        if (unfinished != null && isGoneOnWith(unfinished)) {
             return unfinished;
         }
         TargetCheckpoint checkpoint = TargetCheckpoint.read(parties.target(), parties.mirror());

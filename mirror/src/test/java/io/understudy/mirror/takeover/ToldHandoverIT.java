@@ -1,0 +1,90 @@
+package io.understudy.mirror.takeover;
+
+import static io.understudy.mirror.fixture.Mirrors.awaitCaughtUp;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.understudy.mirror.MirrorProcess;
+import io.understudy.mirror.MirrorSettings;
+import io.understudy.mirror.etcd.EtcdSinkOptions;
+import io.understudy.mirror.fixture.Mirrors;
+import io.understudy.mirror.fixture.SourceAndTarget;
+import io.understudy.mirror.fixture.TestClient;
+import io.understudy.mirror.scope.MirrorScope;
+import java.time.Duration;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
+
+/** What is told of a hand-over before, in its midst and afterwards is what is so. */
+final class ToldHandoverIT {
+
+    private static final HandoverOptions OPTIONS = HandoverOptions.DEFAULTS
+            .within(Duration.ofSeconds(30), Duration.ofSeconds(20))
+            .acceptingSilentWatchers();
+
+    @RegisterExtension
+    static final SourceAndTarget CLUSTERS = SourceAndTarget.ofOneVoterEach();
+
+    private final TestClient source = CLUSTERS.sourceClient();
+    private final TestClient target = CLUSTERS.targetClient();
+    private MirrorProcess mirror;
+    private MirrorParties clusters;
+    private Parties parties;
+
+    @BeforeEach
+    void mirror() {
+        MirrorSettings.Mirror settings = new MirrorSettings.Mirror(
+                "dr",
+                MirrorSettings.Source.Etcd.of(Mirrors.settings(CLUSTERS.source())),
+                MirrorScope.all(),
+                MirrorSettings.Target.Etcd.of(
+                        Mirrors.settings(CLUSTERS.target()),
+                        EtcdSinkOptions.DEFAULTS.withProgressInterval(Duration.ofMillis(100))));
+        clusters = new MirrorParties(settings, null, null, OPTIONS.patience());
+        parties = clusters.forward();
+        source.put("/a", "1");
+        mirror = Mirrors.start(settings);
+        awaitCaughtUp(mirror, source);
+    }
+
+    @AfterEach
+    void disconnect() {
+        mirror.close();
+        clusters.close();
+        source.thaw();
+        target.thaw();
+    }
+
+    @Test
+    void aFreezeThatCanNotBeRaisedIsRefusedBeforeAnythingIsStored() {
+        assertThatThrownBy(
+                        () -> switchover(FreezeMode.AUTH, HandoverListener.NONE).run())
+                .hasMessageContaining("authentication is not enabled");
+        assertThatThrownBy(
+                        () -> switchover(FreezeMode.AUTH, HandoverListener.NONE).undo())
+                .hasMessageContaining("nothing to undo");
+    }
+
+    @Test
+    void thePlanOfOneUnderWayIsAsThatWasBegun() {
+        assertThatThrownBy(() ->
+                        switchover(FreezeMode.ALARM, new Killed("freeze", true)).run())
+                .isInstanceOf(Killed.KilledException.class);
+        assertThat(switchover(FreezeMode.NONE, HandoverListener.NONE)
+                        .plan()
+                        .get(1)
+                        .does())
+                .contains("raises a NOSPACE alarm", "begun with --freeze alarm");
+        assertThat(switchover(FreezeMode.ALARM, HandoverListener.NONE)
+                        .plan()
+                        .get(1)
+                        .does())
+                .doesNotContain("begun");
+    }
+
+    private Handover switchover(FreezeMode freeze, HandoverListener listener) {
+        return Handover.switchover(parties, OPTIONS.with(freeze), listener);
+    }
+}
