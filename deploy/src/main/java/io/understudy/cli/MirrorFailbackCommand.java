@@ -72,15 +72,7 @@ final class MirrorFailbackCommand implements Callable<Integer> {
     }
 
     private static void shown(Survey survey, HandoverOptions options, TakeOverText text) {
-        if (survey.keys() > 0) {
-            String since = survey.since() == 0 ? "it was mirrored back into" : "revision " + survey.since();
-            text.note("Will be lost: " + survey.keys()
-                    + " keys as the old source has them, written or deleted there since " + since
-                    + ", which the new home never had, such as " + String.join(", ", survey.first()));
-        }
-        if (survey.unknown() != null) {
-            text.note("Which keys of the old source's own will be lost can't be told: " + survey.unknown());
-        }
+        survey.lost().ifPresent(lost -> text.note("Will be lost: " + lost));
         if (survey.behind() > 0 && !options.acceptSilentWatchers()) {
             text.note("The old source is " + survey.behind() + " revisions behind the new home. Going back while it is"
                     + " behind needs --accept-silent-watchers.");

@@ -16,12 +16,26 @@ record CheckStep(Parties parties, Journal.Kind kind, HandoverOptions options) im
         return new StepPlan(
                 "check",
                 "reads the checkpoint of mirror " + parties.mirror() + " in "
-                        + parties.target().shown(),
+                        + parties.target().shown() + forced(),
                 kind == Journal.Kind.SWITCHOVER
                         ? "synced, at most " + options.maxLag() + " revisions behind, the revision of " + parties.to()
                                 + " not below that of " + parties.from()
-                        : "synced, and a source that doesn't answer",
+                        : "synced, and a source that doesn't answer" + (options.force() ? ", but for --force" : ""),
                 "changes nothing");
+    }
+
+    /** What is taken by force, if it is worse than old. */
+    private String forced() {
+        if (kind != Journal.Kind.FAILOVER || !options.force()) {
+            return "";
+        }
+        CheckpointState state = TargetCheckpoint.read(parties.target(), parties.mirror())
+                .checkpoint()
+                .state();
+        return state == CheckpointState.SYNCED
+                ? ""
+                : "; it is " + state.word() + ", so what is there is no state that the source ever had, and is taken by"
+                        + " force";
     }
 
     @Override

@@ -145,20 +145,29 @@ public final class Failback {
      * @throws TakeOverException it can't go on; run it again once what is in the way has gone
      */
     public HandoverReport run() {
+        Survey found = movedBack();
+        HandoverReport report = handover().runWithin();
+        listener.begins(finishing());
+        finish();
+        listener.ends(finishing());
+        String loss = found.lost()
+                .map(lost -> lost + (report.loss().equals("none") ? "; nothing else" : "; besides: " + report.loss()))
+                .orElse(report.loss());
+        return report.with(loss, List.of("point clients at " + forward.source().shown() + "; the mirror goes on"));
+    }
+
+    /** @return what was found before */
+    private Survey movedBack() {
         try {
             Survey found = survey();
             if (found.needed()) {
                 requirePossible(found);
                 moveBack();
             }
+            return found;
         } catch (TakeOverException e) {
             throw leftThawed(e);
         }
-        HandoverReport report = handover().runWithin();
-        listener.begins(finishing());
-        finish();
-        listener.ends(finishing());
-        return report.with(List.of("point clients at " + forward.source().shown() + "; the mirror goes on"));
     }
 
     /** What is known to stop it later is found before anything is done, since the thaw lets clients write again. */

@@ -276,9 +276,9 @@ public final class Handover {
         return new HomeStep(parties, kind).isDone(journal);
     }
 
-    /** Without the source, or where it was not frozen, nobody relies on it. */
+    /** Without the source, nobody relies on it. */
     private long late(Journal journal) {
-        if (journal.kind() == Journal.Kind.FAILOVER || journal.freeze() == FreezeMode.NONE) {
+        if (journal.kind() == Journal.Kind.FAILOVER) {
             return 0;
         }
         return new LateCommits(parties, options.patience())

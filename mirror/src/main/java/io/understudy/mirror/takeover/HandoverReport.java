@@ -17,9 +17,9 @@ public record HandoverReport(String summary, String loss, List<Fact> facts, List
         next = List.copyOf(next);
     }
 
-    /** The same, with something else to do now. */
-    HandoverReport with(List<String> newNext) {
-        return new HandoverReport(summary, loss, facts, newNext);
+    /** The same, with other words for what was lost, and something else to do now. */
+    HandoverReport with(String newLoss, List<String> newNext) {
+        return new HandoverReport(summary, newLoss, facts, newNext);
     }
 
     /** Something that was found or done. */

@@ -1,14 +1,17 @@
 package io.understudy.mirror.takeover;
 
+import io.understudy.mirror.checkpoint.CheckpointState;
 import io.understudy.mirror.takeover.HandoverReport.Fact;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 
 /** Says what a hand-over came to, and no more than is known. */
 record Outcome(Parties parties, Journal journal, FreezeFound freeze) {
 
     HandoverReport report() {
         boolean planned = journal.kind() == Journal.Kind.SWITCHOVER;
+        Optional<CheckpointState> unsynced = unsynced();
         String summary = "the home of mirror " + parties.mirror() + " is now "
                 + parties.target().shown() + " (cluster " + journal.target() + ")";
         List<Fact> facts = new ArrayList<>();
@@ -18,13 +21,28 @@ record Outcome(Parties parties, Journal journal, FreezeFound freeze) {
             facts.add(new Fact("drained at source revision", String.valueOf(journal.drainedAt())));
             facts.add(new Fact("keys compared, all equal", String.valueOf(journal.verifiedKeys())));
         }
-        facts.add(new Fact("data up to source revision", journal.fencedAt() + " of " + journal.dataAt()));
+        String state = "no state that the source ever had: it was "
+                + unsynced.map(CheckpointState::word).orElse("");
+        facts.add(new Fact(
+                "data up to source revision",
+                unsynced.isPresent() ? state : journal.fencedAt() + " of " + journal.dataAt()));
         String loss = loss();
         if (freeze == FreezeFound.LIFTED) {
             loss += ", when the home moved. Since then the freeze of " + parties.from()
                     + " was lifted, and what is written there will be lost";
         }
         return new HandoverReport(summary, loss, facts, next());
+    }
+
+    /** What a target was in that was forced to take over; empty if it was whole. Nobody has written that since. */
+    private Optional<CheckpointState> unsynced() {
+        if (journal.kind() != Journal.Kind.FAILOVER) {
+            return Optional.empty();
+        }
+        CheckpointState state = TargetCheckpoint.read(parties.target(), parties.mirror())
+                .checkpoint()
+                .state();
+        return state == CheckpointState.SYNCED ? Optional.empty() : Optional.of(state);
     }
 
     private String relayed() {
@@ -39,11 +57,15 @@ record Outcome(Parties parties, Journal journal, FreezeFound freeze) {
     /** "none" only if nobody could write, nothing was on its way, and both sides were compared. */
     private String loss() {
         if (journal.kind() == Journal.Kind.FAILOVER) {
+            Optional<CheckpointState> unsynced = unsynced();
+            if (unsynced.isPresent()) {
+                return "certain, and how much can't be told: " + parties.to() + " was "
+                        + unsynced.get().word() + ", so it holds no state that the source ever had";
+            }
             return "possible, everything after revision " + journal.fencedAt() + " of " + journal.dataAt();
         }
         if (journal.freeze() == FreezeMode.NONE) {
-            return "not known: " + parties.from() + " was not frozen; none if nobody wrote it since revision "
-                    + journal.fencedAt();
+            return unfrozen();
         }
         if (!journal.has("drain") || !journal.has("verify")) {
             return "not known: " + parties.from() + " was not drained and compared";
@@ -60,8 +82,27 @@ record Outcome(Parties parties, Journal journal, FreezeFound freeze) {
                 + " came too late to be relayed; frozen as it was, they are " + what;
     }
 
+    private String unfrozen() {
+        String wasNot = parties.from() + " was not frozen";
+        if (journal.late() == Journal.UNKNOWN) {
+            return "not known: " + wasNot + ", and does not tell what was committed after revision "
+                    + journal.fencedAt();
+        }
+        if (journal.late() > 0) {
+            return journal.late() + " commits to mirrored keys: " + wasNot + ", and somebody wrote it after revision "
+                    + journal.fencedAt() + ", until the home had moved, and perhaps since";
+        }
+        return "not known: " + wasNot
+                + "; none if nobody wrote it since the home has moved, as nobody did from revision "
+                + journal.fencedAt() + " until then";
+    }
+
     private List<String> next() {
         List<String> next = new ArrayList<>();
+        if (journal.freeze() == FreezeMode.NONE && journal.late() > 0) {
+            next.add("stop whoever writes " + parties.source().shown()
+                    + "; failback shows which keys were written there");
+        }
         next.add("point clients at " + parties.target().shown());
         if (freeze == FreezeFound.LIFTED) {
             next.add(parties.from()

@@ -1,6 +1,7 @@
 package io.understudy.mirror.takeover;
 
 import java.util.List;
+import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -27,5 +28,18 @@ public record Survey(
 
     public Survey {
         first = List.copyOf(first);
+    }
+
+    /** What the old source has written for itself alone, in words; empty if that is nothing. */
+    public Optional<String> lost() {
+        if (unknown != null) {
+            return Optional.of("what the old source wrote, which can't be told: " + unknown);
+        }
+        if (keys == 0) {
+            return Optional.empty();
+        }
+        return Optional.of(keys + " keys as the old source has them, written or deleted there since "
+                + (since == 0 ? "it was mirrored back into" : "revision " + since)
+                + ", which the new home never had, such as " + String.join(", ", first));
     }
 }

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.understudy.mirror.MirrorProcess;
 import io.understudy.mirror.MirrorSettings;
+import io.understudy.mirror.checkpoint.CheckpointState;
 import io.understudy.mirror.etcd.EtcdSinkOptions;
 import io.understudy.mirror.fixture.Mirrors;
 import io.understudy.mirror.fixture.SourceAndTarget;
@@ -82,6 +83,35 @@ final class ToldHandoverIT {
                         .get(1)
                         .does())
                 .doesNotContain("begun");
+    }
+
+    @Test
+    void countsWhatWasWrittenToASourceThatWasNotFrozen() {
+        HandoverReport report = switchover(FreezeMode.NONE, new HandoverListener() {
+                    @Override
+                    public void ends(StepPlan step) {
+                        if (step.name().equals("fence") || step.name().equals("home")) {
+                            source.put("/late", step.name());
+                        }
+                    }
+                })
+                .run();
+        assertThat(report.loss()).startsWith("2 commits to mirrored keys: the source was not frozen");
+        assertThat(report.next().toString()).contains("stop whoever writes");
+    }
+
+    @Test
+    void aFailoverToWhatIsNoStateOfTheSourceSaysSo() {
+        mirror.close();
+        TargetCheckpoint found = TargetCheckpoint.read(parties.target(), parties.mirror());
+        assertThat(found.replace(
+                        parties.target(), parties.mirror(), found.checkpoint().in(CheckpointState.SYNCING)))
+                .isTrue();
+        Handover failover = Handover.failover(parties, OPTIONS.forced(), HandoverListener.NONE);
+        assertThat(failover.plan().get(0).does()).contains("it is syncing", "no state that the source ever had");
+        HandoverReport report = failover.run();
+        assertThat(report.loss()).startsWith("certain").contains("syncing", "no state that the source ever had");
+        assertThat(report.facts().toString()).contains("no state that the source ever had: it was syncing");
     }
 
     private Handover switchover(FreezeMode freeze, HandoverListener listener) {
