@@ -94,8 +94,9 @@ public final class Failback {
     private StepPlan finishing() {
         return new StepPlan(
                 "finish",
-                "lifts the freeze at " + backward.source().shown() + ", which is a target again: its mirror goes on",
-                "nothing",
+                "lifts the freeze at " + backward.source().shown()
+                        + ", a target again, as soon as the home has moved: its mirror goes on",
+                "that clients have stopped writing there: what they write from then on will be lost",
                 "nothing to undo");
     }
 

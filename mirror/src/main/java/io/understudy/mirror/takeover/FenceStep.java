@@ -31,6 +31,11 @@ record FenceStep(Parties parties, Duration patience) implements Step {
     }
 
     @Override
+    public boolean isBegun(Journal journal) {
+        return journal.has("fence") || new ActiveKey(parties).isHeldBy(journal.writer());
+    }
+
+    @Override
     public Journal perform(Journal journal) {
         if (!new ActiveKey(parties).take(journal.writer(), JournalStore.holds(parties.mirror(), journal))) {
             throw JournalStore.writtenMeanwhile(parties);

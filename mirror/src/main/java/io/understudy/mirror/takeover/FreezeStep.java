@@ -14,6 +14,11 @@ record FreezeStep(Parties parties, Freeze freeze) implements Step {
     }
 
     @Override
+    public boolean isBegun(Journal journal) {
+        return journal.has("freeze") || journal.hasFreeze();
+    }
+
+    @Override
     public Journal prepare(Journal journal) {
         return freeze.prepare(journal);
     }

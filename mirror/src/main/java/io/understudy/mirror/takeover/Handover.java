@@ -127,11 +127,17 @@ public final class Handover {
         Journal journal = undoing(undoable());
         List<StepPlan> undone = new ArrayList<>();
         for (Step step : backwards(journal)) {
-            listener.begins(step.plan());
+            boolean isBegun = step.isBegun(journal);
+            if (isBegun) {
+                listener.begins(step.plan());
+            }
+            // What was not begun as far as can be seen may still have been.
             journal = step.undo(journal).without(step.plan().name());
             store.write(journal);
-            listener.ends(step.plan());
-            undone.add(step.plan());
+            if (isBegun) {
+                listener.ends(step.plan());
+                undone.add(step.plan());
+            }
         }
         store.write(journal.edit().state(Journal.State.UNDONE).build());
         LOG.info("mirror={} hand-over undone", parties.mirror());
@@ -144,7 +150,11 @@ public final class Handover {
      * @throws TakeOverException the home has moved, or there is nothing to undo
      */
     public List<StepPlan> undoPlan() {
-        return backwards(undoable()).stream().map(Step::plan).toList();
+        Journal journal = undoable();
+        return backwards(journal).stream()
+                .filter(step -> step.isBegun(journal))
+                .map(Step::plan)
+                .toList();
     }
 
     private Journal undoable() {

@@ -20,6 +20,11 @@ interface Step {
      */
     Journal perform(Journal journal);
 
+    /** Whether something of it may have been done, that is to be undone. */
+    default boolean isBegun(Journal journal) {
+        return journal.has(plan().name());
+    }
+
     /** Undoes it, as far as it has come. */
     default Journal undo(Journal journal) {
         return journal;

@@ -13,6 +13,8 @@ import io.understudy.mirror.fixture.SourceAndTarget;
 import io.understudy.mirror.fixture.TestClient;
 import io.understudy.mirror.scope.MirrorScope;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -112,6 +114,24 @@ final class ToldHandoverIT {
         HandoverReport report = failover.run();
         assertThat(report.loss()).startsWith("certain").contains("syncing", "no state that the source ever had");
         assertThat(report.facts().toString()).contains("no state that the source ever had: it was syncing");
+    }
+
+    @Test
+    void tellsAsUndoneOnlyWhatWasDone() {
+        assertThatThrownBy(() -> switchover(FreezeMode.ALARM, new Killed("freeze", false))
+                        .run())
+                .isInstanceOf(Killed.KilledException.class);
+        List<String> heard = new ArrayList<>();
+        Handover switchover = switchover(FreezeMode.ALARM, new HandoverListener() {
+            @Override
+            public void begins(StepPlan step) {
+                heard.add(step.name());
+            }
+        });
+        assertThat(switchover.undoPlan()).extracting(StepPlan::name).containsExactly("freeze", "check");
+        assertThat(switchover.undo()).extracting(StepPlan::name).containsExactly("freeze", "check");
+        assertThat(heard).containsExactly("freeze", "check");
+        source.put("/a", "2");
     }
 
     private Handover switchover(FreezeMode freeze, HandoverListener listener) {
