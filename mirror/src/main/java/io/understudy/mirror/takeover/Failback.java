@@ -20,6 +20,7 @@ import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -179,6 +180,9 @@ public final class Failback {
             long there = forward.source().head().revision().value();
             throw CheckStep.silentWatchers(backward, there, there + found.behind());
         }
+        if (!isHandingOver()) {
+            requireFreezable();
+        }
         homes(forward.target())
                 .read()
                 .flatMap(own ->
@@ -186,6 +190,19 @@ public final class Failback {
                 .ifPresent(other -> {
                     throw keptOut(other);
                 });
+    }
+
+    /** Only reads. */
+    private void requireFreezable() {
+        TargetCheckpoint there = TargetCheckpoint.read(forward.target(), forward.mirror());
+        var unused = Freeze.of(options.freeze(), backward)
+                .prepare(Journal.begun(
+                        Journal.Kind.SWITCHOVER,
+                        "failback",
+                        Instant.now(),
+                        there.cluster(),
+                        there.checkpoint().source(),
+                        options.freeze()));
     }
 
     private TakeOverException keptOut(Home other) {

@@ -89,6 +89,15 @@ final class StoppedFailbackIT {
     }
 
     @Test
+    void isRefusedWhileTheOldSourceIsFrozenIfTheNewHomeCanNotBe() {
+        switchOver();
+        assertThatThrownBy(() -> failback(OPTIONS.with(FreezeMode.AUTH), HandoverListener.NONE)
+                        .run())
+                .hasMessageContaining("authentication is not enabled at the new home");
+        assertFrozen();
+    }
+
+    @Test
     void isRefusedWhileTheOldSourceIsFrozenIfThatIsAnotherMirrorsHome() {
         ClusterId here = id(source);
         ByteString key = ReservedKeys.home("in");
