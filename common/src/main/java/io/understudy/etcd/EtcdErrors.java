@@ -1,6 +1,7 @@
 package io.understudy.etcd;
 
 import io.grpc.Status;
+import io.grpc.StatusRuntimeException;
 import java.util.HashMap;
 import java.util.Map;
 
@@ -40,6 +41,11 @@ public final class EtcdErrors {
      */
     public static String text(Throwable failure) {
         return FailureText.of(failure);
+    }
+
+    /** Whether it is what a call fails with, so that {@link #text} tells its causes as well. */
+    public static boolean isOfCall(Throwable failure) {
+        return failure instanceof StatusRuntimeException;
     }
 
     /**

@@ -3,6 +3,7 @@ package io.understudy.etcd;
 import io.grpc.Status;
 import io.grpc.StatusException;
 import io.grpc.StatusRuntimeException;
+import io.understudy.tls.TlsContext;
 import java.net.ConnectException;
 import java.net.UnknownHostException;
 import java.security.cert.CertificateException;
@@ -14,7 +15,6 @@ import java.util.Set;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.ExecutionException;
 import java.util.stream.Stream;
-import javax.net.ssl.SSLException;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -101,7 +101,7 @@ final class FailureText {
 
     private static Optional<String> tls(List<Throwable> chain) {
         return chain.stream()
-                .filter(SSLException.class::isInstance)
+                .filter(TlsContext::isFailure)
                 .reduce((outer, inner) -> inner)
                 .map(failure -> "TLS with it fails: " + oneLine(described(failure)));
     }

@@ -67,6 +67,11 @@ public final class TlsContext implements AutoCloseable {
         return of(name, files, true, meters);
     }
 
+    /** Whether TLS itself says what went wrong with a connection. */
+    public static boolean isFailure(Throwable failure) {
+        return failure instanceof SSLException;
+    }
+
     private static TlsContext of(String name, @Nullable TlsFiles files, boolean nameless, MeterRegistry meters) {
         ReloadingMaterial material = new ReloadingMaterial(name, files, nameless, meters);
         TlsContext context = new TlsContext(material);

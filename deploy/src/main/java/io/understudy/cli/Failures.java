@@ -1,6 +1,5 @@
 package io.understudy.cli;
 
-import io.grpc.StatusRuntimeException;
 import io.understudy.config.ConfigurationException;
 import io.understudy.etcd.EtcdErrors;
 import io.understudy.tls.TlsFileException;
@@ -66,7 +65,7 @@ final class Failures {
             if (reason.indexOf(message) < 0) {
                 reason.append(reason.isEmpty() ? "" : ": ").append(message);
             }
-            if (cause instanceof StatusRuntimeException || cause instanceof TlsFileException) {
+            if (EtcdErrors.isOfCall(cause) || cause instanceof TlsFileException) {
                 // Its text tells its causes.
                 break;
             }
@@ -76,7 +75,7 @@ final class Failures {
 
     private static String described(Throwable failure) {
         String message = failure.getMessage();
-        if (failure instanceof StatusRuntimeException) {
+        if (EtcdErrors.isOfCall(failure)) {
             return EtcdErrors.text(failure);
         }
         if (message == null || message.isBlank()) {
