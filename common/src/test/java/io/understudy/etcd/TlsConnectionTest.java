@@ -23,6 +23,7 @@ import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.ServerSocket;
+import java.net.Socket;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
@@ -105,7 +106,10 @@ final class TlsConnectionTest {
             Thread serving = new Thread(() -> {
                 try {
                     while (true) {
-                        socket.accept().close();
+                        try (Socket accepted = socket.accept()) {
+                            // With bytes unread it would be reset.
+                            int unused = accepted.getInputStream().read(new byte[4 << 10]);
+                        }
                     }
                 } catch (IOException e) {
                     // The test has seen enough.

@@ -26,8 +26,11 @@ final class NamedCommand {
         return Arrays.stream(above.subcommands())
                 .filter(each -> arguments.length > 0 && nameOf(each).equals(arguments[0]))
                 .findFirst()
-                .map(each -> new NamedCommand(
-                        new CommandLine(CommandSpec.create().name(above.name())).addSubcommand(new CommandLine(each))));
+                .map(each ->
+                        new NamedCommand(new CommandLine(CommandSpec.create().name(above.name()))
+                                .addSubcommand(new CommandLine(each))
+                                // Those that are not known here may be in the whole.
+                                .setUnmatchedOptionsAllowedAsOptionParameters(false)));
     }
 
     private static String nameOf(Class<?> command) {

@@ -69,7 +69,7 @@ final class EtcdMirror {
         opened.accept(target);
         this.leases = new LeaseMetrics(mirror.name(), meters);
         EtcdCluster from = source.cluster();
-        this.feeders = from == null ? null : new Feeders(mirror.name(), from, feeding);
+        this.feeders = from == null ? null : new Feeders(mirror.name(), from, target, feeding);
     }
 
     /** From now on this process is one that may become the active one. */

@@ -3,7 +3,6 @@ package io.understudy.mirror;
 import io.understudy.mirror.MirrorSettings.Mirror;
 import io.understudy.mirror.MirrorSettings.Source;
 import io.understudy.mirror.MirrorSettings.Target;
-import io.understudy.mirror.scope.MirrorScope;
 import io.understudy.vocabulary.KeyRange;
 import java.net.URI;
 import java.util.ArrayList;
@@ -39,7 +38,7 @@ final class MirrorCourses {
                             + one.scope().shown() + ", and " + other.scope().shown() + ". Allowed are disjoint ones");
                 }
             }
-            requireNoCircle(List.of(one), one.scope().targetRanges(), mirrors);
+            requireNoCircle(List.of(one), mirrors);
         }
     }
 
@@ -47,47 +46,39 @@ final class MirrorCourses {
     static Set<String> feeding(Mirror mirror, List<Mirror> all) {
         return all.stream()
                 .filter(other -> other.source() instanceof Source.Etcd)
-                .filter(other -> !shared(target(other), source(mirror)).isEmpty())
-                .filter(other -> !common(
-                                other.scope().targetRanges(), mirror.scope().sourceRanges())
-                        .isEmpty())
+                .filter(other -> feeds(other, mirror))
                 .map(Mirror::name)
                 .collect(Collectors.toUnmodifiableSet());
     }
 
-    /**
-     * @param way mirrors, each of which copies on what the one before has brought
-     * @param brought what has come to the last one's target of what the first one copies
-     */
-    private static void requireNoCircle(List<Mirror> way, List<KeyRange> brought, List<Mirror> all) {
-        Mirror first = way.get(0);
+    /** @param way mirrors, each of which copies on some of the keys that the one before brings */
+    private static void requireNoCircle(List<Mirror> way, List<Mirror> all) {
         for (Mirror next : all) {
-            List<KeyRange> taken =
-                    shared(target(way.get(way.size() - 1)), source(next)).isEmpty()
-                            ? List.of()
-                            : common(brought, next.scope().sourceRanges());
-            if (taken.isEmpty()) {
+            if (!feeds(way.get(way.size() - 1), next)) {
                 continue;
             }
-            if (next.equals(first)) {
+            if (next.equals(way.get(0))) {
                 throw new IllegalArgumentException("keys would go in a circle by mirrors "
                         + way.stream().map(Mirror::name).collect(Collectors.joining(", "))
-                        + ": each range of keys has one home, where their owners write them. Allowed are disjoint keys in"
-                        + " opposite directions");
+                        + ": each copies on what the one before brings. Allowed are disjoint keys in opposite directions, and"
+                        + " in a ring mirrors of their own for the keys of each home");
             }
             if (!way.contains(next)) {
                 List<Mirror> longer = new ArrayList<>(way);
                 longer.add(next);
-                MirrorScope scope = next.scope();
-                requireNoCircle(longer, taken.stream().map(scope::inTarget).toList(), all);
+                requireNoCircle(longer, all);
             }
         }
     }
 
-    private static List<KeyRange> common(List<KeyRange> some, List<KeyRange> others) {
-        return some.stream()
-                .flatMap(one -> others.stream().filter(one::intersects).map(one::intersection))
-                .toList();
+    /** Whether {@code one} brings keys to the source of {@code other} that it copies on. */
+    private static boolean feeds(Mirror one, Mirror other) {
+        return !shared(target(one), source(other)).isEmpty()
+                && meet(one.scope().targetRanges(), other.scope().sourceRanges());
+    }
+
+    private static boolean meet(List<KeyRange> some, List<KeyRange> others) {
+        return some.stream().anyMatch(one -> others.stream().anyMatch(one::intersects));
     }
 
     private static Set<URI> shared(Set<URI> some, Set<URI> others) {

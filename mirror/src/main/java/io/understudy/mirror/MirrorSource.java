@@ -84,7 +84,7 @@ record MirrorSource(
                 mirror.scope().feedRange(false),
                 feeds,
                 feeds::head,
-                kafka.kafka().timeout(),
+                kafka.kafka().timeout().multipliedBy(2),
                 range -> CompletableFuture.failedFuture(
                         new UnsupportedOperationException("a topic doesn't tell how many keys it has")),
                 null);

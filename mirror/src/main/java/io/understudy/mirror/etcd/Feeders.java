@@ -14,34 +14,37 @@ public final class Feeders {
 
     private final String mirror;
     private final EtcdCluster source;
+    private final EtcdCluster target;
     private final Set<String> names;
 
     /** @param names of those mirrors */
-    public Feeders(String mirror, EtcdCluster source, Set<String> names) {
+    public Feeders(String mirror, EtcdCluster source, EtcdCluster target, Set<String> names) {
         this.mirror = mirror;
         this.source = source;
+        this.target = target;
         this.names = Set.copyOf(names);
     }
 
     /**
-     * Asks the source, and waits until it answers.
+     * Asks the target whether the mirror has begun before, and else the source; waits until they answer.
      *
-     * @throws SinkException.Unavailable one of them has yet to begin
+     * @throws SinkException.NotYet one of them has yet to begin
      */
     public void requireBegun(SinkListener listener) {
         if (names.isEmpty()) {
             return;
         }
-        try (TargetCalls calls = new TargetCalls(source, "source", listener)) {
-            HomeKeys.Known there = new HomeKeys(calls, "source", mirror).read();
-            if (there.own() != null) {
+        try (TargetCalls targets = new TargetCalls(target, listener);
+                TargetCalls sources = new TargetCalls(source, "source", listener)) {
+            if (new HomeKeys(targets, "target", mirror).read().own() != null) {
+                // The source may be away, and leases have to be kept alive.
                 return;
             }
+            HomeKeys.Known there = new HomeKeys(sources, "source", mirror).read();
             for (String name : names) {
                 if (there.others().stream().noneMatch(home -> brings(name, home, there))) {
-                    throw new SinkException.Unavailable(
-                            "waits for mirror " + name + ", which brings its keys to its source and has yet to begin",
-                            null);
+                    throw new SinkException.NotYet(
+                            "mirror " + name + ", which brings its keys to its source and has yet to begin");
                 }
             }
         }

@@ -243,9 +243,12 @@ final class Synchronisation implements AutoCloseable {
                 lanes.size(),
                 held,
                 isFirst);
+        // Later all that the source lacks has been mirrored, if none were found the first time.
+        ForeignKeys policy =
+                !isFirst && options.onForeignKeys() == ForeignKeys.FAIL ? ForeignKeys.DELETE : options.onForeignKeys();
         return new SnapshotCopy(
                 scope,
-                options.onForeignKeys(),
+                policy,
                 writer.createRevision(),
                 held == 0,
                 isLimited ? new Prune(mirror, held, options.maxPrunePercent()) : null,

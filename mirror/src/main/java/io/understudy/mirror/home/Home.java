@@ -77,8 +77,11 @@ public record Home(
     public boolean keepsOut(ClusterId at, List<KeyRange> written, @Nullable Home other) {
         boolean isThere = cluster.equals(at)
                 && written.stream().anyMatch(range -> rangesIn(at).stream().anyMatch(range::intersects));
-        boolean isCopiedElsewhere =
-                other != null && source.equals(at) && !target.equals(other.cluster) && other.hasMovedFrom(at);
+        boolean isCopiedElsewhere = other != null
+                && source.equals(at)
+                && !target.equals(other.cluster)
+                && other.hasMovedFrom(at)
+                && at().isBefore(other.at());
         return isThere && !isCopiedElsewhere;
     }
 

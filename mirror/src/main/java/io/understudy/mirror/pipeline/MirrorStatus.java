@@ -217,8 +217,10 @@ final class MirrorStatus implements SinkListener {
     /** The source has given something, which proves that it is there. */
     synchronized void sourceHeard() {
         silence.heard();
-        if (sourceAway != null) {
+        boolean isWaitedFor = standing == MirrorState.STARTING && standingReason.startsWith(waitingForSource());
+        if (sourceAway != null || isWaitedFor) {
             sourceAway = null;
+            standingReason = isWaitedFor ? waitingForSource() : standingReason;
             show();
         }
     }

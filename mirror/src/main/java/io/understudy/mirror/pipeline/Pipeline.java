@@ -200,6 +200,9 @@ public final class Pipeline implements AutoCloseable {
         } catch (SinkException.HomeMoved e) {
             status.elsewhere(String.valueOf(e.getMessage()));
             pause();
+        } catch (SinkException.NotYet e) {
+            status.waitsFor(String.valueOf(e.getMessage()));
+            pause();
         } catch (SinkException.Compared e) {
             LOG.info("mirror={} {}", plan.mirror(), e.getMessage());
         } catch (SinkException.Unavailable e) {

@@ -32,7 +32,9 @@ final class Silence {
 
     /** The question failed. */
     void failed(String cause) {
-        why = cause;
+        if (since != null) {
+            why = cause;
+        }
     }
 
     /** The source has answered, or given something that it did not have before. */

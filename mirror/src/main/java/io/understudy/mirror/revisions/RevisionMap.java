@@ -47,8 +47,11 @@ public final class RevisionMap {
         if (history.homeSince().isPresent()) {
             return new ListAgain(
                     now.revision(),
-                    "the home has moved to the target, which has the source's changes up to revision "
-                            + reached.revision() + ": later ones were lost");
+                    reached.state() == CheckpointState.SYNCED
+                            ? "the home has moved to the target, which has the source's changes up to revision "
+                                    + reached.revision() + ": later ones were lost"
+                            : "the home has moved to the target, which was "
+                                    + reached.state().word() + " then: it held no state that the source had");
         }
         return new NotYet(
                 reached.revision(),

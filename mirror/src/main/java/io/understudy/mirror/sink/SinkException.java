@@ -57,6 +57,15 @@ public abstract sealed class SinkException extends RuntimeException {
         }
     }
 
+    /** Another mirror, which the message names, has to begin first. A new sink is opened later. */
+    public static final class NotYet extends SinkException {
+        private static final long serialVersionUID = 1L;
+
+        public NotYet(String whom) {
+            super(whom, null);
+        }
+    }
+
     /**
      * The snapshot was only compared, and goes on with what was mirrored. A new sink, opened at once, asks for another one
      * and writes it.

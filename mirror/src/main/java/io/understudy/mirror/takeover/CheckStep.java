@@ -29,9 +29,15 @@ record CheckStep(Parties parties, Journal.Kind kind, HandoverOptions options) im
         if (kind != Journal.Kind.FAILOVER || !options.force()) {
             return "";
         }
-        CheckpointState state = TargetCheckpoint.read(parties.target(), parties.mirror())
-                .checkpoint()
-                .state();
+        CheckpointState state;
+        try {
+            state = TargetCheckpoint.read(parties.target(), parties.mirror())
+                    .checkpoint()
+                    .state();
+        } catch (TakeOverException e) {
+            // To be told when the step is taken: the plan is also what an undo goes by.
+            return "";
+        }
         return state == CheckpointState.SYNCED
                 ? ""
                 : "; it is " + state.word() + ", so what is there is no state that the source ever had, and is taken by"
@@ -48,11 +54,7 @@ record CheckStep(Parties parties, Journal.Kind kind, HandoverOptions options) im
     public Journal perform(Journal journal) {
         TargetCheckpoint found = TargetCheckpoint.read(parties.target(), parties.mirror());
         Checkpoint checkpoint = found.checkpoint();
-        if (!checkpoint.scope().equals(parties.scope())) {
-            throw new TakeOverException(
-                    "the checkpoint is of " + checkpoint.scope().shown() + "; configured is "
-                            + parties.scope().shown());
-        }
+        requireScope(checkpoint, parties);
         if (checkpoint.state() != CheckpointState.SYNCED && !(kind == Journal.Kind.FAILOVER && options.force())) {
             throw new TakeOverException(
                     "the checkpoint is " + checkpoint.state().word() + ": what "
@@ -69,6 +71,15 @@ record CheckStep(Parties parties, Journal.Kind kind, HandoverOptions options) im
             requireClose(found);
         }
         return journal;
+    }
+
+    /** What was mirrored is what would be. */
+    static void requireScope(Checkpoint checkpoint, Parties parties) {
+        if (!checkpoint.scope().equals(parties.scope())) {
+            throw new TakeOverException(
+                    "the checkpoint is of " + checkpoint.scope().shown() + "; configured is "
+                            + parties.scope().shown());
+        }
     }
 
     private void requireClose(TargetCheckpoint found) {

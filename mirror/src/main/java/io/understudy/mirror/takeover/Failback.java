@@ -148,7 +148,12 @@ public final class Failback {
      */
     public HandoverReport run() {
         Survey found = movedBack();
-        HandoverReport report = handover().runWithin();
+        HandoverReport report;
+        try {
+            report = handover().runWithin();
+        } catch (TakeOverException e) {
+            throw leftThawed(e);
+        }
         listener.begins(finishing());
         finish();
         listener.ends(finishing());
@@ -174,13 +179,14 @@ public final class Failback {
 
     /** What is known to stop it later is found before anything is done, since the thaw lets clients write again. */
     private void requirePossible(Survey found) {
-        Journal journal = backwardJournal();
-        boolean isChecked = journal != null && journal.has("check");
-        if (found.behind() > 0 && !options.acceptSilentWatchers() && !isChecked) {
+        CheckStep.requireScope(
+                TargetCheckpoint.read(forward.target(), forward.mirror()).checkpoint(), forward);
+        boolean goesOn = isHandingOver() && !needsMirror();
+        if (found.behind() > 0 && !options.acceptSilentWatchers() && !goesOn) {
             long there = forward.source().head().revision().value();
             throw CheckStep.silentWatchers(backward, there, there + found.behind());
         }
-        if (!isHandingOver()) {
+        if (!goesOn) {
             requireFreezable();
         }
         homes(forward.target())
@@ -395,14 +401,20 @@ public final class Failback {
     }
 
     private void thaw() {
+        liftThere();
+        homes(forward.target()).read().ifPresent(homes(forward.source())::learn);
+    }
+
+    private void liftThere() {
         Journal there = new JournalStore(forward.target(), forward.mirror()).read();
         if (there != null) {
             Freeze.of(there.freeze(), forward).lift(there);
         }
-        homes(forward.target()).read().ifPresent(homes(forward.source())::learn);
     }
 
     private void finish() {
+        // Once more: somebody may have undone the thaw meanwhile.
+        liftThere();
         Journal here = new JournalStore(forward.source(), forward.mirror()).read();
         if (here != null && here.kind() == Journal.Kind.SWITCHOVER) {
             Freeze.of(here.freeze(), backward).lift(here);

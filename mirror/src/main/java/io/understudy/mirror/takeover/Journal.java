@@ -91,7 +91,7 @@ record Journal(
 
     /** Whether there may be something that was raised and is to be lifted. */
     boolean hasFreeze() {
-        return alarmMember != 0 || !withdrawn.isEmpty();
+        return alarmMember != 0 || !withdrawn.isEmpty() || (freeze == FreezeMode.AUTH && has("freeze"));
     }
 
     boolean isUnfinished() {

@@ -50,12 +50,16 @@ final class HomeTest {
     void keepsOthersFromWritingWhereOwnersDo_butNotAHomeThatComesBackToWhereACopyIsMadeFrom() {
         List<KeyRange> all = MirrorScope.all().sourceRanges();
         Home copy = new Home("copy", SOURCE, SOURCE, new ClusterId(0xc), MirrorScope.prefix("/k/"), 0, Instant.EPOCH);
-        Home away = HOME.movedTo(TARGET, Instant.EPOCH);
-        Home reversed = new Home("dr", TARGET, TARGET, SOURCE, MirrorScope.all(), 1, Instant.EPOCH);
+        Instant later = Instant.EPOCH.plusSeconds(1);
+        Home away = HOME.movedTo(TARGET, later);
+        Home reversed = new Home("dr", TARGET, TARGET, SOURCE, MirrorScope.all(), 1, later);
         assertThat(copy.keepsOut(SOURCE, all, away)).isFalse();
         assertThat(copy.keepsOut(SOURCE, all, reversed)).isFalse();
 
         assertThat(copy.keepsOut(SOURCE, all, null)).isTrue();
+        assertThat(copy.keepsOut(SOURCE, all, HOME.movedTo(TARGET, Instant.EPOCH)))
+                .as("begun since: somebody may write there of his own")
+                .isTrue();
         assertThat(copy.keepsOut(SOURCE, all, HOME)).as("not moved").isTrue();
         assertThat(copy.keepsOut(SOURCE, MirrorScope.prefix("/l/").sourceRanges(), null))
                 .as("other keys")
