@@ -85,14 +85,15 @@ final class MirrorProcessIT {
 
     @Test
     void isNeitherReadyNorFailedWhileSourceAndTargetAreAway() throws Exception {
-        EtcdSettings nowhere = EtcdSettings.of(URI.create("http://127.0.0.1:1"));
-        try (MirrorProcess process = Mirrors.etcd(nowhere, nowhere, MirrorScope.all(), EtcdSinkOptions.DEFAULTS)) {
+        EtcdSettings source = EtcdSettings.of(URI.create("http://127.0.0.1:1"));
+        EtcdSettings target = EtcdSettings.of(URI.create("http://127.0.0.1:2"));
+        try (MirrorProcess process = Mirrors.etcd(source, target, MirrorScope.all(), EtcdSinkOptions.DEFAULTS)) {
             await().atMost(PATIENCE)
                     .untilAsserted(
                             () -> assertThat(get(process, "/readyz").body()).contains("[-]dr failed: retrying: "));
             assertThat(get(process, "/readyz").statusCode()).isEqualTo(503);
             assertThat(get(process, "/livez").statusCode()).isEqualTo(200);
-            assertThat(status(process).get(0).path("lastError").textValue()).contains("127.0.0.1:1");
+            assertThat(status(process).get(0).path("lastError").textValue()).contains("127.0.0.1:2");
             assertThat(process.failure()).isNotDone();
         }
     }
