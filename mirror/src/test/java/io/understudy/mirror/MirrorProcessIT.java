@@ -107,6 +107,9 @@ final class MirrorProcessIT {
                 EtcdSinkOptions.DEFAULTS)) {
             source.put("k", "1");
             awaitCaughtUp(process, source);
+            await("a question that was answered").atMost(PATIENCE).untilAsserted(() -> assertThat(
+                            status(process).get(0).path("lagMillis").isNumber())
+                    .isTrue());
             CLUSTERS.source().leader().kill();
             await().atMost(PATIENCE).untilAsserted(() -> assertThat(
                             get(process, "/readyz").body())

@@ -186,7 +186,7 @@ public final class Failback {
             long there = forward.source().head().revision().value();
             throw CheckStep.silentWatchers(backward, there, there + found.behind());
         }
-        if (!goesOn) {
+        if (!goesOn && !hasFrozenSo()) {
             requireFreezable();
         }
         homes(forward.target())
@@ -196,6 +196,12 @@ public final class Failback {
                 .ifPresent(other -> {
                     throw keptOut(other);
                 });
+    }
+
+    /** Whether an earlier run may have frozen the new home in that way; that is taken back first. */
+    private boolean hasFrozenSo() {
+        Journal journal = new JournalStore(backward.target(), backward.mirror()).read();
+        return journal != null && journal.isUnfinished() && journal.freeze() == options.freeze();
     }
 
     /** Only reads. */
