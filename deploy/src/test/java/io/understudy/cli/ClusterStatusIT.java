@@ -142,7 +142,7 @@ final class ClusterStatusIT {
         assertThat(ended.status()).isEqualTo(1);
         assertThat(ended.out()).isEmpty();
         assertThat(ended.err())
-                .startsWith("understudy cluster status: nobody answers: http://127.0.0.1:1: UNAVAILABLE")
+                .startsWith("understudy cluster status: nobody answers: http://127.0.0.1:1: connection refused")
                 .hasLineCount(1);
     }
 

@@ -179,6 +179,8 @@ final class SecretsIT {
                         + "org.apache.kafka.common.security.plain.PlainLoginModule required username=\"me\" password=\""
                         + MARK + "kafka\";\n");
         URI source = cluster.clientUrls().get(0);
+        // By another name: a mirror into its source is refused before it asks anybody.
+        URI target = URI.create("http://localhost:" + source.getPort());
         return """
                 status: {listen: '127.0.0.1:%d'}
                 mirrors:
@@ -190,7 +192,7 @@ final class SecretsIT {
                   log:
                     source: {endpoints: '%s', user: root, passwordFile: '%s'}
                     target: {kafka: {bootstrapServers: '127.0.0.1:%d', propertiesFile: '%s', topic: log}}
-                """.formatted(ports.get(2), source, right, source, wrong, source, right, ports.get(4), kafka);
+                """.formatted(ports.get(2), source, right, target, wrong, source, right, ports.get(4), kafka);
     }
 
     private String supervisor() {

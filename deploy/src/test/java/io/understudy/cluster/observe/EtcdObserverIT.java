@@ -164,8 +164,8 @@ final class EtcdObserverIT {
 
         assertThatThrownBy(() -> observer.observe(PATIENCE))
                 .isInstanceOf(UnobservableException.class)
-                .hasMessageContaining("http://127.0.0.1:1: UNAVAILABLE")
-                .hasMessageContaining("http://127.0.0.1:2: UNAVAILABLE");
+                .hasMessageContaining("http://127.0.0.1:1: connection refused")
+                .hasMessageContaining("http://127.0.0.1:2: connection refused");
     }
 
     @Test
@@ -241,7 +241,7 @@ final class EtcdObserverIT {
         assertThatThrownBy(() -> observer.observe(PATIENCE))
                 .isInstanceOfSatisfying(UnobservableException.class, why -> assertThat(why.isSilence())
                         .isTrue())
-                .hasMessageContaining("http://127.0.0.1:1: UNAVAILABLE");
+                .hasMessageContaining("http://127.0.0.1:1: connection refused");
     }
 
     @Test
