@@ -1,8 +1,6 @@
 package io.understudy.mirror.takeover;
 
 import com.google.protobuf.TextFormat;
-import io.etcd.jetcd.api.RangeRequest;
-import io.etcd.jetcd.api.RangeResponse;
 import io.understudy.mirror.MirrorProcess;
 import io.understudy.mirror.MirrorSettings;
 import io.understudy.mirror.checkpoint.CheckpointState;
@@ -11,11 +9,6 @@ import io.understudy.mirror.pipeline.MirrorFailedException;
 import io.understudy.mirror.pipeline.MirrorReport;
 import io.understudy.mirror.pipeline.MirrorState;
 import io.understudy.mirror.scope.ReservedKeys;
-import io.understudy.mirror.verify.NotComparable;
-import io.understudy.mirror.verify.Verification;
-import io.understudy.mirror.verify.VerifyReport;
-import io.understudy.mirror.verify.VerifyResult;
-import io.understudy.vocabulary.KeyRange;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
@@ -23,7 +16,6 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
@@ -34,7 +26,6 @@ import org.jspecify.annotations.Nullable;
  */
 public final class Failback {
 
-    private static final int KEYS_SHOWN = 10;
     private static final Duration PAUSE = Duration.ofMillis(200);
 
     private final MirrorParties clusters;
@@ -44,6 +35,7 @@ public final class Failback {
     private final Consumer<MirrorReport> progress;
     private final Parties forward;
     private final Parties backward;
+    private final OldSource old;
 
     /**
      * A failback of what a switchover or a failover has moved.
@@ -64,6 +56,7 @@ public final class Failback {
         this.progress = progress;
         this.forward = clusters.forward();
         this.backward = clusters.backward();
+        this.old = new OldSource(forward, backward);
     }
 
     /** What {@link #run} does, in order. */
@@ -107,38 +100,7 @@ public final class Failback {
      * @throws TakeOverException there is nothing to fail back
      */
     public Survey survey() {
-        if (!isNeeded()) {
-            return Survey.NOT_NEEDED;
-        }
-        long behind = Math.max(
-                0,
-                forward.target().head().revision().value()
-                        - forward.source().head().revision().value());
-        if (isMirroredBack()) {
-            return overwritten(behind);
-        }
-        long since = TargetCheckpoint.read(forward.target(), forward.mirror())
-                .checkpoint()
-                .revision()
-                .value();
-        return written(since, behind);
-    }
-
-    /** Whether the home is still to be moved; else only what comes after that is left to do. */
-    private boolean isNeeded() {
-        Optional<Home> there = homes(forward.target()).read();
-        Optional<Home> here = homes(forward.source()).read();
-        TargetCheckpoint checkpoint = TargetCheckpoint.read(forward.target(), forward.mirror());
-        if (there.filter(home -> home.cluster().equals(checkpoint.cluster())).isEmpty()) {
-            throw new TakeOverException("the home of mirror " + forward.mirror() + " is its source, "
-                    + forward.source().shown() + ": there is nothing to fail back");
-        }
-        return here.filter(home -> home.moves() > there.get().moves()).isEmpty();
-    }
-
-    /** Whether an earlier run has begun to mirror back. */
-    private boolean isMirroredBack() {
-        return backward.target().get(ReservedKeys.checkpoint(backward.mirror())).isPresent();
+        return old.survey();
     }
 
     /**
@@ -200,8 +162,8 @@ public final class Failback {
 
     /** Whether an earlier run may have frozen the new home in that way; that is taken back first. */
     private boolean hasFrozenSo() {
-        Journal journal = new JournalStore(backward.target(), backward.mirror()).read();
-        return journal != null && journal.isUnfinished() && journal.freeze() == options.freeze();
+        Journal journal = unfinished();
+        return journal != null && journal.freeze() == options.freeze();
     }
 
     /** Only reads. */
@@ -249,7 +211,7 @@ public final class Failback {
     /** What has stopped it, and what the operator has to know besides. */
     private TakeOverException leftThawed(TakeOverException stopped) {
         try {
-            if (!isNeeded() || thawed() == null) {
+            if (!old.isNeeded() || old.thawed() == null) {
                 return stopped;
             }
         } catch (TakeOverException e) {
@@ -261,15 +223,6 @@ public final class Failback {
                         + backward.target().shown() + " is not frozen any more: what clients write there will be lost."
                         + " Run failback again to go on, or with --undo, which freezes it again",
                 stopped);
-    }
-
-    /** The journal of what moved the home, if its freeze has been lifted since; else null. */
-    private @Nullable Journal thawed() {
-        Journal there = new JournalStore(forward.target(), forward.mirror()).read();
-        boolean isLifted = there != null
-                && there.hasFreeze()
-                && !Freeze.of(there.freeze(), forward).isRaised(there);
-        return isLifted ? there : null;
     }
 
     /**
@@ -284,7 +237,7 @@ public final class Failback {
         if (isHandingOver()) {
             undone.addAll(handover().undo());
         }
-        Journal there = thawed();
+        Journal there = old.thawed();
         if (there != null) {
             listener.begins(freezing());
             Freeze.of(there.freeze(), forward).raise(there);
@@ -298,7 +251,7 @@ public final class Failback {
     public List<StepPlan> undoPlan() {
         requireUndoable();
         List<StepPlan> undone = new ArrayList<>(isHandingOver() ? handover().undoPlan() : List.of());
-        if (thawed() != null) {
+        if (old.thawed() != null) {
             undone.add(freezing());
         }
         return undone;
@@ -307,21 +260,26 @@ public final class Failback {
     private void requireUndoable() {
         boolean isAway = homes(forward.target())
                 .isAt(TargetCheckpoint.read(forward.target(), forward.mirror()).cluster());
-        if (!isAway || !isNeeded()) {
+        if (!isAway || !old.isNeeded()) {
             throw new TakeOverException("there is nothing to undo: the home of mirror " + forward.mirror()
                     + " is its source, " + forward.source().shown()
                     + (isAway ? ". Run failback again, without --undo, to finish that" : "")
                     + ". To move it away again: understudy mirror switchover");
         }
-        if (!isHandingOver() && thawed() == null) {
+        if (!isHandingOver() && old.thawed() == null) {
             throw new TakeOverException("there is nothing to undo: no failback of mirror " + forward.mirror()
                     + " is under way that has lifted or raised a freeze");
         }
     }
 
     private boolean isHandingOver() {
+        return unfinished() != null;
+    }
+
+    /** Of the hand-over back that is under way, or being undone; null for none. */
+    private @Nullable Journal unfinished() {
         Journal journal = new JournalStore(backward.target(), backward.mirror()).read();
-        return journal != null && journal.isUnfinished();
+        return journal != null && journal.isUnfinished() ? journal : null;
     }
 
     private StepPlan freezing() {
@@ -340,53 +298,12 @@ public final class Failback {
         return new Homes(cluster, forward.mirror());
     }
 
-    /** The keys written at the old source after what the new home has of it. */
-    private Survey written(long since, long behind) {
-        long keys = 0;
-        long head = since;
-        List<String> first = new ArrayList<>();
-        for (KeyRange range : forward.scope().sourceRanges()) {
-            RangeResponse found = forward.source()
-                    .range(RangeRequest.newBuilder()
-                            .setKey(range.etcdKey())
-                            .setRangeEnd(range.etcdRangeEnd())
-                            .setMinModRevision(since + 1)
-                            .setKeysOnly(true)
-                            .build());
-            head = Math.max(head, found.getHeader().getRevision());
-            keys += found.getKvsCount();
-            found.getKvsList().stream()
-                    .limit(KEYS_SHOWN - (long) first.size())
-                    .forEach(kv -> first.add("\"" + TextFormat.escapeBytes(kv.getKey()) + "\""));
-        }
-        return new Survey(true, since, keys, first, head - since, behind, null);
-    }
-
-    /** The keys that are not as an earlier run's mirror back has left them. */
-    private Survey overwritten(long behind) {
-        try {
-            VerifyResult result = Verification.run(backward.sides(), keys -> {});
-            if (result instanceof VerifyReport report) {
-                List<String> first = report.differences().stream()
-                        .limit(KEYS_SHOWN)
-                        .map(each -> "\"" + TextFormat.escapeBytes(each.targetKey()) + "\"")
-                        .toList();
-                return new Survey(true, 0, report.differing(), first, 0, behind, null);
-            }
-            NotComparable not = (NotComparable) result;
-            return new Survey(true, 0, 0, List.of(), 0, behind, not.reason());
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-            throw new TakeOverException("interrupted while comparing", e);
-        }
-    }
-
     /**
      * Has the mirror back compare everything anew, where an earlier run has begun it: going on, it would take no notice
      * of what else was written there since.
      */
     private void compareAgain() {
-        if (!isMirroredBack() || isCompared()) {
+        if (!old.isMirroredBack() || isCompared()) {
             return;
         }
         TargetCheckpoint found = TargetCheckpoint.read(backward.target(), backward.mirror());
@@ -407,20 +324,13 @@ public final class Failback {
     }
 
     private void thaw() {
-        liftThere();
+        old.lift();
         homes(forward.target()).read().ifPresent(homes(forward.source())::learn);
-    }
-
-    private void liftThere() {
-        Journal there = new JournalStore(forward.target(), forward.mirror()).read();
-        if (there != null) {
-            Freeze.of(there.freeze(), forward).lift(there);
-        }
     }
 
     private void finish() {
         // Once more: somebody may have undone the thaw meanwhile.
-        liftThere();
+        old.lift();
         Journal here = new JournalStore(forward.source(), forward.mirror()).read();
         if (here != null && here.kind() == Journal.Kind.SWITCHOVER) {
             Freeze.of(here.freeze(), backward).lift(here);
@@ -447,23 +357,18 @@ public final class Failback {
 
     /** Not once the hand-over back has what it needs of it: it may have become the active process itself. */
     private boolean needsMirror() {
-        Journal journal = backwardJournal();
+        Journal journal = unfinished();
         return journal == null
+                || journal.state() != Journal.State.RUNNING
+                || journal.kind() != Journal.Kind.SWITCHOVER
                 || !new VerifyStep(backward).isDone(journal)
                 || !Freeze.of(journal.freeze(), backward).isRaised(journal)
-                || isOverwritten();
-    }
-
-    /** The old source may have been written though its mirror is held off. */
-    private boolean isOverwritten() {
-        Survey found = overwritten(0);
-        return found.keys() > 0 || found.unknown() != null;
+                || old.isOverwritten();
     }
 
     /** Clients are to go on writing while the mirror back is at work again. */
     private void takeBackWhatIsLeft() {
-        Journal journal = new JournalStore(backward.target(), backward.mirror()).read();
-        if (journal != null && journal.isUnfinished()) {
+        if (isHandingOver()) {
             StepPlan lifting = new StepPlan(
                     "lift",
                     "takes back what an earlier run has done of the hand-over, so that clients can write "
@@ -475,14 +380,6 @@ public final class Failback {
                     .undo();
             listener.ends(lifting);
         }
-    }
-
-    /** Of the hand-over back that is under way; null for none. */
-    private @Nullable Journal backwardJournal() {
-        Journal journal = new JournalStore(backward.target(), backward.mirror()).read();
-        return journal != null && journal.state() == Journal.State.RUNNING && journal.kind() == Journal.Kind.SWITCHOVER
-                ? journal
-                : null;
     }
 
     private void awaitSynced(MirrorProcess mirror) {
