@@ -9,13 +9,10 @@ import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.nio.file.attribute.FileTime;
 import java.time.Duration;
-import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
-import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import java.util.jar.Attributes;
 import java.util.jar.JarFile;
@@ -44,38 +41,6 @@ final class DistributionIT {
 
         assertThat(outcome.status()).isZero();
         assertThat(outcome.output()).matches("understudy \\d+\\.\\d+\\.\\d+.*\\R");
-    }
-
-    @Test
-    void classesAreTakenFromTheArchiveOfThisPlaceAlone() throws Exception {
-        // given
-        Path place = folder.resolve("place");
-        copy(HOME, place);
-        Outcome made = run(place.resolve("bin/archive-classes"));
-        assertThat(made.output()).isEmpty();
-        assertThat(made.status()).isZero();
-        Map<String, String> telling =
-                Map.of("UNDERSTUDY_JAVA_OPTS", "-Xlog:class+load:file=" + folder.resolve("loaded.log"));
-
-        // when
-        Outcome started = runWith(telling, place.resolve("bin/understudy"), "--version");
-
-        // then
-        assertThat(started.output()).matches("understudy .*\\R");
-        assertThat(folder.resolve("loaded.log")).content().contains("source: shared objects file (top)");
-
-        // when it is of other libraries, as after an update of them
-        try (Stream<Path> libraries = Files.list(place.resolve("lib"))) {
-            for (Path library :
-                    libraries.filter(each -> each.toString().endsWith(".jar")).toList()) {
-                Files.setLastModifiedTime(library, FileTime.from(Instant.now()));
-            }
-        }
-        Outcome without = runWith(telling, place.resolve("bin/understudy"), "--version");
-
-        // then nobody hears of it
-        assertThat(without).isEqualTo(started);
-        assertThat(folder.resolve("loaded.log")).content().doesNotContain("source: shared objects file (top)");
     }
 
     @Test
@@ -330,19 +295,6 @@ final class DistributionIT {
     private static Outcome run(Path command, String... arguments) throws Exception {
         return run(new ProcessBuilder(Stream.concat(Stream.of(command.toString()), Arrays.stream(arguments))
                 .toList()));
-    }
-
-    private static Outcome runWith(Map<String, String> variables, Path command, String... arguments) throws Exception {
-        ProcessBuilder builder =
-                new ProcessBuilder(Stream.concat(Stream.of(command.toString()), Arrays.stream(arguments))
-                        .toList());
-        builder.environment().putAll(variables);
-        return run(builder);
-    }
-
-    private static void copy(Path from, Path to) throws Exception {
-        Outcome copied = run(Path.of("/bin/cp"), "-R", from.toString(), to.toString());
-        assertThat(copied.status()).as(copied.output()).isZero();
     }
 
     private static Outcome run(ProcessBuilder builder) throws Exception {
