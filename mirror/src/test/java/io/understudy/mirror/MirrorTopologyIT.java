@@ -96,6 +96,21 @@ final class MirrorTopologyIT {
         }
     }
 
+    @Test
+    void aChainMayCopyOnMoreThanWhatComesToIt_alsoOnceItIsStartedAgain() throws Exception {
+        a.put("/a/1", "1");
+        b.put("/b/1", "1");
+        for (int time = 0; time < 2; time++) {
+            try (MirrorProcess both = Mirrors.start(mirror("bc", B, C, "/"), mirror("ab", A, B, "/a/"))) {
+                a.put("/a/2", "time " + time);
+                awaitEverywhere(Map.of("/a/1", "1", "/a/2", "time " + time, "/b/1", "1"), b, c);
+                assertNone(both);
+            }
+        }
+        assertThat(home(b, "ab")).isEqualTo(id(a));
+        assertThat(home(c, "bc")).isEqualTo(id(b));
+    }
+
     /** Each key is carried by two mirrors of the ring's three pairs, from its home to the cluster before it. */
     @Test
     void aRingCarriesEachKeyToAllClustersAndNoneBackToItsHome() {

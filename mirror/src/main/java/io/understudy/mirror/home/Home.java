@@ -70,7 +70,8 @@ public record Home(
     /**
      * Whether this keeps another mirror from writing {@code written} into the cluster {@code at}: there owners write some of
      * them. Not if it only says that a copy is made from there, and the other mirror's home has been moved away from there:
-     * that one brings the keys back to where they are copied from.
+     * that one brings the keys back to where they are copied from. Nor if the copy is made, of more keys, from where the other
+     * mirror was known to bring some of them.
      *
      * @param other what is known of the other mirror's home, null for nothing
      */
@@ -82,7 +83,16 @@ public record Home(
                 && !target.equals(other.cluster)
                 && other.hasMovedFrom(at)
                 && at().isBefore(other.at());
-        return isThere && !isCopiedElsewhere;
+        return isThere && !isCopiedElsewhere && !(other != null && copiesOn(at, written, other));
+    }
+
+    /** Who begins a copy from there asks which keys are brought there; a mirror that is known there was so before, or kept out. */
+    private boolean copiesOn(ClusterId at, List<KeyRange> written, Home other) {
+        return source.equals(at)
+                && other.target.equals(at)
+                && !other.cluster.equals(at)
+                && !target.equals(other.source)
+                && other.rangesIn(at).equals(written);
     }
 
     /** Whether it is the other one of its two clusters because it was moved. */

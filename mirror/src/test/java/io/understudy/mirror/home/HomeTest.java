@@ -71,6 +71,32 @@ final class HomeTest {
         assertThat(moved.keepsOut(SOURCE, all, away)).as("written there").isTrue();
     }
 
+    @Test
+    void keepsNoneOutThatWasKnownToBringSomeOfTheKeysThatAreCopiedOn() {
+        MirrorScope part = MirrorScope.prefix("/k/");
+        ClusterId third = new ClusterId(0xc);
+        Home bringing = new Home("dr", SOURCE, SOURCE, TARGET, part, 0, Instant.EPOCH);
+        Home copiedOn = new Home("on", TARGET, TARGET, third, MirrorScope.all(), 0, Instant.EPOCH);
+        assertThat(copiedOn.keepsOut(TARGET, part.targetRanges(), bringing)).isFalse();
+        assertThat(copiedOn.keepsOut(
+                        TARGET,
+                        part.targetRanges(),
+                        bringing.movedTo(TARGET, Instant.EPOCH).movedTo(SOURCE, Instant.MAX)))
+                .as("it has come back")
+                .isFalse();
+
+        assertThat(copiedOn.keepsOut(TARGET, part.targetRanges(), null))
+                .as("begins since")
+                .isTrue();
+        assertThat(copiedOn.keepsOut(TARGET, MirrorScope.all().targetRanges(), bringing))
+                .as("more keys")
+                .isTrue();
+        Home opposite = new Home("back", TARGET, TARGET, SOURCE, MirrorScope.all(), 0, Instant.EPOCH);
+        assertThat(opposite.keepsOut(TARGET, part.targetRanges(), bringing))
+                .as("in circles")
+                .isTrue();
+    }
+
     @ParameterizedTest
     @ValueSource(strings = {"", "{}", "{\"format\":2}", "{\"format\":1,\"home\":\"a\"}", "home"})
     void whatIsNoneIsRefusedTellingWhere(String stored) {
