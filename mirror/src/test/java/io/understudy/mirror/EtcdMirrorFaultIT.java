@@ -133,6 +133,28 @@ final class EtcdMirrorFaultIT {
     }
 
     @Test
+    void keepsTryingWhileTheTargetTakesNoPuts_thoughItAnswersReads() {
+        source.put("/a", "1");
+        try (MirrorProcess mirror = CLUSTERS.mirror()) {
+            awaitCaughtUp(mirror, source);
+            target.freeze();
+            try {
+                source.put("/a", "2");
+                await().atMost(PATIENCE)
+                        .untilAsserted(() ->
+                                assertThat(mirror.reports().get(0).lastError()).contains("etcdctl alarm disarm"));
+                await().atMost(PATIENCE)
+                        .during(Duration.ofSeconds(2))
+                        .until(() -> mirror.reports().get(0).state() == MirrorState.RETRYING);
+            } finally {
+                target.thaw();
+            }
+            awaitCaughtUp(mirror, source);
+            assertThat(target.contents()).isEqualTo(source.contents());
+        }
+    }
+
+    @Test
     void survivesKillsOfItsProcessAtAnyMoment(@TempDir Path folder) {
         long seed = System.nanoTime();
         Random random = new Random(seed);

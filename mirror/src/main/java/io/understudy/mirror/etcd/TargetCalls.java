@@ -47,6 +47,9 @@ final class TargetCalls implements AutoCloseable {
 
     private int failures;
     private boolean full;
+    /** Whether puts are refused for want of space, though reads are answered. */
+    private boolean takesNoPuts;
+
     private @Nullable Endpoint proven;
     private @Nullable ClusterView viewed;
 
@@ -91,7 +94,7 @@ final class TargetCalls implements AutoCloseable {
 
     /** One attempt at a linearizable read; empty if it failed, perhaps because the answer is too large. */
     Optional<RangeResponse> tryRange(RangeRequest request) {
-        return attempt(() -> "a read", endpoint -> answer(stub(endpoint).range(request)));
+        return attempt(() -> "a read", false, endpoint -> answer(stub(endpoint).range(request)));
     }
 
     /**
@@ -104,9 +107,10 @@ final class TargetCalls implements AutoCloseable {
         return direct != null && direct.takes(request)
                 ? attempt(
                         what,
+                        true,
                         endpoint -> direct.call(
                                 endpoint, request, cluster.settings().requestTimeout()))
-                : attempt(what, endpoint -> answer(stub(endpoint).txn(request)));
+                : attempt(what, true, endpoint -> answer(stub(endpoint).txn(request)));
     }
 
     /** Whether the last attempt failed since the cluster takes no puts: it is out of space, or frozen by that alarm. */
@@ -114,7 +118,7 @@ final class TargetCalls implements AutoCloseable {
         return full;
     }
 
-    private <T> Optional<T> attempt(Supplier<String> what, Function<Endpoint, T> call) {
+    private <T> Optional<T> attempt(Supplier<String> what, boolean writes, Function<Endpoint, T> call) {
         full = false;
         Endpoint endpoint = endpoint();
         if (endpoint == null) {
@@ -123,7 +127,7 @@ final class TargetCalls implements AutoCloseable {
         }
         try {
             T answer = call.apply(endpoint);
-            succeeded(endpoint);
+            succeeded(endpoint, writes);
             return Optional.of(answer);
         } catch (StatusRuntimeException e) {
             if (Thread.currentThread().isInterrupted()) {
@@ -142,7 +146,8 @@ final class TargetCalls implements AutoCloseable {
                         e);
             }
             full = failure.error() == EtcdError.NO_SPACE;
-            failed(endpoint + " failed at " + what.get() + ": " + failure);
+            takesNoPuts |= full;
+            failed(endpoint + " failed at " + what.get() + ": " + failure + hint(failure));
             return Optional.empty();
         }
     }
@@ -188,9 +193,10 @@ final class TargetCalls implements AutoCloseable {
         return proven;
     }
 
-    private void succeeded(Endpoint endpoint) {
+    private void succeeded(Endpoint endpoint, boolean writes) {
         cluster.reportSuccess(endpoint, Duty.WRITE);
-        if (failures > 0) {
+        takesNoPuts &= !writes;
+        if (failures > 0 && !takesNoPuts) {
             failures = 0;
             listener.available();
         }
@@ -229,6 +235,9 @@ final class TargetCalls implements AutoCloseable {
             case TOO_MANY_OPERATIONS -> "; the target's --max-txn-ops must be at least the mirror's maxTxnOps";
             case PERMISSION_DENIED ->
                 "; the mirror's user needs to read and write its keys, and those below \\000understudy/ in both clusters";
+            case NO_SPACE ->
+                "; it is full, or frozen by that alarm: compact and defragment it, or raise its --quota-backend-bytes, then"
+                        + " \"etcdctl alarm disarm\"; not while a hand-over has frozen it";
             default -> "";
         };
     }
