@@ -67,7 +67,16 @@ public final class CheckpointHistory {
      * is not.
      */
     public Optional<Instant> homeSince() throws TargetUnreadableException, InterruptedException {
-        RangeResponse answer = read(ReservedKeys.home(mirror), Revision.ZERO).orElseThrow();
+        return homeSince(Revision.ZERO);
+    }
+
+    /** Whether the target was that then, as far as it knew; not if that is compacted. */
+    boolean isHomeAt(Revision revision) throws TargetUnreadableException, InterruptedException {
+        return homeSince(revision).isPresent();
+    }
+
+    private Optional<Instant> homeSince(Revision revision) throws TargetUnreadableException, InterruptedException {
+        RangeResponse answer = read(ReservedKeys.home(mirror), revision).orElseGet(RangeResponse::getDefaultInstance);
         if (answer.getKvsCount() == 0) {
             return Optional.empty();
         }

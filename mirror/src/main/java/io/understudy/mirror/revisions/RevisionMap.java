@@ -42,7 +42,9 @@ public final class RevisionMap {
                             at -> at.isPresent() && at.get().holdsMoreThan(seen)));
         }
         if (reached.state() == CheckpointState.SYNCED && reached.revision().equals(seen)) {
-            return new ResumeAt(now.revision().next());
+            return history.homeSince().isPresent()
+                    ? resumeAfter(now)
+                    : new ResumeAt(now.revision().next());
         }
         if (history.homeSince().isPresent()) {
             return new ListAgain(
@@ -98,12 +100,22 @@ public final class RevisionMap {
         if (before == null) {
             return new ListAgain(more, "the target has compacted its history up to revision " + more);
         }
-        if (before.isWhole()) {
-            return before.checkpoint() == null
-                    ? new ListAgain(more, "the mirror began after revision " + seen)
-                    : new ResumeAt(more);
-        }
         Revision base = revision(before);
+        if (before.isWhole() && before.checkpoint() == null) {
+            return new ListAgain(more, "the mirror began after revision " + seen);
+        }
+        if (before.isWhole() && history.isHomeAt(more)) {
+            // No mirror writes meanwhile: a failback has brought both together.
+            return base.equals(seen)
+                    ? resumeAfter(before)
+                    : new ListAgain(
+                            more,
+                            "the home was the target meanwhile, which had the source's changes up to revision " + base
+                                    + ": later ones were lost");
+        }
+        if (before.isWhole()) {
+            return new ResumeAt(more);
+        }
         if (isSyncing(before) && base.isBefore(seen)) {
             // Keys that came after the base and went before the snapshot were never in the target: nothing tells that
             // they are gone.
@@ -121,6 +133,14 @@ public final class RevisionMap {
         }
         return new ResumeAt(
                 first(held, before.revision(), at -> at.isPresent() && !at.get().isWhole()));
+    }
+
+    /** All that the target's owners have written after the mirror's last word. */
+    private Translation resumeAfter(Moment moment) throws TargetUnreadableException, InterruptedException {
+        return history.at(moment.written()).isPresent()
+                ? new ResumeAt(moment.written().next())
+                : new ListAgain(
+                        moment.revision(), "the target has compacted its history up to revision " + moment.written());
     }
 
     private static boolean isSyncing(Moment moment) {
