@@ -102,6 +102,27 @@ final class EtcdScopeIT {
     }
 
     @Test
+    void keptForeignKeysAreNotDeletedWhenThatIsNoLongerConfigured() throws Exception {
+        source.put("a", "1");
+        target.put("foreign", "1");
+        try (MirrorProcess mirror = CLUSTERS.mirror(MirrorScope.all(), options(ForeignKeys.KEEP))) {
+            awaitCaughtUp(mirror, source);
+        }
+        source.delete("a");
+        long head = source.put("b", "1");
+        source.kv().compact(CompactionRequest.newBuilder().setRevision(head).build());
+        try (MirrorProcess mirror =
+                CLUSTERS.mirror(MirrorScope.all(), options(ForeignKeys.FAIL).withMaxPrunePercent(100))) {
+            assertThat(awaitFailure(mirror)).hasMessageContaining("key \"foreign\" from before it was mirrored to");
+        }
+        assertThat(target.contents()).containsKey(bytes("foreign"));
+        try (MirrorProcess mirror =
+                CLUSTERS.mirror(MirrorScope.all(), options(ForeignKeys.DELETE).withMaxPrunePercent(100))) {
+            awaitEqual(mirror, source, target);
+        }
+    }
+
+    @Test
     void neitherCopiesNorPrunesReservedKeys() {
         ByteString sourceOwn = bytes("\0understudy/mirror/other/active");
         ByteString targetOwn = bytes("\0understudy/home");

@@ -14,6 +14,7 @@ import java.util.List;
  * @param progressInterval how often at most the checkpoint is moved when nothing in the range has changed
  * @param lanes how many transactions of a snapshot are on their way at a time
  * @param maxPrunePercent of the target's keys, which one resynchronisation may delete
+ * @param limitsFirst whether the first synchronisation, too, may delete no more
  */
 public record EtcdSinkOptions(
         ForeignKeys onForeignKeys,
@@ -24,7 +25,8 @@ public record EtcdSinkOptions(
         LeaseMode leases,
         int lanes,
         int maxPrunePercent,
-        SourceReset onSourceReset) {
+        SourceReset onSourceReset,
+        boolean limitsFirst) {
 
     /** What etcd's own defaults are, and the configuration's. */
     public static final EtcdSinkOptions DEFAULTS = new EtcdSinkOptions(
@@ -36,7 +38,8 @@ public record EtcdSinkOptions(
             LeaseMode.DROP,
             4,
             10,
-            SourceReset.STOP);
+            SourceReset.STOP,
+            false);
 
     /** Less leaves no room for a checkpoint beside the data. */
     public static final int LEAST_REQUEST_BYTES = 16 * 1024;
@@ -121,7 +124,23 @@ public record EtcdSinkOptions(
                 group.get(LEASES),
                 group.get(LANES),
                 group.get(MAX_PRUNE_PERCENT),
-                group.get(ON_SOURCE_RESET));
+                group.get(ON_SOURCE_RESET),
+                DEFAULTS.limitsFirst());
+    }
+
+    /** For a mirror back into a cluster that is full of keys: those that aren't there any more are deleted, within the limit. */
+    public EtcdSinkOptions back() {
+        return new EtcdSinkOptions(
+                ForeignKeys.DELETE,
+                maxRequestBytes,
+                maxTxnOps,
+                progressInterval,
+                history,
+                leases,
+                lanes,
+                maxPrunePercent,
+                onSourceReset,
+                true);
     }
 
     public EtcdSinkOptions with(ForeignKeys policy) {
@@ -134,7 +153,8 @@ public record EtcdSinkOptions(
                 leases,
                 lanes,
                 maxPrunePercent,
-                onSourceReset);
+                onSourceReset,
+                limitsFirst);
     }
 
     public EtcdSinkOptions with(TargetHistory newHistory) {
@@ -147,7 +167,8 @@ public record EtcdSinkOptions(
                 leases,
                 lanes,
                 maxPrunePercent,
-                onSourceReset);
+                onSourceReset,
+                limitsFirst);
     }
 
     public EtcdSinkOptions with(LeaseMode mode) {
@@ -160,7 +181,8 @@ public record EtcdSinkOptions(
                 mode,
                 lanes,
                 maxPrunePercent,
-                onSourceReset);
+                onSourceReset,
+                limitsFirst);
     }
 
     public EtcdSinkOptions with(SourceReset policy) {
@@ -173,7 +195,8 @@ public record EtcdSinkOptions(
                 leases,
                 lanes,
                 maxPrunePercent,
-                policy);
+                policy,
+                limitsFirst);
     }
 
     public EtcdSinkOptions withLimits(int requestBytes, int txnOps) {
@@ -186,7 +209,8 @@ public record EtcdSinkOptions(
                 leases,
                 lanes,
                 maxPrunePercent,
-                onSourceReset);
+                onSourceReset,
+                limitsFirst);
     }
 
     public EtcdSinkOptions withProgressInterval(Duration interval) {
@@ -199,7 +223,8 @@ public record EtcdSinkOptions(
                 leases,
                 lanes,
                 maxPrunePercent,
-                onSourceReset);
+                onSourceReset,
+                limitsFirst);
     }
 
     public EtcdSinkOptions withLanes(int count) {
@@ -212,7 +237,8 @@ public record EtcdSinkOptions(
                 leases,
                 count,
                 maxPrunePercent,
-                onSourceReset);
+                onSourceReset,
+                limitsFirst);
     }
 
     public EtcdSinkOptions withMaxPrunePercent(int percent) {
@@ -225,6 +251,7 @@ public record EtcdSinkOptions(
                 leases,
                 lanes,
                 percent,
-                onSourceReset);
+                onSourceReset,
+                limitsFirst);
     }
 }

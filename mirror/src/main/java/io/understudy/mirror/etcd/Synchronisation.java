@@ -8,6 +8,7 @@ import io.understudy.mirror.checkpoint.CheckpointState;
 import io.understudy.mirror.checkpoint.LaneProgress;
 import io.understudy.mirror.lease.TargetLeases;
 import io.understudy.mirror.scope.MirrorScope;
+import io.understudy.mirror.scope.ReservedKeys;
 import io.understudy.mirror.sink.SinkException;
 import io.understudy.mirror.sink.SinkListener;
 import io.understudy.vocabulary.ClusterId;
@@ -222,6 +223,13 @@ final class Synchronisation implements AutoCloseable {
             leftOver.remove(key);
         }
         leftOver.forEach(key -> operations.add(Operations.delete(key)));
+        ByteString kept = ReservedKeys.keptForeign(mirror);
+        boolean mayHoldKept = new TargetKeys(calls, KeyRange.single(kept)).hasNext();
+        if (options.onForeignKeys() == ForeignKeys.KEEP) {
+            operations.add(Operations.put(kept, ByteString.EMPTY));
+        } else if (options.onForeignKeys() == ForeignKeys.DELETE && mayHoldKept) {
+            operations.add(Operations.delete(kept));
+        }
         writer.writeOwn(operations, syncing);
         Fence fence = writer.fence();
         List<Lane> lanes = firsts.stream()
@@ -236,7 +244,7 @@ final class Synchronisation implements AutoCloseable {
                 .toList();
         long held = checks.count();
         boolean isFirst = syncing.revision().equals(Revision.ZERO);
-        boolean isLimited = !isFirst && options.maxPrunePercent() < ALL_PERCENT;
+        boolean isLimited = (!isFirst || options.limitsFirst()) && options.maxPrunePercent() < ALL_PERCENT;
         LOG.info(
                 "mirror={} synchronisation started, lanes={} target_keys={} first={}",
                 mirror,
@@ -244,8 +252,9 @@ final class Synchronisation implements AutoCloseable {
                 held,
                 isFirst);
         // Later all that the source lacks has been mirrored, if none were found the first time.
-        ForeignKeys policy =
-                !isFirst && options.onForeignKeys() == ForeignKeys.FAIL ? ForeignKeys.DELETE : options.onForeignKeys();
+        ForeignKeys policy = !isFirst && !mayHoldKept && options.onForeignKeys() == ForeignKeys.FAIL
+                ? ForeignKeys.DELETE
+                : options.onForeignKeys();
         return new SnapshotCopy(
                 scope,
                 policy,

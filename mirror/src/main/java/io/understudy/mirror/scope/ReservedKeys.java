@@ -61,6 +61,11 @@ public final class ReservedKeys {
         return of(mirror, "leases");
     }
 
+    /** Where an etcd cluster stores, while it is so, that a mirror into it may have kept keys that the source doesn't have. */
+    public static ByteString keptForeign(String mirror) {
+        return of(mirror, "kept");
+    }
+
     /** All that an etcd cluster stores of a mirror into it under names that begin like that. */
     public static KeyRange all(String mirror, String what) {
         return KeyRange.prefix(of(mirror, what));
