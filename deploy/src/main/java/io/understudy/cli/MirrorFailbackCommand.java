@@ -77,9 +77,5 @@ final class MirrorFailbackCommand implements Callable<Integer> {
             text.note("The old source is " + survey.behind() + " revisions behind the new home. Going back while it is"
                     + " behind needs --accept-silent-watchers.");
         }
-        if (survey.commits() > 0) {
-            text.note("The old source has had " + survey.commits() + " commits after revision " + survey.since()
-                    + ", deletes and its own keys included.");
-        }
     }
 }

@@ -109,6 +109,11 @@ public record Checkpoint(
                 CheckpointState.SYNCING);
     }
 
+    /** The same where the target was found to be what {@code cluster} was at a revision, whatever was mirrored before. */
+    public Checkpoint comparedWith(ClusterId cluster, Revision revisionThere) {
+        return new Checkpoint(cluster, scope, revisionThere, null, epoch, writer, path, at, CheckpointState.SYNCED);
+    }
+
     /**
      * Complete up to {@code position}.
      *

@@ -1,6 +1,5 @@
 package io.understudy.mirror.takeover;
 
-import com.google.protobuf.ByteString;
 import io.etcd.jetcd.api.AuthGrpc;
 import io.etcd.jetcd.api.AuthRoleGetRequest;
 import io.etcd.jetcd.api.AuthRoleGrantPermissionRequest;
@@ -23,7 +22,8 @@ import java.util.List;
  * applied, so none that comes after it in the log slips through. Users with the role root are not held up.
  *
  * <p>A mark in the source, from before anything is withdrawn until it is all granted again, tells whoever copies roles from
- * there that they are not what they are meant to be, see {@link ReservedKeys#FREEZES}.
+ * there that they are not what they are meant to be, see {@link ReservedKeys#FREEZES}; and holds the journal as it was then, so
+ * that who loses the other cluster can tell what is to be granted.
  */
 record AuthFreeze(PatientCalls source, MirrorScope scope, String mirror) implements Freeze {
 
@@ -62,7 +62,7 @@ record AuthFreeze(PatientCalls source, MirrorScope scope, String mirror) impleme
         mark(RequestOp.newBuilder()
                 .setRequestPut(PutRequest.newBuilder()
                         .setKey(ReservedKeys.freeze(mirror))
-                        .setValue(ByteString.copyFromUtf8(journal.writer())))
+                        .setValue(JournalCodec.encode(journal)))
                 .build());
         for (Grant grant : journal.withdrawn()) {
             if (grant.type() == Permission.Type.READWRITE) {

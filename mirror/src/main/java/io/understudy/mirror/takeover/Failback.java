@@ -5,6 +5,7 @@ import io.understudy.mirror.MirrorProcess;
 import io.understudy.mirror.MirrorSettings;
 import io.understudy.mirror.checkpoint.CheckpointState;
 import io.understudy.mirror.home.Home;
+import io.understudy.mirror.lease.LeaseMode;
 import io.understudy.mirror.pipeline.MirrorFailedException;
 import io.understudy.mirror.pipeline.MirrorReport;
 import io.understudy.mirror.pipeline.MirrorState;
@@ -56,7 +57,7 @@ public final class Failback {
         this.progress = progress;
         this.forward = clusters.forward();
         this.backward = clusters.backward();
-        this.old = new OldSource(forward, backward);
+        this.old = new OldSource(forward, backward, options.patience());
     }
 
     /** What {@link #run} does, in order. */
@@ -80,7 +81,8 @@ public final class Failback {
     private StepPlan mirroring() {
         return new StepPlan(
                 "mirror",
-                "mirrors " + backward.source().shown() + " into it until that is a copy, deleting what is not there",
+                "mirrors " + backward.source().shown() + " into it until that is a copy, deleting what is not there"
+                        + (backward.sink().leases() == LeaseMode.DROP ? "; keys come back without leases" : ""),
                 "a target that loses no more than maxPrunePercent of its keys",
                 "can't be undone: the old source's own writes since are gone");
     }
@@ -116,13 +118,32 @@ public final class Failback {
         } catch (TakeOverException e) {
             throw leftThawed(e);
         }
+        String lost = lost(found);
         listener.begins(finishing());
         finish();
         listener.ends(finishing());
-        String loss = found.lost()
-                .map(lost -> lost + (report.loss().equals("none") ? "; nothing else" : "; besides: " + report.loss()))
-                .orElse(report.loss());
+        String loss = lost.isEmpty()
+                ? report.loss()
+                : lost + (report.loss().equals("none") ? "; nothing else" : "; besides: " + report.loss());
         return report.with(loss, List.of("point clients at " + forward.source().shown() + "; the mirror goes on"));
+    }
+
+    /**
+     * What the old source had of its own, in words, empty for nothing: counted once the home has moved, since clients could
+     * write there until then, and kept, since the mirror may go on before this has ended.
+     */
+    private String lost(Survey before) {
+        JournalStore store = new JournalStore(backward.target(), backward.mirror());
+        Journal journal = requireJournal(store);
+        String known = journal.lost();
+        if (known != null) {
+            return known;
+        }
+        Survey after = old.lost(journal.verifiedAt());
+        boolean isTold = after.unknown() == null || before.keys() == 0;
+        String lost = (isTold ? after : before).lost().orElse("");
+        store.write(journal.edit().lost(lost).build());
+        return lost;
     }
 
     /** @return what was found before */
@@ -163,7 +184,7 @@ public final class Failback {
     /** Whether an earlier run may have frozen the new home in that way; that is taken back first. */
     private boolean hasFrozenSo() {
         Journal journal = unfinished();
-        return journal != null && journal.freeze() == options.freeze();
+        return journal != null && journal.hasFreeze() && journal.freeze() == options.freeze();
     }
 
     /** Only reads. */
@@ -180,12 +201,20 @@ public final class Failback {
     }
 
     private TakeOverException keptOut(Home other) {
+        boolean isMovedThere = other.cluster().equals(other.target());
         String key = "key \"" + TextFormat.escapeBytes(ReservedKeys.home(other.mirror())) + "\"";
         return new TakeOverException("keys that would be mirrored back have their home in "
                 + backward.target().shown() + " for another mirror, " + other.mirror() + ", of "
                 + other.scope().shown() + " between the clusters " + other.source() + " and " + other.target()
-                + ": take that one's home back first, with a failback of " + other.mirror()
-                + "; or, if it is gone for good, delete " + key + " in both of its clusters");
+                + ": "
+                + (isMovedThere
+                        ? "take that one's home back first, with a failback of " + other.mirror()
+                                + "; or, if it is gone"
+                        : "that one began, or came back, after this home had moved, and its owners may write them there."
+                                + " To give up what " + forward.target().shown() + " was written, begin mirror "
+                                + forward.mirror() + " anew; to have that in their place, or if mirror "
+                                + other.mirror() + " is gone")
+                + " for good, delete " + key + " in both of its clusters");
     }
 
     private void moveBack() {
@@ -197,14 +226,20 @@ public final class Failback {
         }
         takeBackWhatIsLeft();
         compareAgain();
-        try (MirrorProcess mirror = MirrorProcess.start(new MirrorSettings(
-                new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), List.of(clusters.reversed())))) {
+        try (MirrorProcess mirror = mirrorBack()) {
             listener.begins(mirroring());
             awaitSynced(mirror);
             listener.ends(mirroring());
             var unused = handover().runWithin();
-        } catch (IOException e) {
-            throw new TakeOverException("the mirror back could not be started", e);
+        }
+    }
+
+    private MirrorProcess mirrorBack() {
+        try {
+            return MirrorProcess.start(new MirrorSettings(
+                    new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), List.of(clusters.reversed())));
+        } catch (IOException | RuntimeException e) {
+            throw new TakeOverException("the mirror back could not be started: " + e.getMessage(), e);
         }
     }
 
@@ -221,8 +256,15 @@ public final class Failback {
         return new TakeOverException(
                 stopped.getMessage() + ". The home still is " + forward.target().shown() + ", but "
                         + backward.target().shown() + " is not frozen any more: what clients write there will be lost."
-                        + " Run failback again to go on, or with --undo, which freezes it again",
+                        + alsoFrozen() + " Run failback again to go on, or with --undo, which freezes it again",
                 stopped);
+    }
+
+    private String alsoFrozen() {
+        Journal journal = unfinished();
+        return journal != null && journal.hasFreeze()
+                ? " " + forward.target().shown() + " is frozen meanwhile, and takes no writes of clients."
+                : "";
     }
 
     /**
@@ -338,8 +380,18 @@ public final class Failback {
         endForward();
         // A mirror that waits for the home goes on as soon as its target knows, and who runs this again finds nothing
         // to do.
-        new Resumption(forward).resume();
+        new Resumption(forward, requireJournal(new JournalStore(backward.target(), backward.mirror()))).resume();
         homes(forward.source()).read().ifPresent(homes(forward.target())::learn);
+    }
+
+    /** Of the hand-over back. */
+    private Journal requireJournal(JournalStore store) {
+        Journal journal = store.read();
+        if (journal == null) {
+            throw new TakeOverException("the journal of the way back is gone from "
+                    + backward.target().shown() + ": somebody has deleted it");
+        }
+        return journal;
     }
 
     /**

@@ -9,6 +9,7 @@ import java.util.Collections;
 import java.util.List;
 import java.util.Locale;
 import java.util.UUID;
+import java.util.concurrent.atomic.AtomicLong;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -46,9 +47,12 @@ public final class Handover {
         return new Handover(parties, Journal.Kind.FAILOVER, options.with(FreezeMode.NONE), listener);
     }
 
-    /** What {@link #run} does, or goes on with, in order. */
+    /** What {@link #run} does, or goes on with, in order; nothing where it is done. */
     public List<StepPlan> plan() {
         Journal found = store.read();
+        if (found != null && found.state() == Journal.State.DONE && homeHasMoved(found)) {
+            return List.of();
+        }
         FreezeMode freeze = found != null && isGoneOnWith(found) ? found.freeze() : options.freeze();
         return steps(kind, freeze).stream()
                 .map(Step::plan)
@@ -76,7 +80,14 @@ public final class Handover {
      */
     public HandoverReport run() {
         Journal journal = ended();
-        return new Outcome(parties, journal, freezeOf(journal)).report();
+        FreezeFound freeze = freezeOf(journal);
+        return new Outcome(parties, freeze == FreezeFound.LIFTED ? journal : counted(journal), freeze).report();
+    }
+
+    /** With the late commits there are by now, if the source still tells. */
+    private Journal counted(Journal journal) {
+        long late = late(journal);
+        return late == Journal.UNKNOWN ? journal : journal.edit().late(late).build();
     }
 
     /** As a part of something that lifts the freeze itself. */
@@ -291,9 +302,10 @@ public final class Handover {
         if (journal.kind() == Journal.Kind.FAILOVER) {
             return 0;
         }
-        return new LateCommits(parties, options.patience())
-                .since(journal.source(), journal.fencedAt())
-                .orElse(Journal.UNKNOWN);
+        AtomicLong late = new AtomicLong();
+        String untold = new LateCommits(parties, journal.target(), options.patience())
+                .forEach(journal.source(), journal.fencedAt(), LateCommits.NOW, commit -> late.incrementAndGet());
+        return untold == null ? late.get() : Journal.UNKNOWN;
     }
 
     /** Once the home has moved, the source isn't needed for the rest. */

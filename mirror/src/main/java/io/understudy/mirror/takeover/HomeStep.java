@@ -1,13 +1,20 @@
 package io.understudy.mirror.takeover;
 
 import io.understudy.mirror.home.Home;
+import java.time.Duration;
 import java.time.Instant;
 import java.util.Comparator;
 import java.util.Optional;
 import java.util.stream.Stream;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /** Makes the target the cluster in which the keys are written: from here on there is no way back but a failback. */
 record HomeStep(Parties parties, Journal.Kind kind) implements Step {
+
+    private static final Logger LOG = LoggerFactory.getLogger(HomeStep.class);
+
+    private static final Duration LAST_WORD = Duration.ofSeconds(3);
 
     @Override
     public StepPlan plan() {
@@ -37,10 +44,25 @@ record HomeStep(Parties parties, Journal.Kind kind) implements Step {
         if (!here.moveHere(home, found, journal)) {
             throw JournalStore.writtenMeanwhile(parties);
         }
-        if (isSourceWritable(journal)) {
-            new Homes(parties.source(), parties.mirror()).learn(home);
+        if (isToldHere(journal)) {
+            tell(home);
         }
         return journal;
+    }
+
+    /** The home has moved, whether the source takes that or not: it may be full. */
+    private void tell(Home home) {
+        try {
+            new Homes(parties.source().with(LAST_WORD), parties.mirror()).learn(home);
+        } catch (TakeOverException e) {
+            if (Thread.currentThread().isInterrupted()) {
+                throw e;
+            }
+            LOG.warn(
+                    "mirror={} home not told to the source, cause=\"{}\"; a failback tells it",
+                    parties.mirror(),
+                    e.getMessage());
+        }
     }
 
     /** As far as the present home is known on either side. */
@@ -62,8 +84,11 @@ record HomeStep(Parties parties, Journal.Kind kind) implements Step {
                 .movedTo(journal.target(), now);
     }
 
-    /** Under the alarm the source takes no put; failback has it know. */
-    private static boolean isSourceWritable(Journal journal) {
-        return journal.kind() == Journal.Kind.SWITCHOVER && journal.freeze() != FreezeMode.ALARM;
+    /**
+     * Under the alarm the source takes no put; failback has it know. What is gone back from knows last of all: as soon as it
+     * does its mirror goes on, from wherever the checkpoint is, and who runs the failback again finds nothing to do.
+     */
+    private boolean isToldHere(Journal journal) {
+        return journal.kind() == Journal.Kind.SWITCHOVER && journal.freeze() != FreezeMode.ALARM && !parties.isBack();
     }
 }

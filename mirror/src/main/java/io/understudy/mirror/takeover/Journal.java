@@ -18,9 +18,11 @@ import org.jspecify.annotations.Nullable;
  * @param frozenAt revision of the source once it was frozen
  * @param drainedAt revision of the source that the target had reached when two reads showed it
  * @param verifiedKeys how many were found equal
+ * @param verifiedAt revision of the target at which they were
  * @param fencedAt revision of the source that the target held when it was fenced
  * @param dataAt when the mirror was given what the target holds
  * @param late commits of the source to mirrored keys after that, when the home had moved, or {@link #UNKNOWN}
+ * @param lost what a failback has found to be lost of the target's own, in words; empty for nothing, null until that is known
  */
 record Journal(
         Kind kind,
@@ -36,9 +38,11 @@ record Journal(
         long frozenAt,
         long drainedAt,
         long verifiedKeys,
+        long verifiedAt,
         long fencedAt,
         @Nullable Instant dataAt,
-        long late) {
+        long late,
+        @Nullable String lost) {
 
     /** What the source didn't tell. */
     static final long UNKNOWN = -1;
@@ -64,7 +68,24 @@ record Journal(
 
     static Journal begun(Kind kind, String writer, Instant now, ClusterId source, ClusterId target, FreezeMode freeze) {
         return new Journal(
-                kind, State.RUNNING, writer, now, source, target, freeze, 0, List.of(), List.of(), 0, 0, 0, 0, null, 0);
+                kind,
+                State.RUNNING,
+                writer,
+                now,
+                source,
+                target,
+                freeze,
+                0,
+                List.of(),
+                List.of(),
+                0,
+                0,
+                0,
+                0,
+                0,
+                null,
+                0,
+                null);
     }
 
     /** This one, in place of one that nobody has finished: with its fence, and its freeze, if there may be one. */
@@ -84,9 +105,11 @@ record Journal(
                 frozenAt,
                 drainedAt,
                 verifiedKeys,
+                verifiedAt,
                 fencedAt,
                 dataAt,
-                late);
+                late,
+                lost);
     }
 
     /** Whether there may be something that was raised and is to be lifted. */

@@ -23,7 +23,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class JournalCodec {
 
-    private static final int FORMAT = 2;
+    private static final int FORMAT = 3;
 
     private static final JsonMapper JSON = JsonMapper.builder()
             .enable(StreamReadFeature.STRICT_DUPLICATE_DETECTION)
@@ -55,10 +55,11 @@ final class JournalCodec {
         root.put("frozenAt", journal.frozenAt())
                 .put("drainedAt", journal.drainedAt())
                 .put("verifiedKeys", journal.verifiedKeys())
+                .put("verifiedAt", journal.verifiedAt())
                 .put("fencedAt", journal.fencedAt());
         Instant dataAt = journal.dataAt();
         root.put("dataAt", dataAt == null ? null : dataAt.toString());
-        root.put("late", journal.late());
+        root.put("late", journal.late()).put("lost", journal.lost());
         return ByteString.copyFromUtf8(root.toString());
     }
 
@@ -98,6 +99,7 @@ final class JournalCodec {
         }
         List<String> done = new ArrayList<>();
         root.path("done").forEach(step -> done.add(step.asText()));
+        @Nullable String lost = root.path("lost").isNull() ? null : text(root, "lost");
         @Nullable Instant dataAt = root.path("dataAt").isNull() ? null : Instant.parse(text(root, "dataAt"));
         return new Journal(
                 choice(Journal.Kind.class, text(root, "kind")),
@@ -113,9 +115,11 @@ final class JournalCodec {
                 number(root, "frozenAt"),
                 number(root, "drainedAt"),
                 number(root, "verifiedKeys"),
+                number(root, "verifiedAt"),
                 number(root, "fencedAt"),
                 dataAt,
-                number(root, "late"));
+                number(root, "late"),
+                lost);
     }
 
     private static String word(Enum<?> value) {

@@ -15,9 +15,11 @@ final class JournalEdit {
     private long frozenAt;
     private long drainedAt;
     private long verifiedKeys;
+    private long verifiedAt;
     private long fencedAt;
     private @Nullable Instant dataAt;
     private long late;
+    private @Nullable String lost;
 
     JournalEdit(Journal before) {
         this.before = before;
@@ -28,9 +30,11 @@ final class JournalEdit {
         this.frozenAt = before.frozenAt();
         this.drainedAt = before.drainedAt();
         this.verifiedKeys = before.verifiedKeys();
+        this.verifiedAt = before.verifiedAt();
         this.fencedAt = before.fencedAt();
         this.dataAt = before.dataAt();
         this.late = before.late();
+        this.lost = before.lost();
     }
 
     JournalEdit state(Journal.State value) {
@@ -63,8 +67,9 @@ final class JournalEdit {
         return this;
     }
 
-    JournalEdit verifiedKeys(long value) {
-        verifiedKeys = value;
+    JournalEdit verified(long keys, long at) {
+        verifiedKeys = keys;
+        verifiedAt = at;
         return this;
     }
 
@@ -76,6 +81,11 @@ final class JournalEdit {
 
     JournalEdit late(long value) {
         late = value;
+        return this;
+    }
+
+    JournalEdit lost(String value) {
+        lost = value;
         return this;
     }
 
@@ -94,8 +104,10 @@ final class JournalEdit {
                 frozenAt,
                 drainedAt,
                 verifiedKeys,
+                verifiedAt,
                 fencedAt,
                 dataAt,
-                late);
+                late,
+                lost);
     }
 }

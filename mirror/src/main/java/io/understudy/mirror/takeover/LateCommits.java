@@ -5,92 +5,126 @@ import io.understudy.etcd.ReadIndex;
 import io.understudy.feed.FeedEndedException;
 import io.understudy.feed.etcd.EtcdFeedSource;
 import io.understudy.feed.etcd.EtcdHistory;
+import io.understudy.mirror.checkpoint.CorruptCheckpointException;
+import io.understudy.mirror.checkpoint.Marks;
+import io.understudy.mirror.scope.ReservedKeys;
+import io.understudy.vocabulary.Change;
 import io.understudy.vocabulary.ClusterId;
 import io.understudy.vocabulary.Commit;
 import io.understudy.vocabulary.Revision;
 import java.time.Duration;
-import java.util.OptionalLong;
+import java.util.List;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * What a source's owners committed to the mirrored keys after a revision. Understudy's own keys change too, such as when
- * the lease runs out with which an earlier failback released them; nobody misses those.
+ * What a source's owners committed to the mirrored keys: not what a mirror has brought from the target. Understudy's own keys
+ * change too, such as when the lease runs out with which an earlier failback released them; nobody misses those.
+ *
+ * @param target what comes from there is left out
+ * @param patience how long the source may take to tell
  */
-record LateCommits(Parties parties, Duration patience) {
+record LateCommits(Parties parties, ClusterId target, Duration patience) {
 
     private static final Logger LOG = LoggerFactory.getLogger(LateCommits.class);
 
+    /** All there are by now. */
+    static final long NOW = Long.MAX_VALUE;
+
     /**
-     * Counts them, up to now.
+     * Has them seen, in order.
      *
-     * @return empty if the source doesn't tell any more, or not in time: by now the home has moved all the same
+     * @param after this revision
+     * @param until this one, or {@link #NOW}
+     * @return why the source doesn't tell any more, or not in time; null if all were seen
      * @throws TakeOverException the thread is interrupted
      */
-    OptionalLong since(ClusterId source, long revision) {
+    @Nullable String forEach(ClusterId source, long after, long until, Consumer<Commit> commits) {
+        String untold;
         try {
-            return since(source, revision, parties.source().head());
+            untold = told(source, after, until, commits);
         } catch (TakeOverException e) {
             if (Thread.currentThread().isInterrupted()) {
                 throw e;
             }
-            return untold(String.valueOf(e.getMessage()));
+            untold = String.valueOf(e.getMessage());
         }
+        if (untold != null) {
+            LOG.warn(
+                    "mirror={} commits after revision={} not known, source={}: {}",
+                    parties.mirror(),
+                    after,
+                    parties.source().shown(),
+                    untold);
+        }
+        return untold;
     }
 
-    private OptionalLong since(ClusterId source, long revision, ReadIndex head) {
-        if (!head.clusterId().equals(source) || head.revision().value() < revision) {
-            return untold("it leads to cluster " + head.clusterId() + " at revision " + head.revision());
+    private @Nullable String told(ClusterId source, long after, long until, Consumer<Commit> commits) {
+        ReadIndex head = parties.source().head();
+        if (!head.clusterId().equals(source) || head.revision().value() < after) {
+            return "it leads to cluster " + head.clusterId() + " at revision " + head.revision();
         }
-        if (head.revision().value() == revision) {
-            return OptionalLong.of(0);
+        long end = Math.min(until, head.revision().value());
+        if (end <= after) {
+            return null;
         }
         EtcdFeedSource feeds = new EtcdFeedSource(
                 parties.mirror(), parties.source().cluster(), parties.reading(), new SimpleMeterRegistry());
         // From a revision that is known: etcd before 3.5.19 forgets a delete that it compacts at, and lets watches
         // begin there.
         try (EtcdHistory history =
-                feeds.history(parties.scope().feedRange(false), new Revision(Math.max(1, revision)), false)) {
-            return counted(history, revision, head.revision().value());
+                feeds.history(parties.scope().feedRange(true), new Revision(Math.max(1, after)), false)) {
+            return told(history, after, end, commits);
         } catch (FeedEndedException e) {
-            return untold(String.valueOf(e.getMessage()));
+            return String.valueOf(e.getMessage());
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
             throw new TakeOverException("interrupted while looking for late commits", e);
         }
     }
 
-    private OptionalLong counted(EtcdHistory history, long after, long head)
+    private @Nullable String told(EtcdHistory history, long after, long until, Consumer<Commit> commits)
             throws FeedEndedException, InterruptedException {
         long end = System.nanoTime() + patience.toNanos();
-        long late = 0;
         long reached = 0;
-        while (reached < head) {
+        while (reached < until) {
             EtcdHistory.Step step = history.next(Duration.ofNanos(Math.max(0, end - System.nanoTime())));
             if (step instanceof EtcdHistory.Step.Committed committed) {
-                reached = committed.commit().revision().value();
-                late += reached > after && isMirrored(committed.commit()) ? 1 : 0;
+                Commit commit = committed.commit();
+                reached = commit.revision().value();
+                if (reached > after && reached <= until && isMirrored(commit) && !isFromTarget(commit)) {
+                    commits.accept(commit);
+                }
             } else if (step instanceof EtcdHistory.Step.Complete complete) {
                 reached = complete.revision().value();
             }
-            if (reached < head && System.nanoTime() - end >= 0) {
-                return untold(
-                        "in " + patience.toSeconds() + " s it told only up to revision " + reached + " of " + head);
+            if (reached < until && System.nanoTime() - end >= 0) {
+                return "in " + patience.toSeconds() + " s it told only up to revision " + reached + " of " + until;
             }
         }
-        return OptionalLong.of(late);
-    }
-
-    private OptionalLong untold(String why) {
-        LOG.warn(
-                "mirror={} late commits not known, source={}: {}",
-                parties.mirror(),
-                parties.source().shown(),
-                why);
-        return OptionalLong.empty();
+        return null;
     }
 
     private boolean isMirrored(Commit commit) {
         return commit.changes().stream().anyMatch(change -> parties.scope().contains(change.key()));
+    }
+
+    private boolean isFromTarget(Commit commit) {
+        return commit.changes().stream()
+                .anyMatch(change -> change instanceof Change.Put put
+                        && ReservedKeys.isMark(put.key())
+                        && passed(put).contains(target));
+    }
+
+    private static List<ClusterId> passed(Change.Put mark) {
+        try {
+            return Marks.decode("a mark", mark.keyValue().value());
+        } catch (CorruptCheckpointException e) {
+            // Of whatever it is, none that this mirror has put.
+            return List.of();
+        }
     }
 }

@@ -7,7 +7,6 @@ import io.understudy.etcd.EtcdCluster;
 import io.understudy.mirror.MirrorSettings;
 import io.understudy.mirror.auth.AuthOptions;
 import io.understudy.mirror.etcd.EtcdSinkOptions;
-import io.understudy.mirror.etcd.ForeignKeys;
 import io.understudy.mirror.scope.ReservedKeys;
 import java.time.Duration;
 import org.jspecify.annotations.Nullable;
@@ -87,7 +86,7 @@ public final class MirrorParties implements AutoCloseable {
                 true);
     }
 
-    /** The mirror from the target back to the source: it deletes there what the target doesn't have. */
+    /** The mirror from the target back to the source: it deletes there what the target doesn't have, within its limit. */
     MirrorSettings.Mirror reversed() {
         return new MirrorSettings.Mirror(
                 mirror.name(),
@@ -103,7 +102,7 @@ public final class MirrorParties implements AutoCloseable {
     }
 
     private EtcdSinkOptions backwardOptions() {
-        return target.options().with(ForeignKeys.DELETE);
+        return target.options().back();
     }
 
     @Override

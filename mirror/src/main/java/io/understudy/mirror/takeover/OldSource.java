@@ -1,17 +1,22 @@
 package io.understudy.mirror.takeover;
 
-import com.google.protobuf.TextFormat;
+import com.google.protobuf.ByteString;
 import io.etcd.jetcd.api.RangeRequest;
 import io.etcd.jetcd.api.RangeResponse;
+import io.understudy.etcd.ReadIndex;
+import io.understudy.mirror.checkpoint.Checkpoint;
 import io.understudy.mirror.home.Home;
 import io.understudy.mirror.scope.ReservedKeys;
+import io.understudy.mirror.verify.Difference;
 import io.understudy.mirror.verify.NotComparable;
 import io.understudy.mirror.verify.Verification;
 import io.understudy.mirror.verify.VerifyReport;
 import io.understudy.mirror.verify.VerifyResult;
 import io.understudy.vocabulary.KeyRange;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
@@ -20,10 +25,12 @@ import org.jspecify.annotations.Nullable;
  *
  * @param forward the parties of the mirror, of which this is the source
  * @param backward those of the mirror back
+ * @param patience how long its history may take to be told
  */
-record OldSource(Parties forward, Parties backward) {
+record OldSource(Parties forward, Parties backward, Duration patience) {
 
-    private static final int KEYS_SHOWN = 10;
+    /** As many as one answer has room for. */
+    private static final int MOST_KEYS = 10_000;
 
     /**
      * Finds out what would be lost. Changes nothing.
@@ -38,14 +45,40 @@ record OldSource(Parties forward, Parties backward) {
                 0,
                 forward.target().head().revision().value()
                         - forward.source().head().revision().value());
-        if (isMirroredBack()) {
-            return overwritten(behind);
+        Survey told = own(behind, LateCommits.NOW);
+        if (told.unknown() == null) {
+            return told;
         }
-        long since = TargetCheckpoint.read(forward.target(), forward.mirror())
-                .checkpoint()
-                .revision()
-                .value();
-        return written(since, behind);
+        return isMirroredBack() ? overwritten(behind) : written(behind, told.unknown());
+    }
+
+    /** What was lost of what was there before both were compared, at that revision; what came after is mirrored again. */
+    Survey lost(long verifiedAt) {
+        return own(0, verifiedAt);
+    }
+
+    /** What its owners have committed, by its history up to a revision, that is otherwise in the new home. */
+    private Survey own(long behind, long until) {
+        TargetCheckpoint there = TargetCheckpoint.read(forward.target(), forward.mirror());
+        ReadIndex head = forward.source().head();
+        long since = since(there.checkpoint(), head);
+        OwnWrites writes = new OwnWrites(forward.scope());
+        String unknown = new LateCommits(forward, there.cluster(), patience)
+                .forEach(head.clusterId(), since, until, writes::add);
+        List<ByteString> differing = unknown == null ? writes.differingIn(forward.target()) : List.of();
+        return Survey.of(behind, shown(since), differing.size(), !writes.isComplete(), differing, unknown);
+    }
+
+    /** Up to where the new home has its data; 0 if it was made anew since. */
+    private static long since(Checkpoint there, ReadIndex head) {
+        long mirrored = there.revision().value();
+        boolean isSame =
+                head.clusterId().equals(there.source()) && head.revision().value() >= mirrored;
+        return isSame ? mirrored : 0;
+    }
+
+    private static String shown(long since) {
+        return since == 0 ? "it was made" : "revision " + since;
     }
 
     /** Whether the home is still to be moved; else only what comes after that is left to do. */
@@ -54,8 +87,13 @@ record OldSource(Parties forward, Parties backward) {
         Optional<Home> here = new Homes(forward.source(), forward.mirror()).read();
         TargetCheckpoint checkpoint = TargetCheckpoint.read(forward.target(), forward.mirror());
         if (there.filter(home -> home.cluster().equals(checkpoint.cluster())).isEmpty()) {
+            Journal journal = new JournalStore(forward.target(), forward.mirror()).read();
             throw new TakeOverException("the home of mirror " + forward.mirror() + " is its source, "
-                    + forward.source().shown() + ": there is nothing to fail back");
+                    + forward.source().shown() + ": there is nothing to fail back"
+                    + (journal != null && journal.isUnfinished()
+                            ? ". A " + journal.kind().name().toLowerCase(Locale.ROOT)
+                                    + " is under way: run that again to finish it, or with --undo to take it back"
+                            : ""));
         }
         return here.filter(home -> home.moves() > there.get().moves()).isEmpty();
     }
@@ -65,11 +103,13 @@ record OldSource(Parties forward, Parties backward) {
         return backward.target().get(ReservedKeys.checkpoint(backward.mirror())).isPresent();
     }
 
-    /** The keys written at the old source after what the new home has of it. */
-    private Survey written(long since, long behind) {
-        long keys = 0;
-        long head = since;
-        List<String> first = new ArrayList<>();
+    /** The keys that are there and were written after what the new home has, where the history in between is gone. */
+    private Survey written(long behind, String unknown) {
+        long since = since(
+                TargetCheckpoint.read(forward.target(), forward.mirror()).checkpoint(),
+                forward.source().head());
+        List<ByteString> keys = new ArrayList<>();
+        boolean more = false;
         for (KeyRange range : forward.scope().sourceRanges()) {
             RangeResponse found = forward.source()
                     .range(RangeRequest.newBuilder()
@@ -77,14 +117,12 @@ record OldSource(Parties forward, Parties backward) {
                             .setRangeEnd(range.etcdRangeEnd())
                             .setMinModRevision(since + 1)
                             .setKeysOnly(true)
+                            .setLimit(MOST_KEYS)
                             .build());
-            head = Math.max(head, found.getHeader().getRevision());
-            keys += found.getKvsCount();
-            found.getKvsList().stream()
-                    .limit(KEYS_SHOWN - (long) first.size())
-                    .forEach(kv -> first.add("\"" + TextFormat.escapeBytes(kv.getKey()) + "\""));
+            found.getKvsList().forEach(kv -> keys.add(kv.getKey()));
+            more |= found.getMore();
         }
-        return new Survey(true, since, keys, first, head - since, behind, null);
+        return Survey.of(behind, shown(since), keys.size(), more, keys, unknown);
     }
 
     /** Whether it is not the copy that a mirror back has made: it may have been written though its mirror is held off. */
@@ -97,15 +135,13 @@ record OldSource(Parties forward, Parties backward) {
     private Survey overwritten(long behind) {
         try {
             VerifyResult result = Verification.run(backward.sides(), keys -> {});
+            String since = "it was mirrored back into";
             if (result instanceof VerifyReport report) {
-                List<String> first = report.differences().stream()
-                        .limit(KEYS_SHOWN)
-                        .map(each -> "\"" + TextFormat.escapeBytes(each.targetKey()) + "\"")
-                        .toList();
-                return new Survey(true, 0, report.differing(), first, 0, behind, null);
+                List<ByteString> keys =
+                        report.differences().stream().map(Difference::targetKey).toList();
+                return Survey.of(behind, since, report.differing(), false, keys, null);
             }
-            NotComparable not = (NotComparable) result;
-            return new Survey(true, 0, 0, List.of(), 0, behind, not.reason());
+            return Survey.of(behind, since, 0, false, List.of(), ((NotComparable) result).reason());
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
             throw new TakeOverException("interrupted while comparing", e);

@@ -102,12 +102,21 @@ public final class PatientCalls {
 
     /** A revision confirmed by a quorum after this call. */
     ReadIndex head() {
-        try {
-            return cluster.readIndex(patience).get(patience.toMillis() + 1_000, TimeUnit.MILLISECONDS);
-        } catch (InterruptedException e) {
-            throw interrupted(e);
-        } catch (ExecutionException | TimeoutException e) {
-            throw new TakeOverException(shown() + " confirmed no revision within " + patience.toMillis() + " ms", e);
+        long deadline = System.nanoTime() + patience.toNanos();
+        while (true) {
+            Duration left = Duration.ofNanos(Math.max(1_000_000, deadline - System.nanoTime()));
+            try {
+                return cluster.readIndex(left).get(left.toMillis() + 1_000, TimeUnit.MILLISECONDS);
+            } catch (InterruptedException e) {
+                throw interrupted(e);
+            } catch (ExecutionException | TimeoutException e) {
+                // A round fails as soon as all members have, perhaps before any of them was connected to.
+                if (System.nanoTime() > deadline) {
+                    throw new TakeOverException(
+                            shown() + " confirmed no revision within " + patience.toMillis() + " ms", e);
+                }
+            }
+            pause(PAUSE);
         }
     }
 

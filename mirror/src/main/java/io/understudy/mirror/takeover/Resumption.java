@@ -1,47 +1,44 @@
 package io.understudy.mirror.takeover;
 
 import io.etcd.jetcd.api.DeleteRangeRequest;
-import io.etcd.jetcd.api.KeyValue;
 import io.etcd.jetcd.api.RequestOp;
 import io.etcd.jetcd.api.TxnRequest;
 import io.understudy.mirror.checkpoint.Checkpoint;
 import io.understudy.mirror.scope.ReservedKeys;
 import io.understudy.vocabulary.KeyRange;
-import io.understudy.vocabulary.Position;
 import io.understudy.vocabulary.Revision;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Has the mirror go on after a failback, where both clusters were equal: at the source's revision at which the home came
- * back. And forgets the mirror back: the next one has to compare everything again, since by then the source has been
- * written by others.
+ * Has the mirror go on after a failback, where both clusters were found equal: what somebody wrote to the source after that
+ * is mirrored, though the home had yet to move, and what the mirror back wrote is passed over by its mark. And forgets the
+ * mirror back: the next one has to compare everything again, since by then the source has been written by others.
+ *
+ * @param back the journal of the hand-over back
  */
-record Resumption(Parties forward) {
+record Resumption(Parties forward, Journal back) {
 
     private static final Logger LOG = LoggerFactory.getLogger(Resumption.class);
 
     void resume() {
-        forward.source()
-                .get(ReservedKeys.home(forward.mirror()))
-                .map(KeyValue::getModRevision)
-                .ifPresent(this::moveCheckpoint);
+        moveCheckpoint();
         forget();
     }
 
-    private void moveCheckpoint(long homeMovedAt) {
+    /** Also to a revision that is lower, or of another cluster: the source may have been lost and made anew. */
+    private void moveCheckpoint() {
         TargetCheckpoint found = TargetCheckpoint.read(forward.target(), forward.mirror());
+        Journal there = new JournalStore(forward.target(), forward.mirror()).read();
         Checkpoint before = found.checkpoint();
-        Revision at = new Revision(homeMovedAt);
-        if (!at.isAfter(before.revision())) {
+        if (there != null && !before.writer().equals(there.writer())) {
+            // The mirror itself has taken over since.
             return;
         }
-        boolean moved = found.replace(
-                forward.target(), forward.mirror(), before.syncedAt(new Position(before.source(), at, null)));
-        if (!moved) {
-            // It was moved by an attempt that got no answer, or the mirror goes on already, from where it was: what the
-            // mirror back has written carries the target's mark and is passed over.
-            LOG.info("mirror={} checkpoint not moved, revision={}", forward.mirror(), at);
+        Checkpoint after = before.comparedWith(back.target(), new Revision(back.verifiedAt()));
+        if (!after.equals(before) && !found.replace(forward.target(), forward.mirror(), after)) {
+            // By an attempt that got no answer, or by another process that does the same.
+            LOG.info("mirror={} checkpoint not moved, revision={}", forward.mirror(), after.revision());
         }
     }
 

@@ -1,45 +1,61 @@
 package io.understudy.mirror.takeover;
 
+import com.google.protobuf.ByteString;
+import com.google.protobuf.TextFormat;
 import java.util.List;
 import java.util.Optional;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
  * What a failback finds.
  *
  * @param needed whether the home is to be moved; else only what comes after it is left to do
- * @param since revision of the old source up to which the new home has its data; 0 where an earlier run has mirrored back
- * @param keys that the old source has written since: the new home never had them, and they will be lost
- * @param first some of them
- * @param commits how many commits, deletes too, the old source has had since
  * @param behind how many revisions the old source is behind the new home
- * @param unknown why it can't be told which keys were written; null if it can
+ * @param since after what the old source has written keys that the new home never had so, and that will be lost
+ * @param keys how many those are
+ * @param more whether there are more than that
+ * @param first some of them
+ * @param unknown why it can't be told which they are, or which besides; null if it can
  */
 public record Survey(
         boolean needed,
-        long since,
-        long keys,
-        List<String> first,
-        long commits,
         long behind,
+        String since,
+        long keys,
+        boolean more,
+        List<String> first,
         @Nullable String unknown) {
 
-    static final Survey NOT_NEEDED = new Survey(false, 0, 0, List.of(), 0, 0, null);
+    static final Survey NOT_NEEDED = new Survey(false, 0, "", 0, false, List.of(), null);
+
+    private static final int SHOWN = 10;
 
     public Survey {
         first = List.copyOf(first);
     }
 
+    static Survey of(
+            long behind, String since, long keys, boolean more, List<ByteString> found, @Nullable String unknown) {
+        List<String> first = found.stream()
+                .limit(SHOWN)
+                .map(key -> "\"" + TextFormat.escapeBytes(key) + "\"")
+                .toList();
+        return new Survey(true, behind, since, keys, more, first, unknown);
+    }
+
     /** What the old source has written for itself alone, in words; empty if that is nothing. */
     public Optional<String> lost() {
+        String told =
+                (more ? "more than " : "") + keys + " keys as the old source had them, written or deleted there since "
+                        + since + ", by clients or by leases that ran out, which the new home never had so, such as "
+                        + first.stream().collect(Collectors.joining(", "));
         if (unknown != null) {
-            return Optional.of("what the old source wrote, which can't be told: " + unknown);
+            return Optional.of(
+                    keys == 0
+                            ? "what the old source wrote since " + since + ", which can't be told: " + unknown
+                            : told + "; and perhaps others, which can't be told: " + unknown);
         }
-        if (keys == 0) {
-            return Optional.empty();
-        }
-        return Optional.of(keys + " keys as the old source has them, written or deleted there since "
-                + (since == 0 ? "it was mirrored back into" : "revision " + since)
-                + ", which the new home never had, such as " + String.join(", ", first));
+        return keys == 0 ? Optional.empty() : Optional.of(told);
     }
 }

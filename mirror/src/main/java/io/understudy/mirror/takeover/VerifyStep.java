@@ -43,7 +43,9 @@ record VerifyStep(Parties parties) implements Step {
                             + ". A mirror with onForeignWrites: repair puts them right while it runs, and a failback that is run"
                             + " again does. Then run this again; --undo lifts the freeze");
         }
-        return journal.edit().verifiedKeys(report.keys()).build();
+        return journal.edit()
+                .verified(report.keys(), report.targetRevision().value())
+                .build();
     }
 
     private VerifyResult compared() {
@@ -64,6 +66,6 @@ record VerifyStep(Parties parties) implements Step {
 
     @Override
     public Journal undo(Journal journal) {
-        return journal.edit().verifiedKeys(0).build();
+        return journal.edit().verified(0, 0).build();
     }
 }

@@ -12,7 +12,12 @@ import io.understudy.mirror.fixture.Mirrors;
 import io.understudy.mirror.fixture.Schedule;
 import io.understudy.mirror.fixture.SourceAndTarget;
 import io.understudy.mirror.fixture.TestClient;
+import io.understudy.mirror.revisions.CheckpointHistory;
+import io.understudy.mirror.revisions.RevisionMap;
+import io.understudy.mirror.revisions.Translation.ListAgain;
+import io.understudy.mirror.revisions.Translation.ResumeAt;
 import io.understudy.mirror.scope.MirrorScope;
+import io.understudy.vocabulary.Revision;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -106,12 +111,124 @@ final class FailbackIT {
         target.put("/c", "3");
         Survey survey = failback(HandoverListener.NONE).survey();
         assertThat(survey.first()).containsExactly("\"/late\"");
-        assertThat(survey.commits()).isPositive();
         assertThat(failback(HandoverListener.NONE).run().loss())
-                .startsWith("1 keys as the old source has them")
+                .startsWith("1 keys as the old source had them")
                 .endsWith("such as \"/late\"; nothing else");
         assertEqualAndMirrored();
         assertThat(source.contents()).hasSize(4);
+    }
+
+    @Test
+    void tellsWhatTheOldSourceDeletedOrWroteAfterTheThaw_alsoOnceItIsOverwritten() {
+        failOver();
+        source.delete("/a");
+        assertThat(failback(HandoverListener.NONE).survey().first()).containsExactly("\"/a\"");
+        HandoverListener stray = new HandoverListener() {
+            @Override
+            public void ends(StepPlan step) {
+                if (step.name().equals("thaw")) {
+                    source.put("/b", "by a client that knows of no failover");
+                }
+                if (step.name().equals("release")) {
+                    throw new Killed.KilledException();
+                }
+            }
+        };
+        assertThatThrownBy(() -> failback(stray).run()).isInstanceOf(Killed.KilledException.class);
+        assertThat(source.contents()).isEqualTo(target.contents()).hasSize(2);
+
+        assertThat(failback(HandoverListener.NONE).run().loss())
+                .startsWith("2 keys as the old source had them, written or deleted there since revision")
+                .contains("\"/a\"", "\"/b\"");
+        assertEqualAndMirrored();
+    }
+
+    @Test
+    void tellsWhatIsLostAlsoIfItWasKilledWhenThatWasTold() {
+        failOver();
+        source.put("/late", "never mirrored");
+        HandoverListener killed = new HandoverListener() {
+            @Override
+            public void begins(StepPlan step) {
+                if (step.name().equals("finish")) {
+                    throw new Killed.KilledException();
+                }
+            }
+        };
+        assertThatThrownBy(() -> failback(killed).run()).isInstanceOf(Killed.KilledException.class);
+        assertThat(failback(HandoverListener.NONE).run().loss()).contains("/late");
+        assertEqualAndMirrored();
+    }
+
+    @Test
+    void takesNothingForLostThatTheNewHomeHasToo() {
+        failOver();
+        source.put("/c", "on both sides");
+        target.put("/c", "on both sides");
+        source.delete("/a");
+        target.delete("/a");
+        assertThat(failback(HandoverListener.NONE).survey().lost()).isEmpty();
+        assertThat(failback(HandoverListener.NONE).run().loss()).isEqualTo("none");
+    }
+
+    @Test
+    void mirrorsWhatTheOldSourceIsWrittenBetweenTheComparisonAndTheMove() {
+        switchOver();
+        HandoverListener early = new HandoverListener() {
+            @Override
+            public void ends(StepPlan step) {
+                if (step.name().equals("verify")) {
+                    source.put("/early", "by a client that comes back too early");
+                }
+            }
+        };
+        assertThat(failback(early).run().loss()).isEqualTo("none");
+        try (MirrorProcess mirror = Mirrors.start(settings)) {
+            awaitCaughtUp(mirror, source);
+        }
+        assertThat(target.contents()).isEqualTo(source.contents()).hasSize(3);
+    }
+
+    @Test
+    void goesOnWhereItWasKilledIfNothingIsFrozen() {
+        switchOver();
+        target.put("/c", "3");
+        HandoverOptions none = OPTIONS.with(FreezeMode.NONE);
+        assertThatThrownBy(() -> new Failback(
+                                clusters, none, Duration.ofSeconds(60), new Killed("home", true), report -> {})
+                        .run())
+                .isInstanceOf(Killed.KilledException.class);
+        assertThat(new Failback(clusters, none, Duration.ofSeconds(60), HandoverListener.NONE, report -> {})
+                        .run()
+                        .loss())
+                .startsWith("not known: the new home was not frozen");
+        assertEqualAndMirrored();
+    }
+
+    @Test
+    void whoHadSeenRevisionsOfTheSourceMissesNothingOfWhatTheTargetWasTheHomeOf() throws Exception {
+        switchOver();
+        Revision moved = TargetCheckpoint.read(clusters.forward().target(), "dr")
+                .checkpoint()
+                .revision();
+        long first = target.put("/c", "3");
+        target.put("/d", "4");
+        RevisionMap map = new RevisionMap(
+                new CheckpointHistory("dr", clusters.forward().target().cluster()));
+        assertThat(map.translate(moved))
+                .isInstanceOfSatisfying(
+                        ResumeAt.class, at -> assertThat(at.start().value()).isLessThanOrEqualTo(first));
+
+        failback(HandoverListener.NONE).run();
+        long back = source.revision();
+        assertEqualAndMirrored();
+        assertThat(map.translate(moved))
+                .isInstanceOfSatisfying(
+                        ResumeAt.class, at -> assertThat(at.start().value()).isLessThanOrEqualTo(first));
+        assertThat(map.translate(moved.next()))
+                .as("it may have seen what was lost")
+                .isInstanceOf(ListAgain.class);
+        assertThat(map.translate(new Revision(back))).isInstanceOf(ResumeAt.class);
     }
 
     @Test
@@ -205,6 +322,14 @@ final class FailbackIT {
             awaitCaughtUp(mirror, source);
             assertThat(switchover(HandoverListener.NONE).run().loss()).isEqualTo("none");
         }
+    }
+
+    private void failOver() {
+        try (MirrorProcess mirror = Mirrors.start(settings)) {
+            awaitCaughtUp(mirror, source);
+        }
+        Handover.failover(clusters.forward(), OPTIONS.forced(), HandoverListener.NONE)
+                .run();
     }
 
     private Failback failback(HandoverListener listener) {
