@@ -62,7 +62,7 @@ final class Failures {
         StringBuilder reason = new StringBuilder();
         for (Throwable cause = failure; cause != null && seen.add(cause); cause = cause.getCause()) {
             String message = described(cause);
-            if (reason.indexOf(message) < 0) {
+            if (reason.isEmpty() || (cause.getMessage() != null && reason.indexOf(message) < 0)) {
                 reason.append(reason.isEmpty() ? "" : ": ").append(message);
             }
             if (EtcdErrors.isOfCall(cause) || cause instanceof TlsFileException) {

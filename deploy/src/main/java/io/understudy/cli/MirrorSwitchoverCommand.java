@@ -2,6 +2,8 @@ package io.understudy.cli;
 
 import io.understudy.mirror.takeover.Handover;
 import io.understudy.mirror.takeover.MirrorParties;
+import io.understudy.mirror.takeover.StepPlan;
+import java.util.List;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.ExitCode;
@@ -44,9 +46,12 @@ final class MirrorSwitchoverCommand implements Callable<Integer> {
                 text.undone(handover.undo(), TakeOverText.UNMOVED);
                 return ExitCode.OK;
             }
-            text.plan(handover.plan(), flags.isDryRun());
+            List<StepPlan> plan = handover.plan();
+            text.plan(plan, flags.isDryRun());
             if (!flags.isDryRun()) {
-                text.confirm("moving the home");
+                if (!plan.isEmpty()) {
+                    text.confirm("moving the home");
+                }
                 text.report(handover.run());
             }
             return ExitCode.OK;

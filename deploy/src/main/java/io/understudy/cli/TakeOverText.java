@@ -46,6 +46,8 @@ final class TakeOverText implements HandoverListener {
                     .put("needs", step.needs())
                     .put("undo", step.undone()));
             out.println(array.toPrettyString());
+        } else if (steps.isEmpty()) {
+            out.println("The home has moved already: nothing is left to do but to tell of it.");
         } else {
             out.println("The plan:");
             int number = 0;
