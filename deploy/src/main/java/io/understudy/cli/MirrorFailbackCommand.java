@@ -63,6 +63,9 @@ final class MirrorFailbackCommand implements Callable<Integer> {
             Survey survey = failback.survey();
             text.plan(failback.plan(), flags.isDryRun());
             shown(survey, options, text);
+            if (flags.copiesUsers(spec.commandLine())) {
+                text.users(true);
+            }
             if (!flags.isDryRun()) {
                 text.confirm("overwriting the old source");
                 text.report(failback.run());

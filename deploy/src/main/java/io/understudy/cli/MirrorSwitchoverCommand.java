@@ -48,6 +48,9 @@ final class MirrorSwitchoverCommand implements Callable<Integer> {
             }
             List<StepPlan> plan = handover.plan();
             text.plan(plan, flags.isDryRun());
+            if (flags.copiesUsers(spec.commandLine())) {
+                text.users(false);
+            }
             if (!flags.isDryRun()) {
                 if (!plan.isEmpty()) {
                     text.confirm("moving the home");

@@ -2,6 +2,7 @@ package io.understudy.cli;
 
 import io.understudy.etcd.Credentials;
 import io.understudy.mirror.MirrorSettings;
+import io.understudy.mirror.auth.AuthMode;
 import io.understudy.mirror.takeover.MirrorParties;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -58,6 +59,12 @@ final class TakeOverFlags {
 
     MirrorSettings.Mirror mirror(CommandLine command) {
         return ConfiguredMirror.find(file, values, mirror, command);
+    }
+
+    /** Whether the mirror copies roles and users, which no hand-over moves. */
+    boolean copiesUsers(CommandLine command) {
+        return mirror(command).target() instanceof MirrorSettings.Target.Etcd etcd
+                && etcd.auth().mode() == AuthMode.COPY;
     }
 
     MirrorParties parties(CommandLine command) {

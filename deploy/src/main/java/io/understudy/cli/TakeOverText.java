@@ -75,6 +75,16 @@ final class TakeOverText implements HandoverListener {
         }
     }
 
+    /** Of what is copied beside the keys. */
+    void users(boolean isBack) {
+        note(
+                isBack
+                        ? "Roles and users that were changed at the new home are not brought back: once the mirror goes on, it"
+                                + " makes them what they are at the source."
+                        : "Roles and users are copied, but no passwords except those of authPasswords: \"understudy mirror"
+                                + " status\" lists who has none, and can't log in at the target.");
+    }
+
     void note(String line) {
         command.getErr().println(line);
         command.getErr().flush();

@@ -159,7 +159,7 @@ public final class StatusServer implements AutoCloseable {
             return new Answer(
                     NOT_FOUND,
                     TEXT,
-                    "mirror is \"" + mirror + "\", but the mirrors to etcd of this process are "
+                    "mirror is \"" + mirror + "\" (--mirror), but the mirrors to etcd of this process are "
                             + reports().stream()
                                     .map(MirrorReport::mirror)
                                     .filter(name -> shown.revisions(name).isPresent())
