@@ -142,6 +142,29 @@ final class FrozenRolesIT {
         }
     }
 
+    @Test
+    void aFailbackThatIsRunAgainAfterItHasMovedTheHomeGrantsWhatItHasWithdrawn() throws Exception {
+        try (MirrorProcess mirror = Mirrors.start(settings("dr"));
+                MirrorParties parties = parties()) {
+            awaitGranted(mirror);
+            Handover.switchover(parties.forward(), OPTIONS, HandoverListener.NONE)
+                    .run();
+            assertThatThrownBy(() ->
+                            new Failback(parties, OPTIONS, PATIENCE, new Killed("home", true), report -> {}).run())
+                    .isInstanceOf(Killed.KilledException.class);
+            assertThat(target.asRoot("role", "get", "app")).doesNotContain("KV Write:\n\t[/in/");
+
+            assertThat(new Failback(parties, OPTIONS, PATIENCE, HandoverListener.NONE, report -> {})
+                            .run()
+                            .loss())
+                    .isEqualTo("none");
+            assertThat(target.asRoot("role", "get", "app")).contains("KV Write:\n\t[/in/");
+            source.asRoot("put", "/in/a", "2");
+            await().atMost(PATIENCE).untilAsserted(() -> assertThat(target.asRoot("get", "/in/a"))
+                    .contains("2"));
+        }
+    }
+
     private static HandoverListener afterTheFreeze(Runnable what) {
         return new HandoverListener() {
             @Override
