@@ -111,7 +111,7 @@ public record Checkpoint(
 
     /** The same where the target was found to be what {@code cluster} was at a revision, whatever was mirrored before. */
     public Checkpoint comparedWith(ClusterId cluster, Revision revisionThere) {
-        return new Checkpoint(cluster, scope, revisionThere, null, epoch, writer, path, at, CheckpointState.SYNCED);
+        return new Checkpoint(cluster, scope, revisionThere, null, epoch, writer, path, at, CheckpointState.SYNCING);
     }
 
     /**

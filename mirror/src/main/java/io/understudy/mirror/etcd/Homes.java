@@ -179,7 +179,7 @@ final class Homes {
                     + " are written there now. Use \"understudy mirror failback\" to go back");
         });
         for (Home other : here.others()) {
-            if (other.keepsOut(here.cluster(), scope.targetRanges(), own.orElse(null))) {
+            if (other.keepsOut(here.cluster(), scope.targetRanges(), own.orElse(null), here.own() != null)) {
                 throw opposite(other, here.cluster());
             }
         }

@@ -7,6 +7,7 @@ import io.understudy.vocabulary.KeyRange;
 import io.understudy.vocabulary.KeyValue;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.atomic.LongAdder;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -23,6 +24,7 @@ final class SnapshotCopy implements AutoCloseable {
     private final TargetLeases leases;
     private final LeasedEntries leased = new LeasedEntries();
     private final Lanes<Lane> lanes;
+    private final LongAdder deleted = new LongAdder();
 
     /**
      * @param foreignBefore target keys of a create revision before this were there before the first synchronisation
@@ -77,6 +79,11 @@ final class SnapshotCopy implements AutoCloseable {
         lanes.drain();
     }
 
+    /** How many keys were deleted at once, since no limit was set. */
+    long deleted() {
+        return deleted.sum();
+    }
+
     /** Ends what is under way. */
     @Override
     public void close() {
@@ -120,6 +127,7 @@ final class SnapshotCopy implements AutoCloseable {
     private void delete(ByteString key, Batch batch) {
         if (prune == null) {
             batch.add(Operations.delete(key));
+            deleted.increment();
         } else {
             prune.add(key);
         }

@@ -153,10 +153,17 @@ final class Synchronisation implements AutoCloseable {
             throw new SinkException.Compared("the source goes on from what was mirrored, and is copied next");
         }
         copy().complete();
+        long deleted = copy().deleted();
+        if (deleted > 0) {
+            LOG.info("mirror={} deleted what the source does not have, keys={}", mirror, deleted);
+        }
         close();
-        List<RequestOp> ended = IntStream.range(0, options.lanes())
+        List<RequestOp> ended = new ArrayList<>(IntStream.range(0, options.lanes())
                 .mapToObj(lane -> Operations.delete(Lane.key(mirror, lane)))
-                .toList();
+                .toList());
+        if (options.onForeignKeys() == ForeignKeys.DELETE) {
+            ended.add(Operations.delete(ReservedKeys.keptForeign(mirror)));
+        }
         Checkpoint syncing = writer.current();
         writer.writeOwn(ended, syncing.marked(syncing.path(), Instant.now()).syncedAt(position));
     }
@@ -227,8 +234,6 @@ final class Synchronisation implements AutoCloseable {
         boolean mayHoldKept = new TargetKeys(calls, KeyRange.single(kept)).hasNext();
         if (options.onForeignKeys() == ForeignKeys.KEEP) {
             operations.add(Operations.put(kept, ByteString.EMPTY));
-        } else if (options.onForeignKeys() == ForeignKeys.DELETE && mayHoldKept) {
-            operations.add(Operations.delete(kept));
         }
         writer.writeOwn(operations, syncing);
         Fence fence = writer.fence();

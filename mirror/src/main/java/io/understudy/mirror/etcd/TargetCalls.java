@@ -118,6 +118,15 @@ final class TargetCalls implements AutoCloseable {
         return full;
     }
 
+    /** Nothing is put again that was refused, so it no longer counts that it was. */
+    void goOnWithoutPuts() {
+        takesNoPuts = false;
+        if (failures > 0) {
+            failures = 0;
+            listener.available();
+        }
+    }
+
     private <T> Optional<T> attempt(Supplier<String> what, boolean writes, Function<Endpoint, T> call) {
         full = false;
         Endpoint endpoint = endpoint();

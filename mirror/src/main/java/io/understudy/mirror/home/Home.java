@@ -74,8 +74,9 @@ public record Home(
      * mirror was known to bring some of them.
      *
      * @param other what is known of the other mirror's home, null for nothing
+     * @param known whether {@code at} knows something of it
      */
-    public boolean keepsOut(ClusterId at, List<KeyRange> written, @Nullable Home other) {
+    public boolean keepsOut(ClusterId at, List<KeyRange> written, @Nullable Home other, boolean known) {
         boolean isThere = cluster.equals(at)
                 && written.stream().anyMatch(range -> rangesIn(at).stream().anyMatch(range::intersects));
         boolean isCopiedElsewhere = other != null
@@ -83,7 +84,7 @@ public record Home(
                 && !target.equals(other.cluster)
                 && other.hasMovedFrom(at)
                 && at().isBefore(other.at());
-        return isThere && !isCopiedElsewhere && !(other != null && copiesOn(at, written, other));
+        return isThere && !isCopiedElsewhere && !(other != null && known && copiesOn(at, written, other));
     }
 
     /** Who begins a copy from there asks which keys are brought there; a mirror that is known there was so before, or kept out. */

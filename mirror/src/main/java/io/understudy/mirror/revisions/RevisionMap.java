@@ -42,7 +42,7 @@ public final class RevisionMap {
                             at -> at.isPresent() && at.get().holdsMoreThan(seen)));
         }
         if (reached.state() == CheckpointState.SYNCED && reached.revision().equals(seen)) {
-            return history.homeSince().isPresent()
+            return history.isHomeAt(now.revision())
                     ? resumeAfter(now)
                     : new ResumeAt(now.revision().next());
         }
@@ -104,9 +104,9 @@ public final class RevisionMap {
         if (before.isWhole() && before.checkpoint() == null) {
             return new ListAgain(more, "the mirror began after revision " + seen);
         }
-        if (before.isWhole() && history.isHomeAt(more)) {
+        if (history.isHomeAt(more)) {
             // No mirror writes meanwhile: a failback has brought both together.
-            return base.equals(seen)
+            return before.isWhole() && base.equals(seen)
                     ? resumeAfter(before)
                     : new ListAgain(
                             more,

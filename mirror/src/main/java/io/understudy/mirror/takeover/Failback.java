@@ -65,7 +65,7 @@ public final class Failback {
         List<StepPlan> plan = new ArrayList<>();
         plan.add(thawing());
         plan.add(mirroring());
-        plan.addAll(handover().plan());
+        plan.addAll(handover().steps());
         plan.add(finishing());
         return plan;
     }
@@ -112,13 +112,14 @@ public final class Failback {
      */
     public HandoverReport run() {
         Survey found = movedBack();
-        HandoverReport report;
         try {
-            report = handover().runWithin();
+            var unused = handover().runWithin();
         } catch (TakeOverException e) {
             throw leftThawed(e);
         }
         String lost = lost(found);
+        // Until the freeze is lifted deletes go on, and after a crash that may be long.
+        HandoverReport report = handover().runWithin();
         listener.begins(finishing());
         finish();
         listener.ends(finishing());
@@ -141,7 +142,8 @@ public final class Failback {
         }
         Survey after = old.lost(journal.verifiedAt());
         boolean isTold = after.unknown() == null || before.keys() == 0;
-        String lost = (isTold ? after : before).lost().orElse("");
+        String lost =
+                (isTold ? after : before.butUnknown(after.unknown())).lost().orElse("");
         store.write(journal.edit().lost(lost).build());
         return lost;
     }

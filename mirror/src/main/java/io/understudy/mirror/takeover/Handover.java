@@ -50,9 +50,13 @@ public final class Handover {
     /** What {@link #run} does, or goes on with, in order; nothing where it is done. */
     public List<StepPlan> plan() {
         Journal found = store.read();
-        if (found != null && found.state() == Journal.State.DONE && homeHasMoved(found)) {
-            return List.of();
-        }
+        boolean isDone = found != null && found.state() == Journal.State.DONE && homeHasMoved(found);
+        return isDone ? List.of() : steps();
+    }
+
+    /** All of them. */
+    List<StepPlan> steps() {
+        Journal found = store.read();
         FreezeMode freeze = found != null && isGoneOnWith(found) ? found.freeze() : options.freeze();
         return steps(kind, freeze).stream()
                 .map(Step::plan)
@@ -92,7 +96,7 @@ public final class Handover {
 
     /** As a part of something that lifts the freeze itself. */
     HandoverReport runWithin() {
-        return new Outcome(parties, ended(), FreezeFound.RAISED).report();
+        return new Outcome(parties, counted(ended()), FreezeFound.RAISED).report();
     }
 
     /** It may have ended long ago, and the source may have been thawed since. */
@@ -303,7 +307,7 @@ public final class Handover {
             return 0;
         }
         AtomicLong late = new AtomicLong();
-        String untold = new LateCommits(parties, journal.target(), options.patience())
+        String untold = new LateCommits(parties, journal.target(), parties.marked(), options.patience())
                 .forEach(journal.source(), journal.fencedAt(), LateCommits.NOW, commit -> late.incrementAndGet());
         return untold == null ? late.get() : Journal.UNKNOWN;
     }

@@ -38,7 +38,7 @@ record Homes(PatientCalls cluster, String mirror) {
         return found.getKvsList().stream()
                 .filter(kv -> !kv.getKey().equals(key()))
                 .map(this::decoded)
-                .filter(other -> other.keepsOut(here, written, own))
+                .filter(other -> other.keepsOut(here, written, own, true))
                 .findFirst();
     }
 

@@ -71,8 +71,9 @@ final class JournalCodec {
      */
     static Journal decode(String where, ByteString stored) {
         try {
-            Journal journal = journal(JSON.readTree(stored.toStringUtf8()));
-            if (!encode(journal).equals(stored)) {
+            JsonNode root = upgraded(JSON.readTree(stored.toStringUtf8()));
+            Journal journal = journal(root);
+            if (!JSON.readTree(encode(journal).toStringUtf8()).equals(root)) {
                 throw new IllegalArgumentException("it is not as this build writes it");
             }
             return journal;
@@ -83,6 +84,14 @@ final class JournalCodec {
                             + " delete it once you know how that hand-over ended",
                     e);
         }
+    }
+
+    /** One of the format before, in which nothing was told of these two. */
+    private static JsonNode upgraded(JsonNode root) {
+        if (root instanceof ObjectNode journal && journal.path("format").asInt() == FORMAT - 1) {
+            journal.put("format", FORMAT).put("verifiedAt", 0).putNull("lost");
+        }
+        return root;
     }
 
     private static Journal journal(JsonNode root) {

@@ -24,9 +24,10 @@ import org.slf4j.LoggerFactory;
  * change too, such as when the lease runs out with which an earlier failback released them; nobody misses those.
  *
  * @param target what comes from there is left out
- * @param patience how long the source may take to tell
+ * @param marked whether marks are read, by which that is known
+ * @param patience how long the source may take to tell more
  */
-record LateCommits(Parties parties, ClusterId target, Duration patience) {
+record LateCommits(Parties parties, ClusterId target, boolean marked, Duration patience) {
 
     private static final Logger LOG = LoggerFactory.getLogger(LateCommits.class);
 
@@ -76,7 +77,7 @@ record LateCommits(Parties parties, ClusterId target, Duration patience) {
         // From a revision that is known: etcd before 3.5.19 forgets a delete that it compacts at, and lets watches
         // begin there.
         try (EtcdHistory history =
-                feeds.history(parties.scope().feedRange(true), new Revision(Math.max(1, after)), false)) {
+                feeds.history(parties.scope().feedRange(marked), new Revision(Math.max(1, after)), false)) {
             return told(history, after, end, commits);
         } catch (FeedEndedException e) {
             return String.valueOf(e.getMessage());
@@ -91,6 +92,7 @@ record LateCommits(Parties parties, ClusterId target, Duration patience) {
         long end = System.nanoTime() + patience.toNanos();
         long reached = 0;
         while (reached < until) {
+            long before = reached;
             EtcdHistory.Step step = history.next(Duration.ofNanos(Math.max(0, end - System.nanoTime())));
             if (step instanceof EtcdHistory.Step.Committed committed) {
                 Commit commit = committed.commit();
@@ -101,8 +103,11 @@ record LateCommits(Parties parties, ClusterId target, Duration patience) {
             } else if (step instanceof EtcdHistory.Step.Complete complete) {
                 reached = complete.revision().value();
             }
-            if (reached < until && System.nanoTime() - end >= 0) {
-                return "in " + patience.toSeconds() + " s it told only up to revision " + reached + " of " + until;
+            if (reached > before) {
+                end = System.nanoTime() + patience.toNanos();
+            } else if (reached < until && System.nanoTime() - end >= 0) {
+                return "it told only up to revision " + reached + " of " + until + ", and then nothing for "
+                        + patience.toSeconds() + " s";
             }
         }
         return null;

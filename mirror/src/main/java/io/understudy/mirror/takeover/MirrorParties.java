@@ -70,6 +70,7 @@ public final class MirrorParties implements AutoCloseable {
                 targetCalls,
                 target.options(),
                 source.feed(),
+                source.marked(),
                 target.activeTtl());
     }
 
@@ -82,6 +83,7 @@ public final class MirrorParties implements AutoCloseable {
                 sourceCalls.named("the old source"),
                 backwardOptions(),
                 source.feed(),
+                source.marked(),
                 target.activeTtl(),
                 true);
     }

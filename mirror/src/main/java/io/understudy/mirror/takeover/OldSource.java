@@ -63,7 +63,7 @@ record OldSource(Parties forward, Parties backward, Duration patience) {
         ReadIndex head = forward.source().head();
         long since = since(there.checkpoint(), head);
         OwnWrites writes = new OwnWrites(forward.scope());
-        String unknown = new LateCommits(forward, there.cluster(), patience)
+        String unknown = new LateCommits(forward, there.cluster(), true, patience)
                 .forEach(head.clusterId(), since, until, writes::add);
         List<ByteString> differing = unknown == null ? writes.differingIn(forward.target()) : List.of();
         return Survey.of(behind, shown(since), differing.size(), !writes.isComplete(), differing, unknown);

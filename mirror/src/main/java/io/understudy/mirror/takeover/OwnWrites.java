@@ -47,13 +47,19 @@ final class OwnWrites {
     }
 
     private void add(ByteString key, Optional<ByteString> value) {
-        bytes += key.size() + value.map(ByteString::size).orElse(0);
-        boolean fits = bytes <= MOST_BYTES && (last.containsKey(key) || last.size() < MOST_KEYS);
-        if (fits) {
+        if (last.containsKey(key)) {
+            bytes -= size(key, last.remove(key));
+        }
+        if (last.size() < MOST_KEYS && bytes + size(key, value) <= MOST_BYTES) {
+            bytes += size(key, value);
             last.put(key, value);
         } else {
             complete = false;
         }
+    }
+
+    private static long size(ByteString key, Optional<ByteString> value) {
+        return (long) key.size() + value.map(ByteString::size).orElse(0);
     }
 
     /** Whether every key is among them. */

@@ -14,6 +14,7 @@ import java.time.Duration;
  * @param scope of the mirror from {@code source} to {@code target}
  * @param sink how that mirror writes
  * @param reading how the two are compared
+ * @param marked whether other mirrors' marks in the source may be read
  * @param activeTtl after how long another process of the mirror becomes the active one
  * @param isBack whether that mirror is the one back, so that {@code target} is what is configured as the source
  */
@@ -24,6 +25,7 @@ public record Parties(
         PatientCalls target,
         EtcdSinkOptions sink,
         EtcdFeedOptions reading,
+        boolean marked,
         Duration activeTtl,
         boolean isBack) {
 
@@ -35,8 +37,9 @@ public record Parties(
             PatientCalls target,
             EtcdSinkOptions sink,
             EtcdFeedOptions reading,
+            boolean marked,
             Duration activeTtl) {
-        this(mirror, scope, source, target, sink, reading, activeTtl, false);
+        this(mirror, scope, source, target, sink, reading, marked, activeTtl, false);
     }
 
     /** What {@code source} is to whoever gave the command. */
@@ -51,7 +54,7 @@ public record Parties(
 
     /** The same, waiting only so long for {@code source} to answer. */
     Parties hurried(Duration patience) {
-        return new Parties(mirror, scope, source.with(patience), target, sink, reading, activeTtl, isBack);
+        return new Parties(mirror, scope, source.with(patience), target, sink, reading, marked, activeTtl, isBack);
     }
 
     /** Both sides, to be compared. */

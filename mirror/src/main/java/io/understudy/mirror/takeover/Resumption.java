@@ -11,9 +11,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Has the mirror go on after a failback, where both clusters were found equal: what somebody wrote to the source after that
- * is mirrored, though the home had yet to move, and what the mirror back wrote is passed over by its mark. And forgets the
- * mirror back: the next one has to compare everything again, since by then the source has been written by others.
+ * Has the mirror go on after a failback by a synchronisation within its limits: what somebody wrote to the source since both
+ * were compared is mirrored, and what went or came in the target meanwhile is put right, without the one taken for another
+ * history of the other. And forgets the mirror back: the next one has to compare everything again, since by then the source has been written by others.
  *
  * @param back the journal of the hand-over back
  */
@@ -35,7 +35,8 @@ record Resumption(Parties forward, Journal back) {
             // The mirror itself has taken over since.
             return;
         }
-        Checkpoint after = before.comparedWith(back.target(), new Revision(back.verifiedAt()));
+        Checkpoint after = before.comparedWith(
+                back.target(), back.verifiedAt() == 0 ? before.revision() : new Revision(back.verifiedAt()));
         if (!after.equals(before) && !found.replace(forward.target(), forward.mirror(), after)) {
             // By an attempt that got no answer, or by another process that does the same.
             LOG.info("mirror={} checkpoint not moved, revision={}", forward.mirror(), after.revision());

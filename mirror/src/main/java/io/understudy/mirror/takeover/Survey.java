@@ -56,6 +56,15 @@ public record Survey(
                             ? "what the old source wrote since " + since + ", which can't be told: " + unknown
                             : told + "; and perhaps others, which can't be told: " + unknown);
         }
+        if (more && keys == 0) {
+            return Optional.of("perhaps some of what the old source wrote since " + since
+                    + ", which is more than is compared; what was compared is equal");
+        }
         return keys == 0 ? Optional.empty() : Optional.of(told);
+    }
+
+    /** The same, with what was not told later. */
+    Survey butUnknown(@Nullable String later) {
+        return new Survey(needed, behind, since, keys, more, first, later);
     }
 }

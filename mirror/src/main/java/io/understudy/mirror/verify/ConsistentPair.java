@@ -13,7 +13,7 @@ import java.util.function.UnaryOperator;
  * Two revisions at which both sides are equal, if the mirror did its work.
  *
  * @param written at which of the target's revisions the checkpoint was written
- * @param keptBefore what the target had before this revision may be kept
+ * @param created at which of the target's revisions the first checkpoint was written
  */
 record ConsistentPair(
         Sides sides,
@@ -22,7 +22,7 @@ record ConsistentPair(
         ClusterId targetId,
         Revision targetRevision,
         Revision written,
-        Revision keptBefore) {
+        Revision created) {
 
     /** The present one. */
     static ConsistentPair now(Sides sides) throws IncomparableException, InterruptedException {
@@ -35,7 +35,12 @@ record ConsistentPair(
                 moment.target(),
                 moment.revision(),
                 moment.written(),
-                sides.keepsForeign() ? moment.created() : Revision.ZERO);
+                moment.created());
+    }
+
+    /** What the target had before this revision may be kept. */
+    Revision keptBefore() {
+        return sides.keepsForeign() ? created : Revision.ZERO;
     }
 
     /** What the source has in {@code ranges}, given as the target calls them. */
@@ -58,6 +63,6 @@ record ConsistentPair(
     }
 
     Equality equality() {
-        return new Equality(sides.leases(), keptBefore);
+        return new Equality(sides.leases(), keptBefore());
     }
 }

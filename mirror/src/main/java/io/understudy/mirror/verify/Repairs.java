@@ -49,6 +49,13 @@ final class Repairs {
                 guarded.addCompare(unchanged(key, Revision.ZERO))
                         .addCompare(unchanged(checkpoint, look.pair().written()));
             }
+            if (source == null
+                    && target != null
+                    && target.createRevision().isBefore(look.pair().created())) {
+                // It may have been there before the mirror, and kept when that was configured.
+                guarded.addCompare(
+                        unchanged(ReservedKeys.keptForeign(look.pair().sides().mirror()), Revision.ZERO));
+            }
             guarded.addSuccess(source == null ? delete(key) : put(key, source.value()));
             operations.add(RequestOp.newBuilder().setRequestTxn(guarded).build());
         }

@@ -53,22 +53,22 @@ final class HomeTest {
         Instant later = Instant.EPOCH.plusSeconds(1);
         Home away = HOME.movedTo(TARGET, later);
         Home reversed = new Home("dr", TARGET, TARGET, SOURCE, MirrorScope.all(), 1, later);
-        assertThat(copy.keepsOut(SOURCE, all, away)).isFalse();
-        assertThat(copy.keepsOut(SOURCE, all, reversed)).isFalse();
+        assertThat(copy.keepsOut(SOURCE, all, away, true)).isFalse();
+        assertThat(copy.keepsOut(SOURCE, all, reversed, true)).isFalse();
 
-        assertThat(copy.keepsOut(SOURCE, all, null)).isTrue();
-        assertThat(copy.keepsOut(SOURCE, all, HOME.movedTo(TARGET, Instant.EPOCH)))
+        assertThat(copy.keepsOut(SOURCE, all, null, true)).isTrue();
+        assertThat(copy.keepsOut(SOURCE, all, HOME.movedTo(TARGET, Instant.EPOCH), true))
                 .as("begun since: somebody may write there of his own")
                 .isTrue();
-        assertThat(copy.keepsOut(SOURCE, all, HOME)).as("not moved").isTrue();
-        assertThat(copy.keepsOut(SOURCE, MirrorScope.prefix("/l/").sourceRanges(), null))
+        assertThat(copy.keepsOut(SOURCE, all, HOME, true)).as("not moved").isTrue();
+        assertThat(copy.keepsOut(SOURCE, MirrorScope.prefix("/l/").sourceRanges(), null, true))
                 .as("other keys")
                 .isFalse();
-        assertThat(copy.keepsOut(TARGET, all, null)).as("elsewhere").isFalse();
+        assertThat(copy.keepsOut(TARGET, all, null, true)).as("elsewhere").isFalse();
         Home opposite = new Home("opposite", SOURCE, SOURCE, TARGET, MirrorScope.all(), 0, Instant.EPOCH);
-        assertThat(opposite.keepsOut(SOURCE, all, away)).as("in circles").isTrue();
+        assertThat(opposite.keepsOut(SOURCE, all, away, true)).as("in circles").isTrue();
         Home moved = new Home("in", SOURCE, new ClusterId(0xc), SOURCE, MirrorScope.all(), 1, Instant.EPOCH);
-        assertThat(moved.keepsOut(SOURCE, all, away)).as("written there").isTrue();
+        assertThat(moved.keepsOut(SOURCE, all, away, true)).as("written there").isTrue();
     }
 
     @Test
@@ -77,22 +77,27 @@ final class HomeTest {
         ClusterId third = new ClusterId(0xc);
         Home bringing = new Home("dr", SOURCE, SOURCE, TARGET, part, 0, Instant.EPOCH);
         Home copiedOn = new Home("on", TARGET, TARGET, third, MirrorScope.all(), 0, Instant.EPOCH);
-        assertThat(copiedOn.keepsOut(TARGET, part.targetRanges(), bringing)).isFalse();
+        assertThat(copiedOn.keepsOut(TARGET, part.targetRanges(), bringing, true))
+                .isFalse();
         assertThat(copiedOn.keepsOut(
                         TARGET,
                         part.targetRanges(),
-                        bringing.movedTo(TARGET, Instant.EPOCH).movedTo(SOURCE, Instant.MAX)))
+                        bringing.movedTo(TARGET, Instant.EPOCH).movedTo(SOURCE, Instant.MAX),
+                        true))
                 .as("it has come back")
                 .isFalse();
 
-        assertThat(copiedOn.keepsOut(TARGET, part.targetRanges(), null))
+        assertThat(copiedOn.keepsOut(TARGET, part.targetRanges(), null, true))
                 .as("begins since")
                 .isTrue();
-        assertThat(copiedOn.keepsOut(TARGET, MirrorScope.all().targetRanges(), bringing))
+        assertThat(copiedOn.keepsOut(TARGET, part.targetRanges(), bringing, false))
+                .as("known at its source only")
+                .isTrue();
+        assertThat(copiedOn.keepsOut(TARGET, MirrorScope.all().targetRanges(), bringing, true))
                 .as("more keys")
                 .isTrue();
         Home opposite = new Home("back", TARGET, TARGET, SOURCE, MirrorScope.all(), 0, Instant.EPOCH);
-        assertThat(opposite.keepsOut(TARGET, part.targetRanges(), bringing))
+        assertThat(opposite.keepsOut(TARGET, part.targetRanges(), bringing, true))
                 .as("in circles")
                 .isTrue();
     }

@@ -161,6 +161,21 @@ final class FailbackIT {
     }
 
     @Test
+    void tellsOfDeletesAtTheNewHomeThatCameTooLate_andTheMirrorGoesOn() {
+        switchOver();
+        target.put("/c", "3");
+        assertThatThrownBy(() -> failback(new Killed("release", true)).run())
+                .isInstanceOf(Killed.KilledException.class);
+        target.delete("/c");
+        assertThat(failback(HandoverListener.NONE).run().loss()).contains("1 commits of the new home after revision");
+        assertThat(source.contents()).hasSize(3);
+        try (MirrorProcess mirror = Mirrors.start(settings)) {
+            awaitCaughtUp(mirror, source);
+        }
+        assertThat(target.contents()).isEqualTo(source.contents());
+    }
+
+    @Test
     void takesNothingForLostThatTheNewHomeHasToo() {
         failOver();
         source.put("/c", "on both sides");
@@ -220,7 +235,6 @@ final class FailbackIT {
                         ResumeAt.class, at -> assertThat(at.start().value()).isLessThanOrEqualTo(first));
 
         failback(HandoverListener.NONE).run();
-        long back = source.revision();
         assertEqualAndMirrored();
         assertThat(map.translate(moved))
                 .isInstanceOfSatisfying(
@@ -228,7 +242,7 @@ final class FailbackIT {
         assertThat(map.translate(moved.next()))
                 .as("it may have seen what was lost")
                 .isInstanceOf(ListAgain.class);
-        assertThat(map.translate(new Revision(back))).isInstanceOf(ResumeAt.class);
+        assertThat(map.translate(new Revision(source.revision()))).isInstanceOf(ResumeAt.class);
     }
 
     @Test

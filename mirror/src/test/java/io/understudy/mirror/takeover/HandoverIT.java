@@ -59,6 +59,7 @@ final class HandoverIT {
                 calls(CLUSTERS.target()),
                 SINK,
                 EtcdFeedOptions.DEFAULTS,
+                true,
                 MirrorSettings.Target.Etcd.ACTIVE_TTL);
         source.put("/a", "1");
         source.put("/b", "2");
