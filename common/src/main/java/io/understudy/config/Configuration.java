@@ -80,6 +80,11 @@ public final class Configuration {
         return Optional.ofNullable(value);
     }
 
+    /** The file that a secret was read from; empty if it was given itself, or not at all. */
+    public Optional<Path> fileOf(Setting<?> secret) {
+        return find(Schema.companion(secret));
+    }
+
     /** Whether a value for the setting can be had. */
     public boolean has(Setting<?> setting) {
         return find(setting).isPresent();

@@ -1,5 +1,6 @@
 package io.understudy.config;
 
+import java.nio.file.Path;
 import java.util.Collection;
 import java.util.LinkedHashMap;
 import java.util.Locale;
@@ -28,10 +29,15 @@ final class Schema {
         for (Setting<?> setting : settings) {
             add(setting);
             if (setting.secret()) {
-                add(Setting.path(setting.key() + FILE_SUFFIX, "A file that holds " + setting.key() + ".")
-                        .optionally());
+                add(companion(setting));
             }
         }
+    }
+
+    /** What names the file that a secret can be read from. */
+    static Setting<Path> companion(Setting<?> secret) {
+        return Setting.path(secret.key() + FILE_SUFFIX, "A file that holds " + secret.key() + ".")
+                .optionally();
     }
 
     private void add(Setting<?> setting) {

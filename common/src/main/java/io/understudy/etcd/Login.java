@@ -17,7 +17,6 @@ import io.grpc.Status;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.EnumSet;
-import java.util.Iterator;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
@@ -33,7 +32,8 @@ import org.slf4j.LoggerFactory;
 /**
  * Has every call carry the token of one user. The token is fetched before the first call, by one request however many calls
  * wait for it, and anew after one was refused: tokens expire, and a learner forgets those it knew when it restarts. The call
- * that was refused fails, as one to be made again {@linkplain Remedy#LATER later}.
+ * that was refused fails, as one to be made again {@linkplain Remedy#LATER later}. A password that is refused is looked for
+ * in its file again.
  *
  * <p>Voters alone issue tokens, all members take them. Any thread.
  */
@@ -59,7 +59,8 @@ final class Login implements ClientInterceptor {
     private static final long LONGEST_PAUSE_NANOS = TimeUnit.SECONDS.toNanos(32);
 
     private final String cluster;
-    private final Credentials credentials;
+    private final String user;
+    private final Password password;
     private final Duration deadline;
     private final Supplier<List<Endpoint>> voters;
     private final Function<Endpoint, Channel> channels;
@@ -78,7 +79,8 @@ final class Login implements ClientInterceptor {
             Function<Endpoint, Channel> channels,
             Consumer<String> outcomes) {
         this.cluster = cluster;
-        this.credentials = credentials;
+        this.user = credentials.user();
+        this.password = new Password(cluster, credentials);
         this.deadline = deadline;
         this.voters = voters;
         this.channels = channels;
@@ -97,12 +99,12 @@ final class Login implements ClientInterceptor {
             Supplier<List<Endpoint>> voters,
             Function<Endpoint, Channel> channels,
             Consumer<String> outcomes) {
-        Credentials user = settings.login();
-        return user == null
+        Credentials credentials = settings.login();
+        return credentials == null
                 ? null
                 : new Login(
                         settings.name(),
-                        user,
+                        credentials,
                         settings.requestTimeout(),
                         () -> voters.get().stream().filter(settings::mayLogInAt).toList(),
                         channels,
@@ -133,7 +135,7 @@ final class Login implements ClientInterceptor {
         askedNanos = System.nanoTime();
         CompletableFuture<Token> fetched = new CompletableFuture<>();
         current = fetched;
-        fetch(bestFirst().iterator(), NOBODY, fetched);
+        fetch(bestFirst(), NOBODY, fetched);
         return fetched;
     }
 
@@ -147,24 +149,25 @@ final class Login implements ClientInterceptor {
         return all;
     }
 
-    private void fetch(Iterator<Endpoint> untried, Status last, CompletableFuture<Token> fetched) {
-        if (!untried.hasNext()) {
+    /** @param untried whom to ask, one after the other until one has decided */
+    private void fetch(List<Endpoint> untried, Status last, CompletableFuture<Token> fetched) {
+        if (untried.isEmpty()) {
             failed(last, fetched);
             return;
         }
-        Endpoint voter = untried.next();
+        Endpoint voter = untried.get(0);
         CompletableFuture<AuthenticateResponse> answer = Calls.unary(call -> AuthGrpc.newStub(channels.apply(voter))
                 .withDeadlineAfter(deadline.toNanos(), TimeUnit.NANOSECONDS)
                 .authenticate(
                         AuthenticateRequest.newBuilder()
-                                .setName(credentials.user())
-                                .setPassword(credentials.password())
+                                .setName(user)
+                                .setPassword(password.current())
                                 .build(),
                         call));
         Calls.whenDone(answer, (response, failure) -> {
             if (response != null) {
                 outcomes.accept(EtcdMetrics.OK);
-                log.debug("logged in cluster={} user={} member={}", cluster, credentials.user(), voter);
+                log.debug("logged in cluster={} user={} member={}", cluster, user, voter);
                 issuer = voter;
                 fetched.complete(new Token(response.getToken()));
                 return;
@@ -172,15 +175,26 @@ final class Login implements ClientInterceptor {
             Status status = Status.fromThrowable(failure);
             switch (EtcdErrors.classify(Duty.WRITE, status).error()) {
                 case AUTH_NOT_ENABLED -> fetched.complete(new Token(null));
-                case LOGIN_FAILED -> failed(status, fetched);
-                default -> fetch(untried, status, fetched);
+                case LOGIN_FAILED -> refused(untried, status, fetched);
+                default -> fetch(untried.subList(1, untried.size()), status, fetched);
+            }
+        });
+    }
+
+    /** The same voter is asked again if the password has another one in its place by now. */
+    private void refused(List<Endpoint> untried, Status why, CompletableFuture<Token> fetched) {
+        Calls.whenDone(password.isAnother(), (another, failure) -> {
+            if (another != null && another) {
+                fetch(untried, why, fetched);
+            } else {
+                failed(why, fetched);
             }
         });
     }
 
     private void failed(Status why, CompletableFuture<Token> fetched) {
         outcomes.accept(EtcdMetrics.FAILED);
-        log.warn("no login cluster={} user={} why=\"{}\"", cluster, credentials.user(), FailureText.of(why));
+        log.warn("no login cluster={} user={} why=\"{}\"", cluster, user, FailureText.of(why));
         fetched.completeExceptionally(why.asRuntimeException());
     }
 

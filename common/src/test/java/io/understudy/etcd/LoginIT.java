@@ -14,7 +14,10 @@ import io.understudy.local.etcd.EtcdMember;
 import io.understudy.local.junit.EtcdExtension;
 import io.understudy.vocabulary.KeyRange;
 import io.understudy.vocabulary.MemberId;
+import java.io.IOException;
 import java.net.URI;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
@@ -22,6 +25,7 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
+import org.junit.jupiter.api.io.TempDir;
 
 /** Access to a real cluster with authentication, as a user who may read {@code app/} and nothing else. */
 @Timeout(value = 3, unit = TimeUnit.MINUTES)
@@ -56,8 +60,12 @@ final class LoginIT {
     }
 
     private void connect(String password) {
-        EtcdSettings settings = EtcdSettings.of(etcd.cluster().clientUrls().toArray(URI[]::new))
-                .withLogin(new Credentials("gateway", password));
+        connect(new Credentials("gateway", password));
+    }
+
+    private void connect(Credentials login) {
+        EtcdSettings settings =
+                EtcdSettings.of(etcd.cluster().clientUrls().toArray(URI[]::new)).withLogin(login);
         cluster = EtcdCluster.connect(settings, READABLE, meters);
     }
 
@@ -139,6 +147,26 @@ final class LoginIT {
         }
 
         assertThat(logins("failed")).isBetween(1.0, 5.0);
+    }
+
+    @Test
+    void aPasswordThatWasChangedIsReadFromItsFileOnceTheOldOneIsRefused(@TempDir Path folder) throws IOException {
+        etcd.cluster().etcdctl(ROOT, "user", "add", "moving:old");
+        etcd.cluster().etcdctl(ROOT, "user", "grant-role", "moving", "reader");
+        Path file = Files.writeString(folder.resolve("password"), "old\n");
+        connect(new Credentials("moving", "old", false, file));
+        awaitAll();
+
+        Files.writeString(file, "new\n");
+        // Refuses the tokens of all.
+        etcd.cluster().etcdctl(ROOT, "user", "delete", "moving");
+        etcd.cluster().etcdctl(ROOT, "user", "add", "moving:new");
+        etcd.cluster().etcdctl(ROOT, "user", "grant-role", "moving", "reader");
+
+        await().atMost(PATIENCE).ignoreExceptions().untilAsserted(() -> {
+            assertThat(logins("ok")).isGreaterThan(1);
+            assertThat(read("app/a")).isEqualTo("1");
+        });
     }
 
     private String read(String key) {

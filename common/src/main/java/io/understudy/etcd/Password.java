@@ -1,0 +1,78 @@
+package io.understudy.etcd;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.concurrent.CompletableFuture;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The password of one user, which may be changed while this process runs: its file is read again once the cluster has
+ * refused what was read before. Never shown. Any thread.
+ */
+final class Password {
+
+    private static final Logger log = LoggerFactory.getLogger(Password.class);
+
+    private final String cluster;
+    private final Credentials given;
+    private String current;
+    private boolean warned;
+
+    /** @param cluster what logs call it */
+    Password(String cluster, Credentials given) {
+        this.cluster = cluster;
+        this.given = given;
+        this.current = given.password();
+    }
+
+    synchronized String current() {
+        return current;
+    }
+
+    /**
+     * Whether there is another one in the place of what was refused. On a thread that may be held up by a file system, as
+     * those of the network may not.
+     */
+    CompletableFuture<Boolean> isAnother() {
+        Path file = given.passwordFile();
+        return file == null
+                ? CompletableFuture.completedFuture(false)
+                : CompletableFuture.supplyAsync(() -> readAgain(file));
+    }
+
+    private synchronized boolean readAgain(Path file) {
+        String read;
+        try {
+            read = Files.readString(file).strip();
+        } catch (IOException e) {
+            return keep(file, String.valueOf(e));
+        }
+        if (read.isEmpty()) {
+            return keep(file, "it is empty");
+        }
+        warned = false;
+        if (read.equals(current)) {
+            return false;
+        }
+        current = read;
+        log.info("password read again cluster={} user={} file={}", cluster, given.user(), file);
+        return true;
+    }
+
+    /** Told once, until the file can be read: logins go on to be tried, and refused. */
+    private boolean keep(Path file, String why) {
+        if (!warned) {
+            warned = true;
+            log.warn(
+                    "the password's file can't be used, so what was read before goes on to count cluster={} user={}"
+                            + " file={} why=\"{}\"",
+                    cluster,
+                    given.user(),
+                    file,
+                    why);
+        }
+        return false;
+    }
+}
