@@ -14,8 +14,8 @@ import java.util.Set;
  *
  * <p>Whoever serves at the least cost to the voters comes first, the leader last, save for writes: a follower would only
  * pass them on to the leader, which has the same work and one hop more, and a gateway to a voter, if it passes them on at
- * all. Endpoints in doubt come after those in order,
- * whatever their role; those that can't serve a duty at all are left out.
+ * all. Endpoints in doubt come after those in order, whatever their role, and once members are known those that lead to
+ * none of them last; those that can't serve a duty at all are left out.
  *
  * @param spread decides between equals, so that not every process leans on the same follower
  */
@@ -29,7 +29,7 @@ record EndpointChoice(int spread) {
         UNREACHABLE
     }
 
-    /** After every known member of the same standing. */
+    /** After every known member. */
     private static final int UNIDENTIFIED_RANK = 9;
 
     private static final Comparator<Candidate> BEST_FIRST = Comparator.comparing(Candidate::standing)
@@ -57,8 +57,13 @@ record EndpointChoice(int spread) {
         }
         for (int i = 0; i < view.unidentified().size(); i++) {
             Endpoint seed = view.unidentified().get(i);
-            Standing standing = setbacks.holdsBack(seed, duty, now) ? Standing.FAILED_LATELY : Standing.UNKNOWN;
-            candidates.add(new Candidate(seed, standing, UNIDENTIFIED_RANK, i, 0));
+            boolean heldBack = setbacks.holdsBack(seed, duty, now);
+            Standing standing = heldBack ? Standing.FAILED_LATELY : Standing.UNKNOWN;
+            if (!view.members().isEmpty()) {
+                // Perhaps a removed member's: why those that are left don't serve is what matters then.
+                standing = Standing.UNREACHABLE;
+            }
+            candidates.add(new Candidate(seed, standing, UNIDENTIFIED_RANK + (heldBack ? 1 : 0), i, 0));
         }
         candidates.sort(BEST_FIRST);
         Set<Endpoint> ordered = new LinkedHashSet<>();

@@ -125,7 +125,25 @@ final class EndpointChoiceTest {
                 List.of());
 
         assertThat(order(before, Duty.WRITE)).containsExactly(SEED, second);
-        assertThat(order(after, Duty.WATCH)).containsExactly(endpoint(FOLLOWER), SEED, endpoint(LEADER));
+        assertThat(order(after, Duty.WATCH)).containsExactly(endpoint(FOLLOWER), endpoint(LEADER), SEED);
+    }
+
+    @Test
+    void whoMayHaveBeenRemovedHidesNotWhyTheOthersDoNotServe() {
+        Endpoint second = new Endpoint("second", 2379, false);
+        ClusterView view = new ClusterView(
+                Views.CLUSTER,
+                // As when all refuse the login.
+                List.of(Views.voter(LEADER, Health.UNREACHABLE), Views.voter(FOLLOWER, Health.UNREACHABLE)),
+                null,
+                List.of(SEED, second),
+                List.of());
+        Setbacks setbacks = Setbacks.NONE
+                .failed(endpoint(LEADER), Duty.WRITE, NOW)
+                .failed(endpoint(FOLLOWER), Duty.WRITE, NOW)
+                .failed(SEED, Duty.WRITE, NOW);
+
+        assertThat(choice.order(view, Duty.WRITE, setbacks, NOW)).endsWith(second, SEED);
     }
 
     @Test
