@@ -40,7 +40,7 @@ final class ClusterProbe implements AutoCloseable {
     private final Function<Endpoint, Channel> calls;
     private final MemberLook look;
     private final EtcdMetrics metrics;
-    private final Consumer<ClusterView> published;
+    private final Published published;
     private final Consumer<Endpoint> recovered;
     private final List<Endpoint> seeds;
     private final Duration timeout;
@@ -53,6 +53,17 @@ final class ClusterProbe implements AutoCloseable {
     private @Nullable MemberList list;
     private boolean listUnderWay;
     private int listFailures;
+
+    /** Receives each new view, on the one thread. */
+    @FunctionalInterface
+    interface Published {
+        /**
+         * Takes it.
+         *
+         * @param why what the last probe of an endpoint failed with, null if with nothing; good during the call
+         */
+        void accept(ClusterView view, Function<Endpoint, @Nullable String> why);
+    }
 
     /**
      * Does nothing until {@link #start}.
@@ -68,7 +79,7 @@ final class ClusterProbe implements AutoCloseable {
             Function<Endpoint, Channel> calls,
             MemberLook look,
             EtcdMetrics metrics,
-            Consumer<ClusterView> published,
+            Published published,
             Consumer<Endpoint> recovered) {
         this.settings = settings;
         this.channels = channels;
@@ -132,7 +143,9 @@ final class ClusterProbe implements AutoCloseable {
             // Its member left the cluster while the probe was under way.
             return;
         }
-        Observation after = facts == null ? before.failed() : before.answered(facts);
+        Observation after = facts != null
+                ? before.answered(facts)
+                : before.failed(failure == null ? "it tells nothing" : FailureText.of(failure));
         observations.put(endpoint, after);
         if (before.health() != after.health()) {
             log.debug(
@@ -141,7 +154,7 @@ final class ClusterProbe implements AutoCloseable {
                     endpoint,
                     before.health(),
                     after.health(),
-                    failure == null ? "answered" : FailureText.of(failure));
+                    after.why() == null ? "answered" : after.why());
         }
         if (before.health() == Health.UNREACHABLE && after.answers()) {
             recovered.accept(endpoint);
@@ -218,7 +231,9 @@ final class ClusterProbe implements AutoCloseable {
 
     private ClusterView publish() {
         ClusterView view = view();
-        published.accept(view);
+        published.accept(view, endpoint -> observations
+                .getOrDefault(endpoint, Observation.NONE)
+                .why());
         return view;
     }
 

@@ -19,6 +19,7 @@ import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.ThreadLocalRandom;
+import java.util.function.Function;
 import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -302,10 +303,10 @@ public final class EtcdCluster implements AutoCloseable {
         update(before -> before.failed(endpoint, duty, clock.instant()));
     }
 
-    private void publish(ClusterView next) {
+    private void publish(ClusterView next, Function<Endpoint, @Nullable String> why) {
         ClusterView before = view;
         view = next;
-        changes.changed(before, next);
+        changes.changed(before, next, why);
         if (namelessTls != null) {
             // The probe sees to the others.
             Set<Endpoint> known = new HashSet<>(next.unidentified());

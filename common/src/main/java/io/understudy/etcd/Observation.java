@@ -11,10 +11,12 @@ import org.jspecify.annotations.Nullable;
  *
  * @param health by the last probe
  * @param facts from the last one that was answered; null if none ever was
+ * @param why what the last probe failed with, in one line; null if it was answered, or there was none
  */
-record Observation(Health health, @Nullable Facts facts) {
+record Observation(
+        Health health, @Nullable Facts facts, @Nullable String why) {
 
-    static final Observation NONE = new Observation(Health.UNKNOWN, null);
+    static final Observation NONE = new Observation(Health.UNKNOWN, null, null);
 
     /**
      * What a server says of itself.
@@ -53,11 +55,11 @@ record Observation(Health health, @Nullable Facts facts) {
     }
 
     Observation answered(Facts now) {
-        return new Observation(now.hasLeader() ? Health.HEALTHY : Health.LEADERLESS, now);
+        return new Observation(now.hasLeader() ? Health.HEALTHY : Health.LEADERLESS, now, null);
     }
 
-    Observation failed() {
-        return new Observation(Health.UNREACHABLE, facts);
+    Observation failed(String reason) {
+        return new Observation(Health.UNREACHABLE, facts, reason);
     }
 
     boolean answers() {

@@ -2,6 +2,8 @@ package io.understudy.etcd;
 
 import java.util.Objects;
 import java.util.Optional;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.slf4j.event.Level;
@@ -17,7 +19,8 @@ final class ViewLog {
         this.cluster = cluster;
     }
 
-    void changed(ClusterView before, ClusterView after) {
+    /** @param why what the last look at an endpoint failed with, null if with nothing */
+    void changed(ClusterView before, ClusterView after, Function<Endpoint, @Nullable String> why) {
         if (!Objects.equals(before.clusterId(), after.clusterId())) {
             log.info("cluster identified cluster={} id={}", cluster, after.clusterId());
         }
@@ -32,7 +35,7 @@ final class ViewLog {
             }
         }
         for (Member member : after.members()) {
-            compare(before.member(member.id()), member);
+            compare(before.member(member.id()), member, why);
         }
         for (Member member : before.members()) {
             if (after.member(member.id()).isEmpty()) {
@@ -49,16 +52,17 @@ final class ViewLog {
         }
     }
 
-    private void compare(Optional<Member> before, Member after) {
+    private void compare(Optional<Member> before, Member after, Function<Endpoint, @Nullable String> why) {
         if (before.isEmpty()) {
             log.info(
-                    "member found cluster={} member={} id={} role={} health={} endpoints={}",
+                    "member found cluster={} member={} id={} role={} health={} endpoints={}{}",
                     cluster,
                     after.name(),
                     after.id(),
                     after.role(),
                     after.health(),
-                    after.endpoints());
+                    after.endpoints(),
+                    cause(after, why));
             return;
         }
         if (before.get().role() != after.role()) {
@@ -73,12 +77,26 @@ final class ViewLog {
         if (before.get().health() != after.health()) {
             log.atLevel(after.health() == Health.HEALTHY ? Level.INFO : Level.WARN)
                     .log(
-                            "member's health changed cluster={} member={} id={} from={} to={}",
+                            "member's health changed cluster={} member={} id={} from={} to={}{}",
                             cluster,
                             after.name(),
                             after.id(),
                             before.get().health(),
-                            after.health());
+                            after.health(),
+                            cause(after, why));
         }
+    }
+
+    /** Why it can't be reached, a login that is refused for one; by its first address that tells. */
+    private static String cause(Member member, Function<Endpoint, @Nullable String> why) {
+        if (member.health() != Health.UNREACHABLE) {
+            return "";
+        }
+        return member.endpoints().stream()
+                .map(why)
+                .filter(Objects::nonNull)
+                .findFirst()
+                .map(reason -> " why=\"" + reason + "\"")
+                .orElse("");
     }
 }

@@ -36,7 +36,7 @@ final class ViewBuilderTest {
         answers(B, THEIRS, TWO, TWO, 2);
         assertThat(ViewBuilder.settle(List.of(A, B), seen)).isEmpty();
 
-        seen.put(A, Observation.NONE.failed());
+        seen.put(A, Observation.NONE.failed("away"));
         assertThat(ViewBuilder.settle(List.of(A, B), seen)).contains(THEIRS);
 
         answers(A, OURS, ONE, ONE, 2);
@@ -72,7 +72,7 @@ final class ViewBuilderTest {
     @Test
     void anAddressThatAnswersComesBeforeOneThatDoesNot() {
         answers(BALANCER, OURS, ONE, ONE, 2);
-        seen.put(A, Observation.NONE.failed());
+        seen.put(A, Observation.NONE.failed("away"));
 
         Member member = build(List.of(BALANCER), list(entry(ONE, A))).members().get(0);
 
@@ -139,7 +139,7 @@ final class ViewBuilderTest {
         answers(B, OURS, TWO, ONE, 2);
 
         ClusterView answering = build(List.of(A, B), list(entry(ONE, A)));
-        seen.computeIfPresent(B, (endpoint, observation) -> observation.failed());
+        seen.computeIfPresent(B, (endpoint, observation) -> observation.failed("away"));
         ClusterView silent = build(List.of(A, B), list(entry(ONE, A)));
 
         assertThat(answering.members()).extracting(Member::id).containsExactly(ONE);
