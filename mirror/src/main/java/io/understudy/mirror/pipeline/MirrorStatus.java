@@ -38,6 +38,9 @@ final class MirrorStatus implements SinkListener {
     private final Timer transaction;
     private final Lag lag = new Lag();
     private final Silence silence;
+    /** That of its answers alone: who is refused logins may well go on to get commits by an old watch. */
+    private final Silence unanswered;
+
     private final Rate rate = new Rate();
     private final SnapshotMeter snapshot;
 
@@ -50,6 +53,9 @@ final class MirrorStatus implements SinkListener {
     private @Nullable String targetAway;
     /** Since when, and why, the source that is followed doesn't answer; null while it does. */
     private @Nullable String sourceAway;
+
+    /** Whether it has left all questions unanswered for so long that nobody knows its revision. */
+    private boolean isRevisionUnknown;
 
     /** Whether somebody was warned of how long the source is waited for. */
     private boolean isWarned;
@@ -66,6 +72,7 @@ final class MirrorStatus implements SinkListener {
         this.source = source;
         this.target = target;
         this.silence = new Silence(patience);
+        this.unanswered = new Silence(patience);
         this.snapshot = new SnapshotMeter(mirror);
         this.changes = counter(MirrorMeter.CHANGES, meters);
         this.transactions = counter(MirrorMeter.TRANSACTIONS, meters);
@@ -203,6 +210,7 @@ final class MirrorStatus implements SinkListener {
     /** The source is asked for its revision; about once a second, unless it owes an answer. */
     synchronized void sourceAsked(Instant at) {
         silence.asked(at);
+        unanswered.asked(at);
     }
 
     /** Why the source doesn't say what its revision is. */
@@ -227,6 +235,7 @@ final class MirrorStatus implements SinkListener {
 
     /** Looks whether the source is away; to be called about once a second. */
     synchronized void lookForSource(Instant now) {
+        isRevisionUnknown = unanswered.lasting(now) != null;
         String lasting = silence.lasting(now);
         // Who does not follow it yet waits for it anyway, or for something else.
         boolean isFollowed = standing == MirrorState.SYNCING || standing == MirrorState.SYNCED;
@@ -304,6 +313,8 @@ final class MirrorStatus implements SinkListener {
 
     synchronized void sampled(Instant sentAt, @Nullable Revision revision) {
         if (revision != null) {
+            unanswered.heard();
+            isRevisionUnknown = false;
             sourceHeard();
         }
         if (state == MirrorState.STANDBY) {
@@ -335,9 +346,9 @@ final class MirrorStatus implements SinkListener {
                 lastError);
     }
 
-    /** Of a source that is away nobody knows what it has got since. */
+    /** Of a source that can't be asked nobody knows what it has got since. */
     private synchronized OptionalLong lagRevisions() {
-        return sourceAway == null ? lag.revisions(complete()) : OptionalLong.empty();
+        return isRevisionUnknown ? OptionalLong.empty() : lag.revisions(complete());
     }
 
     private @Nullable Checkpoint checkpoint() {

@@ -113,13 +113,19 @@ final class MirrorStatusTest {
     }
 
     @Test
-    void aSourceThatGivesCommitsIsThereThoughQuestionsFail() {
+    void aSourceThatGivesCommitsIsThereThoughQuestionsFail_butItsRevisionIsNotKnown() {
         status.synced(new Revision(3));
+        answered(0);
         unanswered(1);
         status.sourceHeard();
         unanswered(8);
+        look(10);
+        assertThat(status.report().lagRevisions()).hasValue(0);
         look(15);
         assertThat(status.state()).isEqualTo(MirrorState.SYNCED);
+        assertThat(status.report().lagRevisions()).isEmpty();
+        answered(16);
+        assertThat(status.report().lagRevisions()).hasValue(0);
     }
 
     @Test
