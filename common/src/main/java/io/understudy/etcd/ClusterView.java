@@ -15,18 +15,21 @@ import org.jspecify.annotations.Nullable;
  * @param unidentified configured endpoints of which it isn't known yet who answers there, in configured order
  * @param foreign endpoints that lead to another cluster; never candidates. When they are all there is, nothing can be
  *     reached until an operator decides which cluster is meant
+ * @param alarms those of which a member that answers knows; none where members tell their status to root alone
  */
 public record ClusterView(
         @Nullable ClusterId clusterId,
         List<Member> members,
         @Nullable MemberId leaderId,
         List<Endpoint> unidentified,
-        List<Foreign> foreign) {
+        List<Foreign> foreign,
+        List<Alarm> alarms) {
 
     public ClusterView {
         members = List.copyOf(members);
         unidentified = List.copyOf(unidentified);
         foreign = List.copyOf(foreign);
+        alarms = List.copyOf(alarms);
     }
 
     /** An endpoint at which another cluster answers. */
@@ -34,7 +37,7 @@ public record ClusterView(
 
     /** Before anything was asked. */
     static ClusterView initial(List<Endpoint> seeds) {
-        return new ClusterView(null, List.of(), null, seeds, List.of());
+        return new ClusterView(null, List.of(), null, seeds, List.of(), List.of());
     }
 
     public Optional<Member> leader() {

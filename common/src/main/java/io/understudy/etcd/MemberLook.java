@@ -13,6 +13,7 @@ import io.understudy.vocabulary.KeyRange;
 import io.understudy.vocabulary.MemberId;
 import io.understudy.vocabulary.Revision;
 import java.time.Duration;
+import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
@@ -142,7 +143,9 @@ final class MemberLook {
                     pages.isLearner(),
                     version,
                     now.getRaftTerm(),
-                    new Revision(Math.max(0, now.getRevision())));
+                    new Revision(Math.max(0, now.getRevision())),
+                    // Which neither tells.
+                    List.of());
         }
     }
 }

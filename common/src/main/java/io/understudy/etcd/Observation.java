@@ -4,6 +4,7 @@ import io.etcd.jetcd.api.StatusResponse;
 import io.understudy.vocabulary.ClusterId;
 import io.understudy.vocabulary.MemberId;
 import io.understudy.vocabulary.Revision;
+import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -23,6 +24,7 @@ record Observation(
      *
      * @param leader null if it knows none, or doesn't tell which
      * @param hasLeader whether it knows one
+     * @param alarms those it knows of; none where it doesn't tell its status
      */
     record Facts(
             ClusterId cluster,
@@ -32,7 +34,12 @@ record Observation(
             boolean learner,
             EtcdVersion version,
             long raftTerm,
-            Revision revision) {
+            Revision revision,
+            List<Alarm> alarms) {
+
+        Facts {
+            alarms = List.copyOf(alarms);
+        }
 
         static Facts of(StatusResponse status) {
             return new Facts(
@@ -43,7 +50,10 @@ record Observation(
                     status.getIsLearner(),
                     EtcdVersion.parse(status.getVersion()),
                     status.getRaftTerm(),
-                    new Revision(Math.max(0, status.getHeader().getRevision())));
+                    new Revision(Math.max(0, status.getHeader().getRevision())),
+                    status.getErrorsList().stream()
+                            .flatMap(error -> Alarm.of(error).stream())
+                            .toList());
         }
 
         Role role() {

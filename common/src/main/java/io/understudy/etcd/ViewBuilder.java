@@ -35,7 +35,7 @@ record ViewBuilder(
         List<Member> members = new ArrayList<>(list == null ? unlisted(Role.VOTER, Role.LEARNER) : listed(list));
         members.sort(Comparator.comparing(member -> member.id().value(), Long::compareUnsigned));
         members.addAll(unlisted(Role.GATEWAY));
-        return new ClusterView(cluster, members, leader(), unidentified(members), foreign());
+        return new ClusterView(cluster, members, leader(), unidentified(members), foreign(), alarms());
     }
 
     /** Everything worth probing, seeds first. */
@@ -185,6 +185,16 @@ record ViewBuilder(
             }
         });
         return foreign;
+    }
+
+    /** What somebody knew who doesn't answer any more may have been lifted since. */
+    private List<Alarm> alarms() {
+        return observations.keySet().stream()
+                .filter(endpoint -> observation(endpoint).answers())
+                .flatMap(endpoint -> ours(endpoint).stream())
+                .flatMap(facts -> facts.alarms().stream())
+                .distinct()
+                .toList();
     }
 
     private boolean isForeign(Endpoint endpoint) {

@@ -122,6 +122,7 @@ final class EndpointChoiceTest {
                 List.of(Views.voter(LEADER, Health.UNREACHABLE), Views.voter(FOLLOWER, Health.HEALTHY)),
                 LEADER,
                 List.of(SEED),
+                List.of(),
                 List.of());
 
         assertThat(order(before, Duty.WRITE)).containsExactly(SEED, second);

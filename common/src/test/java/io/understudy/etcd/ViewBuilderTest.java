@@ -160,12 +160,37 @@ final class ViewBuilderTest {
                         false,
                         EtcdVersion.parse("3.5.0+understudy"),
                         2,
-                        new Revision(5))));
+                        new Revision(5),
+                        List.of())));
 
         ClusterView view = build(List.of(A, B), list(entry(ONE, A)));
 
         assertThat(view.members(Role.GATEWAY)).extracting(Member::id).containsExactly(new MemberId(77));
         assertThat(view.members(Role.VOTER)).extracting(Member::id).containsExactly(ONE);
+    }
+
+    @Test
+    void anAlarmIsTheClustersWhoeverTellsIt_asLongAsHeAnswers() {
+        Alarm alarm = new Alarm("NOSPACE", TWO);
+        for (Endpoint endpoint : List.of(A, B)) {
+            seen.put(
+                    endpoint,
+                    Observation.NONE.answered(new Observation.Facts(
+                            OURS,
+                            endpoint.equals(A) ? ONE : TWO,
+                            ONE,
+                            true,
+                            false,
+                            EtcdVersion.parse("3.5.16"),
+                            2,
+                            new Revision(5),
+                            List.of(alarm))));
+        }
+        assertThat(build(List.of(A, B), null).alarms()).containsExactly(alarm);
+
+        answers(A, OURS, ONE, ONE, 2);
+        seen.computeIfPresent(B, (endpoint, observation) -> observation.failed());
+        assertThat(build(List.of(A, B), null).alarms()).isEmpty();
     }
 
     @Test
@@ -193,14 +218,15 @@ final class ViewBuilderTest {
                         false,
                         EtcdVersion.parse("3.5.16"),
                         term,
-                        new Revision(5))));
+                        new Revision(5),
+                        List.of())));
     }
 
     private void learnerAnswers(Endpoint at, MemberId member, MemberId leader) {
         seen.put(
                 at,
                 Observation.NONE.answered(new Observation.Facts(
-                        OURS, member, leader, true, true, EtcdVersion.parse("3.5.16"), 2, new Revision(5))));
+                        OURS, member, leader, true, true, EtcdVersion.parse("3.5.16"), 2, new Revision(5), List.of())));
     }
 
     private static MemberList list(MemberList.Entry... entries) {

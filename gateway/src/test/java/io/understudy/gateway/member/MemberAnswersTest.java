@@ -21,11 +21,11 @@ import org.junit.jupiter.api.Test;
 
 final class MemberAnswersTest {
 
-    private static final ClusterView NOTHING = new ClusterView(null, List.of(), null, List.of(), List.of());
+    private static final ClusterView NOTHING = new ClusterView(null, List.of(), null, List.of(), List.of(), List.of());
     private static final ClusterView LED =
-            new ClusterView(States.CLUSTER, List.of(), new MemberId(9), List.of(), List.of());
+            new ClusterView(States.CLUSTER, List.of(), new MemberId(9), List.of(), List.of(), List.of());
     private static final ClusterView LEADERLESS =
-            new ClusterView(States.CLUSTER, List.of(), null, List.of(), List.of());
+            new ClusterView(States.CLUSTER, List.of(), null, List.of(), List.of(), List.of());
 
     @Test
     void statusIsThatOfALearnerWhichHoldsTheReplica() throws ApiException {
