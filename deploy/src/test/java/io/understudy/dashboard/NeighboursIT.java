@@ -115,6 +115,22 @@ final class NeighboursIT {
     }
 
     @Test
+    void aStandbyWhoseHomeHasMovedSaysSo_andNotThatThereIsNoCheckpoint() {
+        String why = "the home of mirror dr has moved to its target, cluster c. Use \"understudy mirror failback\"";
+        show(overview -> ((ObjectNode) overview.at("/mirrors/0/mirrors/0"))
+                .put("state", "standby")
+                .put("reason", why)
+                .put("lastError", "no leader")
+                .putNull("checkpoint"));
+        assertThat(browser.has("[data-mirror=dr] .mark.ok")).isTrue();
+        assertThat(browser.text("[data-mirror=dr]"))
+                .contains(why, "not read while standby")
+                .doesNotContain("none yet", "no leader");
+        assertThat(browser.find("[data-node='mirror dr'] .told").getAttribute("title"))
+                .isEqualTo(why);
+    }
+
+    @Test
     void mirrorsThatAreCalledTheSameAreToldApart() {
         show(overview -> standby(overview, "etcd [http://10.9.0.4:2379]")
                 .put("state", "synced")

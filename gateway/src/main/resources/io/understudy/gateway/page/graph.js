@@ -1,7 +1,7 @@
 // The picture as a tree of what feeds what: nodes with their state, and of each the feed that reaches it.
 import { address, duration, rate, whole } from './format.js';
 import { HEALTH, seated } from './members.js';
-import { levelOf } from './mirrors.js';
+import { hasReason, levelOf } from './mirrors.js';
 import { place } from './places.js';
 import { mirrorsOf, otherwise } from './processes.js';
 
@@ -84,7 +84,7 @@ function hangMirror(from, mirror, hang, nodes) {
   const flows = !mirror.gone && (mirror.state === 'synced' || mirror.state === 'syncing');
   const node = hang(from, {
     id: `mirror ${mirror.label}`, kind: 'mirror', title: mirror.label, subtitle: 'mirror', state: level,
-    word, facts: otherwise(mirror), told: mirror.gone ?? (level === 'ok' ? null : mirror.reason),
+    word, facts: otherwise(mirror), told: mirror.gone ?? (hasReason(mirror, level) ? mirror.reason : null),
   }, { perSecond: flows ? mirror.changesPerSecond : null, unit: 'changes', lagMs: null, state: level });
   const where = place(mirror.target);
   const lag = { perSecond: flows ? mirror.changesPerSecond : null, unit: 'changes', lagMs: mirror.gone ? null : mirror.lagMillis,

@@ -16,6 +16,11 @@ export function levelOf(mirror) {
   return mirror.idle ? ['warn', 'no process is active'] : [STATES[mirror.state] ?? 'unknown', mirror.state];
 }
 
+/** Whether there is something to be said of it. A standby is well; but its home may have moved, which its reason says. */
+export function hasReason(mirror, level) {
+  return level !== 'ok' || mirror.state === 'standby';
+}
+
 export function mirrors({ overview }) {
   const processes = overview?.mirrors ?? [];
   if (overview === null) {
@@ -39,22 +44,29 @@ function gone(process) {
 
 function card(mirror) {
   const [level, word] = levelOf(mirror);
+  // An error of when it last wrote is not why a standby doesn't.
+  const reason = mirror.state === 'standby' ? mirror.reason : mirror.lastError ?? mirror.reason;
   return html`<li class="mirror" data-mirror=${mirror.label}>
     <div class="head"><h3>${mirror.label}</h3>${mark(level, word)}</div>
     <p class="path"><span>${place(mirror.source).label}</span><span class="arrow" aria-label="to">→</span><span>${place(mirror.target).label}</span></p>
     <dl class="facts">
       <div><dt>Behind</dt><dd>${duration(mirror.lagMillis)}, ${plural(mirror.lagRevisions, 'revision')}</dd></div>
       <div><dt>Copies</dt><dd>${rate(mirror.changesPerSecond)} changes per s</dd></div>
-      <div><dt>Checkpoint</dt><dd>${mirror.checkpoint
-        ? `revision ${whole(mirror.checkpoint.revision)}, epoch ${whole(mirror.checkpoint.epoch)}, ${mirror.checkpoint.state}`
-        : 'none yet'}</dd></div>
+      <div><dt>Checkpoint</dt><dd>${checkpoint(mirror)}</dd></div>
       <div><dt>Verified</dt><dd>${verification(mirror.verification)}</dd></div>
       ${mirror.others.length === 0 ? nothing : html`<div><dt>Also run by</dt><dd>${otherwise(mirror).join(', ')}</dd></div>`}
     </dl>
-    ${level === 'ok' || !(mirror.lastError ?? mirror.reason) ? nothing
-      : html`<p class="told">${mirror.lastError ?? mirror.reason}</p>`}
+    ${reason && hasReason(mirror, level) ? html`<p class="told">${reason}</p>` : nothing}
     ${(mirror.warnings ?? []).map((warning) => html`<p class="told warning">${icon('warn')} ${warning}</p>`)}
   </li>`;
+}
+
+/** Only who writes to the target knows what stands there. */
+function checkpoint({ checkpoint: stored, state }) {
+  if (stored) {
+    return `revision ${whole(stored.revision)}, epoch ${whole(stored.epoch)}, ${stored.state}`;
+  }
+  return state === 'standby' ? 'not read while standby' : 'none yet';
 }
 
 function verification(verified) {
