@@ -56,11 +56,33 @@ final class NeighboursIT {
     }
 
     @Test
+    void whatASupervisorSawBeforeTheVotersFellSilentIsNotWhatItSees() {
+        show(overview -> ((ObjectNode) overview.at("/supervisors/0"))
+                .put("standing", "unknown: none of [http://10.0.1.11:2379] did what was asked")
+                .put("quorum_at", "2026-11-22T18:39:55.000Z")
+                .putObject("decision")
+                .put("rule", "unobservable")
+                .put("observed", "nobody answers")
+                .put("told", "nothing is changed"));
+        assertThat(browser.text(".supervisor .quorum"))
+                .containsPattern("Last seen at 2026-11-2\\d [\\d:]{8}: 3 voters, 3 healthy");
+        assertThat(browser.text(".supervisor")).doesNotContain("It sees");
+    }
+
+    @Test
+    void whatASupervisorSawLongAgoIsNotWhatItSees() {
+        show(overview -> ((ObjectNode) overview.at("/supervisors/0")).put("quorum_at", "2026-11-22T18:39:40.000Z"));
+        assertThat(browser.text(".supervisor .quorum")).startsWith("Last seen at");
+    }
+
+    @Test
     void aSupervisorThatLooksSeldomIsFineForThreeOfItsLooks() {
         show(overview -> ((ObjectNode) overview.at("/supervisors/0"))
                 .put("pace_ms", 21_000)
-                .put("looked_at", "2026-11-22T18:39:00.100Z"));
+                .put("looked_at", "2026-11-22T18:39:00.100Z")
+                .put("quorum_at", "2026-11-22T18:39:00.000Z"));
         assertThat(browser.text(".supervisor .head .mark.ok")).isEqualTo("active");
+        assertThat(browser.text(".supervisor .quorum")).startsWith("It sees 3 voters");
     }
 
     @Test

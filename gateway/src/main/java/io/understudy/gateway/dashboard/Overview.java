@@ -200,6 +200,7 @@ final class Overview {
                 .put("looked_at", state.getValue("lookedAt"))
                 .put("pace_ms", state.getValue("pace"))
                 .put("quorum", cluster.getValue("quorum"))
+                .put("quorum_at", cluster.getValue("at"))
                 .put("tolerance", cluster.getValue("tolerance"))
                 .put("decision", state.getValue("decision"))
                 .put("events", state.getValue("events"));

@@ -49,7 +49,7 @@ export function supervisors({ overview }) {
       ${standing(each, overview.at)}</div>
     ${each.told ? html`<p class="told">${each.told}</p>` : nothing}
     ${each.paused ? html`<p class="told">${each.paused}</p>` : nothing}
-    ${each.reachable === false || !each.quorum ? nothing : html`<p class="below quorum">It sees ${each.quorum}</p>`}
+    ${each.reachable === false || !each.quorum ? nothing : html`<p class="below quorum">${seen(each, overview.at)}</p>`}
     ${each.reachable === false || !each.decision ? nothing : html`<p class="below decision">${told(each.decision)}</p>`}
     ${events(each.events ?? [])}
   </div>`);
@@ -61,13 +61,26 @@ function standing({ reachable, paused, standing: told, looked_at: lookedAt, pace
     return mark('bad', 'does not answer');
   }
   const age = new Date(now) - new Date(lookedAt ?? NaN);
-  if (!(age <= Math.max(LEAST_OLD_LOOK_MS, LATE_LOOKS * (pace ?? 0)))) {
+  if (!(age <= oldest(pace))) {
     return mark('warn', Number.isNaN(age) ? 'has not looked yet' : `has not looked for ${duration(Math.floor(age / 1000) * 1000)}`);
   }
   if (paused) {
     return mark('warn', 'paused');
   }
   return mark(!told || told.startsWith('unknown') ? 'warn' : 'ok', told ?? 'unknown');
+}
+
+/** How old a look may be before it is doubted. */
+function oldest(pace) {
+  return Math.max(LEAST_OLD_LOOK_MS, LATE_LOOKS * (pace ?? 0));
+}
+
+/** What it tells of the cluster is of its last look that succeeded. */
+function seen({ quorum, quorum_at: at, pace_ms: pace, decision }, now) {
+  const failed = decision?.rule === 'unobservable';
+  return failed || new Date(now) - new Date(at ?? NaN) > oldest(pace)
+    ? `Last seen${at ? ` at ${time(at)}` : ''}: ${quorum}`
+    : `It sees ${quorum}`;
 }
 
 function told({ observed, told: why }) {
