@@ -112,6 +112,15 @@ final class FacesIT {
 
     static Stream<Arguments> troubles() {
         return Stream.of(
+                trouble(
+                        "alarm NOSPACE",
+                        "Writes are refused: alarm NOSPACE of core-1",
+                        "full, or frozen by a switchover",
+                        overview -> ((ObjectNode) overview.get("core"))
+                                .putArray("alarms")
+                                .addObject()
+                                .put("kind", "NOSPACE")
+                                .put("member", "core-1")),
                 trouble("not-ready", "This gateway is not ready", "replica: too old", overview -> gateway(overview)
                         .put("ready", false)
                         .put("problem", "replica: too old")),
@@ -150,6 +159,19 @@ final class FacesIT {
         within(SOON).until(() -> browser.has("[data-face='" + face + "']"));
         assertThat(browser.text("[data-face='" + face + "']")).contains(title, text);
         assertThat(browser.find("#banners").getAttribute("role")).isEqualTo("status");
+        browser.assertNoComplaints();
+    }
+
+    @Test
+    void aCoreThatTakesNoWritesIsNotFineInThePictureEither() {
+        show();
+        assertThat(browser.has("[data-node=core] .mark.standing")).isFalse();
+        server.show(overview -> ((ObjectNode) overview.get("core"))
+                .putArray("alarms")
+                .addObject()
+                .put("kind", "NOSPACE")
+                .put("member", "core-1"));
+        within(SOON).until(() -> browser.text("[data-node=core]").contains("quorum held, but alarm NOSPACE"));
         browser.assertNoComplaints();
     }
 

@@ -5,6 +5,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import com.sun.net.httpserver.HttpServer;
+import io.etcd.jetcd.api.AlarmRequest;
+import io.etcd.jetcd.api.AlarmType;
+import io.etcd.jetcd.api.MaintenanceGrpc;
+import io.grpc.ManagedChannel;
 import io.understudy.config.HostPort;
 import io.understudy.etcd.EtcdSettings;
 import io.understudy.gateway.dashboard.DashboardSettings;
@@ -78,6 +82,36 @@ final class OverviewIT {
                 JsonObject core = overview(fixture).getJsonObject("core");
                 assertThat(core.getString("quorum")).isEqualTo("lost");
             });
+        }
+    }
+
+    @Test
+    void anAlarmIsSeenSoonAndSoIsItsEnd() throws Exception {
+        try (LocalEtcd cluster = cluster(1, 0);
+                GatewayFixture fixture = new GatewayFixture(GatewayFixture.settings(cluster))) {
+            fixture.awaitReady();
+            await().atMost(PATIENCE)
+                    .untilAsserted(() -> assertThat(alarms(overview(fixture))).isEmpty());
+
+            var source = cluster.members().get(0);
+            URI url = source.directClientUrl();
+            ManagedChannel channel = GatewayFixture.channel(url.getHost(), url.getPort());
+            try {
+                AlarmRequest.Builder alarm =
+                        AlarmRequest.newBuilder().setMemberID(source.id()).setAlarm(AlarmType.NOSPACE);
+                var maintenance = MaintenanceGrpc.newBlockingStub(channel);
+                var unusedRaised = maintenance.alarm(
+                        alarm.setAction(AlarmRequest.AlarmAction.ACTIVATE).build());
+                await().atMost(SOON).untilAsserted(() -> assertThat(alarms(overview(fixture)))
+                        .containsExactly(new JsonObject().put("kind", "NOSPACE").put("member", source.name())));
+
+                var unusedLifted = maintenance.alarm(
+                        alarm.setAction(AlarmRequest.AlarmAction.DEACTIVATE).build());
+                await().atMost(SOON).untilAsserted(() -> assertThat(alarms(overview(fixture)))
+                        .isEmpty());
+            } finally {
+                channel.shutdownNow();
+            }
         }
     }
 
@@ -232,6 +266,10 @@ final class OverviewIT {
                 http.send(HttpRequest.newBuilder(url(fixture, "/v1/overview")).build(), BodyHandlers.ofString());
         assertThat(answer.statusCode()).isEqualTo(200);
         return new JsonObject(answer.body());
+    }
+
+    private static List<Object> alarms(JsonObject overview) {
+        return overview.getJsonObject("core").getJsonArray("alarms").stream().toList();
     }
 
     private static Stream<JsonObject> members(JsonObject core) {

@@ -125,7 +125,23 @@ final class Overview {
                 .put(
                         "leader",
                         view.leader().map(leader -> leader.id().toString()).orElse(null))
+                .put("alarms", alarms(view))
                 .put("members", members);
+    }
+
+    /** Each with the name of its member, as the page of members has it. */
+    private static JsonArray alarms(ClusterView view) {
+        JsonArray alarms = new JsonArray();
+        view.alarms()
+                .forEach(alarm -> alarms.add(new JsonObject()
+                        .put("kind", alarm.kind())
+                        .put(
+                                "member",
+                                view.member(alarm.member())
+                                        .map(Member::name)
+                                        .filter(name -> !name.isEmpty())
+                                        .orElse(alarm.member().toString()))));
+        return alarms;
     }
 
     private static JsonObject member(Member member, ClusterView view, long newest) {

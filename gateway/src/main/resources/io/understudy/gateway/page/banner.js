@@ -37,6 +37,7 @@ export function faces(state) {
   } else if (core?.quorum === 'unreachable') {
     found.unshift(votersUnreachable(gateway));
   }
+  found.push(...alarms(core));
   if (gateway?.ready === false) {
     found.push({
       key: 'not-ready', level: 'bad', icon: 'bad', title: 'This gateway is not ready', text: gateway.problem ?? '',
@@ -84,6 +85,19 @@ export function faces(state) {
     }
   }
   return found;
+}
+
+/** One for each kind, as what is refused and why is the same for all members that have it. */
+function alarms(core) {
+  const all = core?.alarms ?? [];
+  return [...new Set(all.map((each) => each.kind))].map((kind) => {
+    const of = all.filter((each) => each.kind === kind).map((each) => each.member).join(', ');
+    return {
+      key: `alarm ${kind}`, level: 'bad', icon: 'bad',
+      title: `${kind === 'NOSPACE' ? 'Writes are refused' : 'The core cluster warns'}: alarm ${kind} of ${of}`,
+      text: kind === 'NOSPACE' ? 'The core cluster is full, or frozen by a switchover. Deletes go on.' : '',
+    };
+  });
 }
 
 function quorumLost(core, gateway) {

@@ -13,7 +13,8 @@ export function graph({ overview, samples }) {
   const nodes = new Map();
   const root = overview.core
     ? { id: 'core', kind: 'core', title: 'Core cluster', members: seated(overview.core.members ?? []),
-      quorum: overview.core.quorum, state: quorumState(overview.core), children: [] }
+      quorum: overview.core.quorum, alarms: (overview.core.alarms ?? []).map((each) => each.kind), state: quorumState(overview.core),
+      children: [] }
     : { id: 'source', kind: overview.gateway.source?.kind ?? 'etcd', title: overview.gateway.source?.kind === 'kafka' ? 'Kafka' : 'Source',
       subtitle: overview.gateway.source?.name ? `topic ${overview.gateway.source.name}` : '', state: 'unknown', children: [] };
   nodes.set(root.id, root);
@@ -64,6 +65,9 @@ function targeted(mirrors, mirror) {
 function quorumState(core) {
   if (core.quorum !== 'held') {
     return core.quorum === 'unknown' ? 'unknown' : 'bad';
+  }
+  if (core.alarms?.length > 0) {
+    return 'bad';
   }
   return (core.members ?? []).every((member) => HEALTH[member.health] === 'ok') ? 'ok' : 'warn';
 }

@@ -52,6 +52,9 @@ function word(node) {
   if (node.quorum === 'unreachable') {
     return 'no voter answers';
   }
+  if (node.quorum === 'held' && node.alarms.length > 0) {
+    return `quorum held, but alarm ${node.alarms[0]}`;
+  }
   return node.quorum === 'held' ? 'quorum held, a member is not healthy' : node.quorum ? `quorum ${node.quorum}` : 'unknown';
 }
 
