@@ -55,6 +55,7 @@ public final class CoreClusterPart implements Part {
     private final Progress progress;
     private final LocalControl control;
     private final Machines machines;
+    private volatile boolean hasBegun;
     private volatile List<Child> children = List.of();
 
     /**
@@ -113,6 +114,7 @@ public final class CoreClusterPart implements Part {
                     + " but no voter of its cluster has any: it belongs to another cluster; start with --fresh");
         }
         seats().forEach(seat -> progress.change(seat.shown(), Phase.STARTING, ""));
+        hasBegun = true;
         if (isNew) {
             machines.foundAll(voters.stream().map(Seat::member).toList(), NAME);
         } else {
@@ -198,6 +200,10 @@ public final class CoreClusterPart implements Part {
      */
     @Override
     public void stop() {
+        if (!hasBegun) {
+            // Then there is nothing to be stopped, and maybe no program to ask for it.
+            return;
+        }
         List<Seat> order = new ArrayList<>(List.of(learner));
         order.addAll(voters);
         order.forEach(seat -> machines.stop(seat.member()));
