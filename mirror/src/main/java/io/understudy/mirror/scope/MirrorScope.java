@@ -33,7 +33,12 @@ public record MirrorScope(
             }
         }
         ByteString from = renameFrom;
-        if (!from.isEmpty() && (all.isEmpty() || !all.stream().allMatch(prefix -> prefix.startsWith(from)))) {
+        if (!from.isEmpty() && all.isEmpty()) {
+            throw new IllegalArgumentException("rename.from is " + shown(from)
+                    + ", and include is not given; allowed is an include of prefixes that all begin with " + shown(from)
+                    + ", such as itself");
+        }
+        if (!all.stream().allMatch(prefix -> prefix.startsWith(from))) {
             throw new IllegalArgumentException(
                     "every include must begin with " + shown(from) + ", which is to be replaced");
         }

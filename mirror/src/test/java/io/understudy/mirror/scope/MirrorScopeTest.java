@@ -73,6 +73,10 @@ final class MirrorScopeTest {
                 .hasMessage("exclude \"b\" is not inside of what is included");
         assertThatThrownBy(() -> new MirrorScope(List.of(bytes("a")), List.of(), bytes("b"), bytes("c")))
                 .hasMessage("every include must begin with \"b\", which is to be replaced");
+        assertThatThrownBy(() -> new MirrorScope(List.of(), List.of(), bytes("/a/"), bytes("")))
+                .hasMessage(
+                        "rename.from is \"/a/\", and include is not given; allowed is an include of prefixes that all"
+                                + " begin with \"/a/\", such as itself");
         assertThatThrownBy(() -> new MirrorScope(List.of(bytes("a")), List.of(), bytes("a"), bytes("\0understudy/x")))
                 .hasMessageContaining("kept for Understudy itself");
     }
