@@ -13,6 +13,7 @@ import io.understudy.cluster.snapshot.SnapshotTool;
 import io.understudy.etcd.EtcdConnections;
 import io.understudy.local.binary.EtcdBinaries;
 import io.understudy.local.process.Waiting;
+import io.understudy.vocabulary.Counted;
 import java.io.PrintWriter;
 import java.net.URI;
 import java.nio.file.Path;
@@ -101,7 +102,7 @@ final class ClusterRestoreCommand implements Callable<Integer> {
                             "restored-" + Instant.now().getEpochSecond(),
                             bump);
             machines.forEach(machine -> control.start(machine.member()));
-            told.accept("waiting for " + machines.size() + " members to serve");
+            told.accept("waiting for " + Counted.of(machines.size(), "member") + " to serve");
             EtcdObserver observer = new EtcdObserver(
                     settings.cluster().withEndpoints(clientUrls(machines)), connections, new SimpleMeterRegistry());
             ClusterFacts facts = Waiting.until(

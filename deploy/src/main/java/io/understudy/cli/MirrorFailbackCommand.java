@@ -4,6 +4,7 @@ import io.understudy.mirror.takeover.Failback;
 import io.understudy.mirror.takeover.HandoverOptions;
 import io.understudy.mirror.takeover.MirrorParties;
 import io.understudy.mirror.takeover.Survey;
+import io.understudy.vocabulary.Counted;
 import java.time.Duration;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
@@ -77,8 +78,8 @@ final class MirrorFailbackCommand implements Callable<Integer> {
     private static void shown(Survey survey, HandoverOptions options, TakeOverText text) {
         survey.lost().ifPresent(lost -> text.note("Will be lost: " + lost));
         if (survey.behind() > 0 && !options.acceptSilentWatchers()) {
-            text.note("The old source is " + survey.behind() + " revisions behind the new home. Going back while it is"
-                    + " behind needs --accept-silent-watchers.");
+            text.note("The old source is " + Counted.of(survey.behind(), "revision")
+                    + " behind the new home. Going back while it is behind needs --accept-silent-watchers.");
         }
     }
 }

@@ -4,6 +4,7 @@ import io.understudy.mirror.verify.Difference;
 import io.understudy.mirror.verify.NotComparable;
 import io.understudy.mirror.verify.VerifyReport;
 import io.understudy.mirror.verify.VerifyResult;
+import io.understudy.vocabulary.Counted;
 
 /** A comparison in words. */
 final class VerifyText {
@@ -13,11 +14,11 @@ final class VerifyText {
     static String of(String mirror, VerifyResult result) {
         StringBuilder text = new StringBuilder("mirror " + mirror + ": ");
         if (result instanceof VerifyReport report) {
-            text.append(report.isEqual() ? "equal" : report.differing() + " keys differ")
+            text.append(report.isEqual() ? "equal" : Counted.of(report.differing(), "key differs", "keys differ"))
                     .append(String.format(
-                            "%n%d keys, %d bytes of the source, source at revision %s, target at revision %s, in %.1f s%n",
-                            report.keys(),
-                            report.bytes(),
+                            "%n%s, %s of the source, source at revision %s, target at revision %s, in %.1f s%n",
+                            Counted.of(report.keys(), "key"),
+                            Counted.of(report.bytes(), "byte"),
                             report.sourceRevision(),
                             report.targetRevision(),
                             report.took().toMillis() / 1e3))

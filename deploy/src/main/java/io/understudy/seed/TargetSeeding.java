@@ -16,6 +16,7 @@ import io.understudy.local.process.ServerProcess;
 import io.understudy.mirror.takeover.PatientCalls;
 import io.understudy.mirror.takeover.SourceSnapshot;
 import io.understudy.mirror.takeover.TakeOverException;
+import io.understudy.vocabulary.Counted;
 import java.io.IOException;
 import java.net.URI;
 import java.nio.file.Files;
@@ -108,8 +109,9 @@ public final class TargetSeeding {
                 leftovers.awaitServing();
                 Leftovers.Removed removed = leftovers.remove(leases(client));
                 member.stop();
-                progress.accept("removed " + removed.reserved() + " keys of the source's own mirrors and "
-                        + removed.leases() + " leases, of which " + removed.detached() + " keys are kept without");
+                progress.accept("removed " + Counted.of(removed.reserved(), "key") + " of the source's own mirrors and "
+                        + Counted.of(removed.leases(), "lease") + ", of which "
+                        + Counted.of(removed.detached(), "key is", "keys are") + " kept without");
             } catch (TakeOverException e) {
                 throw new SeedException("the restored member could not be cleaned; its log is " + log, e);
             }

@@ -77,7 +77,7 @@ final class TargetSeedingIT {
                     folder.resolve("dr"), "dr-1", URI.create("http://127.0.0.1:" + ports.get(1)), client, "dr", BUMP);
             List<String> told = new ArrayList<>();
             new TargetSeeding(binaries, null, told::add).make(cluster, seed);
-            assertThat(told).anyMatch(line -> line.startsWith("removed 1 keys") && line.contains("1 leases"));
+            assertThat(told).anyMatch(line -> line.startsWith("removed 1 key of") && line.contains("1 lease,"));
 
             List<String> command = seed.startCommand(binaries.etcd());
             try (ServerProcess member = new LocalProcesses()

@@ -3,6 +3,7 @@ package io.understudy.feed.kafka;
 import io.understudy.feed.FeedEndedException.CommitTooLarge;
 import io.understudy.vocabulary.Change;
 import io.understudy.vocabulary.Commit;
+import io.understudy.vocabulary.Counted;
 import io.understudy.vocabulary.KeyRange;
 import io.understudy.vocabulary.Revision;
 import java.time.Instant;
@@ -136,8 +137,8 @@ final class BatchAssembly {
     private void requireWhole(NavigableMap<Revision, Integer> missing, Revision upTo) throws HoleException {
         for (var commit : missing.entrySet()) {
             if (commit.getValue() != 0) {
-                throw new HoleException("of the commit at revision " + commit.getKey() + ", " + commit.getValue()
-                        + " changes are missing");
+                throw new HoleException("of the commit at revision " + commit.getKey() + ", "
+                        + Counted.of(commit.getValue(), "change is", "changes are") + " missing");
             }
         }
         if (!missing.isEmpty() && missing.lastKey().isAfter(upTo)) {

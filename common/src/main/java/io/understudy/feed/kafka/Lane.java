@@ -1,5 +1,6 @@
 package io.understudy.feed.kafka;
 
+import io.understudy.vocabulary.Counted;
 import io.understudy.vocabulary.KeyRange;
 import io.understudy.vocabulary.Revision;
 import java.time.Instant;
@@ -65,7 +66,7 @@ final class Lane {
                 commits.add(new Tally(change.revision(), change.size()));
             } else if (last().size != change.size()) {
                 throw new HoleException("the commit at revision " + change.revision() + " is said to have "
-                        + last().size + " changes, and " + change.size());
+                        + Counted.of(last().size, "change") + ", and " + change.size());
             }
             last().told++;
             lastIndex = change.index();

@@ -4,6 +4,7 @@ import io.understudy.cluster.machine.MachineSettings;
 import io.understudy.cluster.machine.Machines;
 import io.understudy.cluster.machine.ProcessKind;
 import io.understudy.local.process.Folders;
+import io.understudy.vocabulary.Counted;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -42,8 +43,8 @@ public final class Restore {
     public void restore(Path snapshot, List<MachineSettings> machines, String token, long bump) {
         SnapshotTool.Contents contents = verified(snapshot);
         machines.forEach(this::requireNothingThere);
-        progress.accept("snapshot " + snapshot + " is whole: revision " + contents.revision() + ", " + contents.keys()
-                + " keys with their history");
+        progress.accept("snapshot " + snapshot + " is whole: revision " + contents.revision() + ", "
+                + Counted.of(contents.keys(), "key with its history", "keys with their history"));
         Founding cluster =
                 new Founding(machines.stream().map(MachineSettings::member).toList(), token, bump);
         for (MachineSettings machine : machines) {

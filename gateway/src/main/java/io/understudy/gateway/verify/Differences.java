@@ -8,6 +8,7 @@ import io.understudy.feed.etcd.SnapshotReader;
 import io.understudy.gateway.replica.Entry;
 import io.understudy.gateway.replica.EntryCursor;
 import io.understudy.gateway.replica.ReplicaState;
+import io.understudy.vocabulary.Counted;
 import io.understudy.vocabulary.KeyRange;
 import io.understudy.vocabulary.KeyValue;
 import java.util.ArrayList;
@@ -49,7 +50,7 @@ record Differences(List<ByteString> keys) {
 
     /** For whoever asks how the gateway is: names of keys are for those who may read them. */
     String count() {
-        return (keys.size() == 1 ? "1 key" : keys.size() + " keys") + ", see the log";
+        return Counted.of(keys.size(), "key") + ", see the log";
     }
 
     /** For the log: the first keys in text, bytes that are not printable escaped. */

@@ -9,6 +9,7 @@ import io.etcd.jetcd.api.RangeResponse;
 import io.etcd.jetcd.api.RequestOp;
 import io.etcd.jetcd.api.TxnRequest;
 import io.etcd.jetcd.api.TxnResponse;
+import io.understudy.vocabulary.Counted;
 import java.util.List;
 import java.util.Optional;
 import java.util.function.Supplier;
@@ -100,8 +101,8 @@ final class FencedKey {
      */
     Outcome write(List<RequestOp> operations, ByteString value, List<Compare> compares) {
         TxnRequest request = transaction(operations, value, compares, modRevision);
-        Supplier<String> what = () -> operations.size() + " operations of " + request.getSerializedSize() + " bytes"
-                + (operations.isEmpty() ? "" : " beginning with " + Operations.shown(operations.get(0)));
+        Supplier<String> what = () -> Counted.of(operations.size(), "operation") + " of " + request.getSerializedSize()
+                + " bytes" + (operations.isEmpty() ? "" : " beginning with " + Operations.shown(operations.get(0)));
         while (true) {
             Optional<TxnResponse> answer = calls.txn(what, request);
             if (answer.isPresent() && answer.get().getSucceeded()) {

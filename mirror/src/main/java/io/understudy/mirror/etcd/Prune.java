@@ -3,6 +3,7 @@ package io.understudy.mirror.etcd;
 import com.google.protobuf.ByteString;
 import com.google.protobuf.TextFormat;
 import io.understudy.mirror.sink.SinkException;
+import io.understudy.vocabulary.Counted;
 import java.util.ArrayList;
 import java.util.List;
 import org.slf4j.Logger;
@@ -56,8 +57,9 @@ final class Prune {
      */
     synchronized List<ByteString> keys() {
         if (count > allowed) {
-            throw new SinkException.Refused("a resynchronisation would delete " + count + " of the " + held
-                    + " keys that the target holds, such as " + shown(shown) + "; maxPrunePercent allows " + percent
+            throw new SinkException.Refused("a resynchronisation would delete " + count + " of the "
+                    + Counted.of(held, "key") + " that the target holds, such as " + shown(shown)
+                    + "; maxPrunePercent allows " + percent
                     + " percent. None was deleted, and the target is not the source's state meanwhile. Check that the"
                     + " source is what it should be, then raise maxPrunePercent until the mirror is synced");
         }

@@ -6,6 +6,7 @@ import io.etcd.jetcd.api.RangeRequest;
 import io.etcd.jetcd.api.RangeResponse;
 import io.understudy.mirror.scope.MirrorScope;
 import io.understudy.mirror.sink.SinkException;
+import io.understudy.vocabulary.Counted;
 import io.understudy.vocabulary.KeyRange;
 import io.understudy.vocabulary.KeyValue;
 import io.understudy.vocabulary.Revision;
@@ -105,8 +106,8 @@ final class SourceComparison {
 
     /** @param why it was compared */
     SinkException.Refused result(String why) {
-        return new SinkException.Refused(why + ". Nothing was changed. Of the " + held
-                + " keys that the target holds, a resynchronisation would delete " + surplus + "; it would put "
+        return new SinkException.Refused(why + ". Nothing was changed. Of the " + Counted.of(held, "key")
+                + " that the target holds, a resynchronisation would delete " + surplus + "; it would put "
                 + missing + ". If the source is what it should be, set onSourceReset to resync, and maxPrunePercent to"
                 + " what may be deleted, until the mirror is synced");
     }

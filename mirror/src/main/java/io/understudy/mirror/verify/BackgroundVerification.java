@@ -5,6 +5,7 @@ import io.micrometer.core.instrument.Counter;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.understudy.feed.etcd.SnapshotReader.CompactedException;
 import io.understudy.mirror.metrics.MirrorMeter;
+import io.understudy.vocabulary.Counted;
 import io.understudy.vocabulary.KeyRange;
 import java.time.Instant;
 import java.util.List;
@@ -126,7 +127,10 @@ public final class BackgroundVerification {
             LOG.warn("mirror={} target differs from source, key={}", sides.mirror(), difference.shown());
         }
         if (fresh.size() > SHOWN) {
-            LOG.warn("mirror={} and {} keys more differ", sides.mirror(), fresh.size() - SHOWN);
+            LOG.warn(
+                    "mirror={} and {}",
+                    sides.mirror(),
+                    Counted.of(fresh.size() - SHOWN, "key more differs", "keys more differ"));
         }
     }
 

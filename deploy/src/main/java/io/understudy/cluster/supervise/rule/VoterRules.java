@@ -4,6 +4,7 @@ import io.understudy.cluster.observe.MemberFacts;
 import io.understudy.cluster.plan.Preflight;
 import io.understudy.cluster.plan.Step;
 import io.understudy.cluster.quorum.Quorum;
+import io.understudy.vocabulary.Counted;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;
@@ -64,7 +65,7 @@ final class VoterRules {
         Quorum before = situation.quorum();
         Quorum after = before.plusVoter(true);
         String seen = observed + "; " + learner.label() + " is "
-                + situation.facts().lag(learner).orElse(0L) + " entries behind, healthy since "
+                + Counted.of(situation.facts().lag(learner).orElse(0L), "entry", "entries") + " behind, healthy since "
                 + situation.seen(learner).readySince().orElseThrow();
         // From an odd number nothing is gained yet: that can wait until all is well.
         boolean fromOdd = before.voters() % 2 == 1;
