@@ -1,5 +1,6 @@
 package io.understudy.lab;
 
+import io.understudy.lab.check.NoSpaceException;
 import io.understudy.lab.check.Sighting;
 import io.understudy.lab.directory.DataDirectory;
 import io.understudy.lab.failure.LabException;
@@ -45,7 +46,7 @@ public final class Lab implements AutoCloseable {
 
     /**
      * @param progress where to show how the parts come along, and all that is worth a line later
-     * @param report told when the lab has checked itself
+     * @param report told when the lab has checked itself, or found that it can't because the core takes no writes
      */
     public Lab(LabSettings settings, Progress progress, Consumer<LabReport> report) {
         this.settings = settings;
@@ -129,6 +130,9 @@ public final class Lab implements AutoCloseable {
 
     private static Exception explained(Exception failed, DataDirectory directory) {
         String why = String.valueOf(failed.getMessage());
+        if (failed instanceof NoSpaceException) {
+            return new LabException(why, failed);
+        }
         if (why.contains("NOSPACE")) {
             return new LabException(
                     "a cluster of " + directory.path() + " takes no puts: a switchover has frozen it, or it is full."
@@ -144,6 +148,13 @@ public final class Lab implements AutoCloseable {
     private List<Sighting> check(LabParts parts) throws Exception {
         try (Viewpoints viewpoints = parts.viewpoints()) {
             return parts.check(viewpoints).run();
+        } catch (NoSpaceException e) {
+            // Going back home by failback needs all of it up. Who wants no more than the check has none.
+            if (settings.exitAfterCheck()) {
+                throw e;
+            }
+            progress.note(e.getMessage() + "; the self-check is skipped");
+            return List.of();
         }
     }
 

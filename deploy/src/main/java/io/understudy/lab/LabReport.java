@@ -2,6 +2,7 @@ package io.understudy.lab;
 
 import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.ObjectMapper;
+import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import io.understudy.lab.check.Sighting;
 import io.understudy.report.TextTable;
@@ -14,6 +15,7 @@ import java.util.stream.Collectors;
 /**
  * What the user gets when the lab runs and has checked itself.
  *
+ * @param check empty if the core took no writes
  * @param hints commands to try
  */
 public record LabReport(Path dataDirectory, List<Served> endpoints, List<Sighting> check, List<String> hints) {
@@ -38,11 +40,15 @@ public record LabReport(Path dataDirectory, List<Served> endpoints, List<Sightin
     public String toText() {
         TextTable served = new TextTable("part", "serves", "address", "pid");
         endpoints.forEach(each -> served.row(each.part(), each.serves(), each.address(), Long.toString(each.pid())));
-        TextTable seen = new TextTable("a key written to a voter is", "put, ms", "delete, ms");
-        check.forEach(each -> seen.row(each.where(), millis(each.write()), millis(each.delete())));
-        return String.join("\n", served.lines()) + "\n\n" + String.join("\n", seen.lines()) + "\n\nEverything is below "
+        return String.join("\n", served.lines()) + "\n\n" + (check.isEmpty() ? "" : seen()) + "Everything is below "
                 + dataDirectory + "\n"
                 + hints.stream().map(hint -> "  " + hint + "\n").collect(Collectors.joining());
+    }
+
+    private String seen() {
+        TextTable seen = new TextTable("a key written to a voter is", "put, ms", "delete, ms");
+        check.forEach(each -> seen.row(each.where(), millis(each.write()), millis(each.delete())));
+        return String.join("\n", seen.lines()) + "\n\n";
     }
 
     /** For programs: the same facts. */
@@ -56,8 +62,8 @@ public record LabReport(Path dataDirectory, List<Served> endpoints, List<Sightin
                 .put("serves", each.serves())
                 .put("address", each.address())
                 .put("pid", each.pid()));
-        check.forEach(each -> root.withArray("check")
-                .addObject()
+        ArrayNode seen = root.putArray("check");
+        check.forEach(each -> seen.addObject()
                 .put("where", each.where())
                 .put("putMillis", rounded(each.write()))
                 .put("deleteMillis", rounded(each.delete())));

@@ -45,6 +45,7 @@ final class LabIT {
 
     private static FreePorts reserved;
     private static LabPorts ports;
+    private static NoSpaceAlarm frozen;
 
     @BeforeAll
     static void choosePorts() {
@@ -113,6 +114,7 @@ final class LabIT {
                         .isLessThan(KEYS / 2);
             }
 
+            frozen = NoSpaceAlarm.raise(lab.url(LabPort.VOTER_1));
             lab.killLab();
             lab.assertNothingIsLeft();
         }
@@ -120,10 +122,26 @@ final class LabIT {
 
     @Test
     @Order(3)
-    void theRunAfterAKillTakesOverAndWithoutKafkaExitsAfterItsCheck() throws Exception {
+    void theRunAfterAKillTakesOverAndStaysUpThoughTheCoreTakesNoWrites() throws Exception {
+        try (RunningLab lab = RunningLab.start("frozen", data(), ports, "--no-kafka")) {
+            assertThat(lab.report().path("check")).isEmpty();
+            assertThat(lab.output()).contains("taking over " + data());
+            assertThat(lab.output())
+                    .contains("the core takes no writes (alarm NOSPACE)", "mirror failback", "--undo", "--fresh")
+                    .doesNotContain("Status{");
+            assertThat(lab.mirror("dr").path("name").asText()).isEqualTo("dr");
+
+            frozen.lift();
+            lab.interrupt();
+            assertThat(lab.awaitExit()).as(lab.output()).isZero();
+        }
+    }
+
+    @Test
+    @Order(4)
+    void aRunWithoutKafkaExitsAfterItsCheck() throws Exception {
         try (RunningLab lab = RunningLab.start("third", data(), ports, "--exit-after-check", "--no-kafka")) {
             assertThat(lab.awaitExit()).as(lab.output()).isZero();
-            assertThat(lab.output()).contains("taking over " + data());
             assertThat(lab.report().path("check")).hasSize(3);
             assertThat(lab.report().path("endpoints")).isNotEmpty().noneMatch(endpoint -> Set.of(
                             "kafka", "edge-1", "edge-gateway")
@@ -133,7 +151,7 @@ final class LabIT {
     }
 
     @Test
-    @Order(4)
+    @Order(5)
     void aPortInUseIsNamedAndNothingStarts() throws IOException {
         try (ServerSocket taken = new ServerSocket(ports.number(LabPort.DR), 1, InetAddress.getLoopbackAddress());
                 RunningLab lab = RunningLab.start("fourth", data(), ports)) {

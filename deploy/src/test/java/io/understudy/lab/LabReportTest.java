@@ -36,4 +36,15 @@ final class LabReportTest {
         assertThat(json.at("/check/0/deleteMillis").asDouble()).isEqualTo(12.0);
         assertThat(json.at("/hints/0").asText()).isEqualTo("etcdctl get greeting");
     }
+
+    @Test
+    void withoutACheckThereIsNoTableOfIt() throws Exception {
+        LabReport unchecked = new LabReport(report.dataDirectory(), report.endpoints(), List.of(), report.hints());
+
+        assertThat(unchecked.toText())
+                .doesNotContain("a key written to a voter")
+                .containsSubsequence("4711", "/data");
+        assertThat(new ObjectMapper().readTree(unchecked.toJson()).path("check"))
+                .isEmpty();
+    }
 }

@@ -6,6 +6,7 @@ import io.etcd.jetcd.api.KVGrpc;
 import io.etcd.jetcd.api.PutRequest;
 import io.etcd.jetcd.api.RangeRequest;
 import io.grpc.MethodDescriptor;
+import io.grpc.Status;
 import io.grpc.StatusRuntimeException;
 import io.understudy.etcd.Endpoint;
 import io.understudy.etcd.EtcdConnections;
@@ -47,6 +48,13 @@ final class EtcdClient implements AutoCloseable {
         return call(KVGrpc.getRangeMethod(), request).getKvsList().stream()
                 .findFirst()
                 .map(found -> found.getValue());
+    }
+
+    /** In words: a status as such is for those who debug gRPC. */
+    static String told(Status status) {
+        return status.getDescription() == null
+                ? status.getCode().toString()
+                : status.getCode() + ", " + status.getDescription();
     }
 
     private <Q, A> A call(MethodDescriptor<Q, A> method, Q request) {

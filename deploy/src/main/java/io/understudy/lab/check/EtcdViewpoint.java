@@ -49,8 +49,7 @@ public final class EtcdViewpoint implements Viewpoint {
                 }
                 seen = found.isPresent() ? "its value is '" + found.get().toStringUtf8() + "'" : "it is not there";
             } catch (StatusRuntimeException e) {
-                seen = "reading it fails with " + e.getStatus().getCode() + ", "
-                        + e.getStatus().getDescription();
+                seen = "reading it fails with " + EtcdClient.told(e.getStatus());
             }
             TimeUnit.MICROSECONDS.sleep(PAUSE_MICROS);
         } while (System.nanoTime() < end);

@@ -1,6 +1,7 @@
 package io.understudy.lab.check;
 
 import com.google.protobuf.ByteString;
+import io.grpc.Status;
 import io.grpc.StatusRuntimeException;
 import io.understudy.etcd.EtcdSettings;
 import io.understudy.lab.failure.LabException;
@@ -43,6 +44,7 @@ public final class SelfCheck {
      *
      * @return the acknowledgement, then each viewpoint in order
      * @throws LabException a viewpoint does not show the write or the deletion in time, or the voter refuses it
+     * @throws NoSpaceException the voter refuses it because the cluster takes no puts
      */
     public List<Sighting> run() throws Exception {
         try (EtcdClient client = new EtcdClient(voter)) {
@@ -74,8 +76,13 @@ public final class SelfCheck {
         try {
             change.run();
         } catch (StatusRuntimeException e) {
+            if (isForWantOfSpace(e.getStatus())) {
+                throw new NoSpaceException(e);
+            }
             throw new LabException(
-                    "the voter at " + voter.seeds().get(0) + " refuses the self-check's write: " + e.getStatus(), e);
+                    "the voter at " + voter.seeds().get(0) + " refuses the self-check's write: "
+                            + EtcdClient.told(e.getStatus()),
+                    e);
         }
         seen.put(ACKNOWLEDGED, Duration.ofNanos(System.nanoTime() - sent));
         everywhere(viewpoint -> {
@@ -83,6 +90,12 @@ public final class SelfCheck {
             seen.put(viewpoint.name(), Duration.ofNanos(System.nanoTime() - sent));
         });
         return seen;
+    }
+
+    /** By its text: too many requests have the same code. */
+    private static boolean isForWantOfSpace(Status status) {
+        return status.getCode() == Status.Code.RESOURCE_EXHAUSTED
+                && String.valueOf(status.getDescription()).contains("database space exceeded");
     }
 
     private void everywhere(Look look) throws Exception {

@@ -117,7 +117,7 @@ record UserAdministration(EtcdConnections connections, Endpoint voter) {
     private LabException failure(MethodDescriptor<?, ?> method, StatusRuntimeException e) {
         return new LabException(
                 "authentication can't be enabled: " + method.getBareMethodName() + " at " + voter + " fails with "
-                        + e.getStatus(),
+                        + e.getStatus().getCode() + ", " + e.getStatus().getDescription(),
                 e);
     }
 }
