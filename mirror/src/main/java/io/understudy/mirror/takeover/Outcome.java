@@ -2,6 +2,7 @@ package io.understudy.mirror.takeover;
 
 import io.understudy.mirror.checkpoint.CheckpointState;
 import io.understudy.mirror.takeover.HandoverReport.Fact;
+import io.understudy.vocabulary.Counted;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -48,9 +49,9 @@ record Outcome(Parties parties, Journal journal, FreezeFound freeze) {
     private String relayed() {
         long commits = Math.max(0, journal.fencedAt() - journal.frozenAt());
         return switch (journal.freeze()) {
-            case ALARM -> commits + " commits, which were deletes and expiries";
-            case AUTH -> commits + " commits, by users with the role root, or expiries";
-            case NONE -> commits + " commits";
+            case ALARM -> Counted.of(commits, "commit") + " by deletes and expiries";
+            case AUTH -> Counted.of(commits, "commit") + " by users with the role root, or expiries";
+            case NONE -> Counted.of(commits, "commit");
         };
     }
 
@@ -78,8 +79,9 @@ record Outcome(Parties parties, Journal journal, FreezeFound freeze) {
                     + journal.fencedAt();
         }
         String what = journal.freeze() == FreezeMode.ALARM ? "deletes or expiries" : "expiries or writes of root";
-        return "possible: " + journal.late() + " commits of " + parties.from() + " after revision " + journal.fencedAt()
-                + " came too late to be relayed; frozen as it was, they are " + what;
+        return "possible: " + Counted.of(journal.late(), "commit") + " of " + parties.from() + " after revision "
+                + journal.fencedAt() + " came too late to be relayed; frozen as it was, there can be nothing but "
+                + what;
     }
 
     private String unfrozen() {
@@ -89,8 +91,9 @@ record Outcome(Parties parties, Journal journal, FreezeFound freeze) {
                     + journal.fencedAt();
         }
         if (journal.late() > 0) {
-            return journal.late() + " commits to mirrored keys: " + wasNot + ", and somebody wrote it after revision "
-                    + journal.fencedAt() + ", until the home had moved, and perhaps since";
+            return Counted.of(journal.late(), "commit") + " to mirrored keys: " + wasNot
+                    + ", and somebody wrote it after revision " + journal.fencedAt()
+                    + ", until the home had moved, and perhaps since";
         }
         return "not known: " + wasNot
                 + "; none if nobody wrote it since the home has moved, as nobody did from revision "

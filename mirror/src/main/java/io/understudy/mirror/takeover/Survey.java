@@ -2,6 +2,7 @@ package io.understudy.mirror.takeover;
 
 import com.google.protobuf.ByteString;
 import com.google.protobuf.TextFormat;
+import io.understudy.vocabulary.Counted;
 import java.util.List;
 import java.util.Optional;
 import java.util.stream.Collectors;
@@ -46,10 +47,10 @@ public record Survey(
 
     /** What the old source has written for itself alone, in words; empty if that is nothing. */
     public Optional<String> lost() {
-        String told =
-                (more ? "more than " : "") + keys + " keys as the old source had them, written or deleted there since "
-                        + since + ", by clients or by leases that ran out, which the new home never had so, such as "
-                        + first.stream().collect(Collectors.joining(", "));
+        String told = (more ? "more than " : "") + Counted.of(keys, "key")
+                + " as the old source had them, written or deleted there since "
+                + since + ", by clients or by leases that ran out, which the new home never had so, such as "
+                + first.stream().collect(Collectors.joining(", "));
         if (unknown != null) {
             return Optional.of(
                     keys == 0

@@ -112,7 +112,7 @@ final class FailbackIT {
         Survey survey = failback(HandoverListener.NONE).survey();
         assertThat(survey.first()).containsExactly("\"/late\"");
         assertThat(failback(HandoverListener.NONE).run().loss())
-                .startsWith("1 keys as the old source had them")
+                .startsWith("1 key as the old source had them")
                 .endsWith("such as \"/late\"; nothing else");
         assertEqualAndMirrored();
         assertThat(source.contents()).hasSize(4);
@@ -167,7 +167,7 @@ final class FailbackIT {
         assertThatThrownBy(() -> failback(new Killed("release", true)).run())
                 .isInstanceOf(Killed.KilledException.class);
         target.delete("/c");
-        assertThat(failback(HandoverListener.NONE).run().loss()).contains("1 commits of the new home after revision");
+        assertThat(failback(HandoverListener.NONE).run().loss()).contains("1 commit of the new home after revision");
         assertThat(source.contents()).hasSize(3);
         try (MirrorProcess mirror = Mirrors.start(settings)) {
             awaitCaughtUp(mirror, source);

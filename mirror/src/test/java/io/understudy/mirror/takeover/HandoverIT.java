@@ -77,7 +77,7 @@ final class HandoverIT {
     @Test
     void tellsWhatWasDeletedAtTheFrozenSourceTooLateToBeRelayed() {
         assertThat(lossWhenDeletedAfterTheFence("/b"))
-                .startsWith("possible: 1 commits")
+                .startsWith("possible: 1 commit ")
                 .endsWith("they are deletes or expiries");
     }
 
@@ -144,7 +144,7 @@ final class HandoverIT {
                     })
                     .run();
             assertThat(report.loss()).isEqualTo("none");
-            assertThat(report.facts().toString()).contains("1 commits, which were deletes and expiries");
+            assertThat(report.facts().toString()).contains("1 commit by deletes and expiries");
             assertThat(target.contents()).hasSize(1);
         }
     }
@@ -162,7 +162,7 @@ final class HandoverIT {
                         }
                     })
                     .run();
-            assertThat(report.loss()).startsWith("possible: 1 commits");
+            assertThat(report.loss()).startsWith("possible: 1 commit ");
         }
     }
 
