@@ -138,6 +138,7 @@ final class EndpointChoiceTest {
                 List.of(Views.voter(LEADER, Health.UNREACHABLE), Views.voter(FOLLOWER, Health.UNREACHABLE)),
                 null,
                 List.of(SEED, second),
+                List.of(),
                 List.of());
         Setbacks setbacks = Setbacks.NONE
                 .failed(endpoint(LEADER), Duty.WRITE, NOW)

@@ -189,7 +189,7 @@ final class ViewBuilderTest {
         assertThat(build(List.of(A, B), null).alarms()).containsExactly(alarm);
 
         answers(A, OURS, ONE, ONE, 2);
-        seen.computeIfPresent(B, (endpoint, observation) -> observation.failed());
+        seen.computeIfPresent(B, (endpoint, observation) -> observation.failed("away"));
         assertThat(build(List.of(A, B), null).alarms()).isEmpty();
     }
 

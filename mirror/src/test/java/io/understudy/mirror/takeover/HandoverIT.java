@@ -78,7 +78,7 @@ final class HandoverIT {
     void tellsWhatWasDeletedAtTheFrozenSourceTooLateToBeRelayed() {
         assertThat(lossWhenDeletedAfterTheFence("/b"))
                 .startsWith("possible: 1 commit ")
-                .endsWith("they are deletes or expiries");
+                .endsWith("nothing but deletes or expiries");
     }
 
     @Test
