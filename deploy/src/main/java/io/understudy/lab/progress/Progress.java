@@ -60,8 +60,10 @@ public final class Progress implements AutoCloseable {
         if (closed) {
             return;
         }
-        if (phase == Phase.STARTING) {
-            startedAt.putIfAbsent(part, nanoTime.getAsLong());
+        PartState before = states.get(part);
+        if (phase == Phase.STARTING && (before == null || before.phase() != Phase.STARTING)) {
+            // Also one that was ready before: it begins anew.
+            startedAt.put(part, nanoTime.getAsLong());
         }
         PartState state = new PartState(part, phase, detail, took(part));
         states.put(part, state);
@@ -103,8 +105,10 @@ public final class Progress implements AutoCloseable {
         }
     }
 
-    /** Linux only: the JDK can tell for standard input and output together, but not for standard error. */
-    /** Whether standard error is a terminal on which lines can be redrawn. */
+    /**
+     * Whether standard error is a terminal on which lines can be redrawn. Linux only: the JDK can tell for standard input and
+     * output together, but not for standard error.
+     */
     public static boolean isTerminal(Map<String, String> environment) {
         return !"dumb".equals(environment.getOrDefault("TERM", "dumb")) && standardErrorIsTerminal();
     }

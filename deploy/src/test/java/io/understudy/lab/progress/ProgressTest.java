@@ -28,6 +28,20 @@ final class ProgressTest {
     }
 
     @Test
+    void aPartThatIsStartedAgainTookWhatThatTakes() {
+        try (Progress progress = new Progress(new LineDisplay(out), now::get)) {
+            progress.change("mirror", Phase.STARTING, "");
+            progress.change("mirror", Phase.READY, "");
+            pass(Duration.ofMinutes(1));
+            progress.change("mirror", Phase.STARTING, "");
+            pass(Duration.ofSeconds(2));
+            progress.change("mirror", Phase.READY, "");
+        }
+
+        assertThat(shown.toString().lines()).last().isEqualTo("mirror ready after 2.0 s");
+    }
+
+    @Test
     void whatAPartHasToSayStandsBehindIt() {
         try (Progress progress = new Progress(new LineDisplay(out), now::get)) {
             progress.change("etcd", Phase.STARTING, "");
