@@ -4,6 +4,8 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -15,10 +17,12 @@ final class Password {
 
     private static final Logger log = LoggerFactory.getLogger(Password.class);
 
+    private static final long READ_DEADLINE_SECONDS = 5;
+
     private final String cluster;
     private final Credentials given;
-    private String current;
-    private boolean warned;
+    private volatile String current;
+    private final AtomicBoolean warned = new AtomicBoolean();
 
     /** @param cluster what logs call it */
     Password(String cluster, Credentials given) {
@@ -27,7 +31,7 @@ final class Password {
         this.current = given.password();
     }
 
-    synchronized String current() {
+    String current() {
         return current;
     }
 
@@ -39,10 +43,11 @@ final class Password {
         Path file = given.passwordFile();
         return file == null
                 ? CompletableFuture.completedFuture(false)
-                : CompletableFuture.supplyAsync(() -> readAgain(file));
+                : CompletableFuture.supplyAsync(() -> readAgain(file))
+                        .completeOnTimeout(false, READ_DEADLINE_SECONDS, TimeUnit.SECONDS);
     }
 
-    private synchronized boolean readAgain(Path file) {
+    private boolean readAgain(Path file) {
         String read;
         try {
             read = Files.readString(file).strip();
@@ -52,7 +57,7 @@ final class Password {
         if (read.isEmpty()) {
             return keep(file, "it is empty");
         }
-        warned = false;
+        warned.set(false);
         if (read.equals(current)) {
             return false;
         }
@@ -63,8 +68,7 @@ final class Password {
 
     /** Told once, until the file can be read: logins go on to be tried, and refused. */
     private boolean keep(Path file, String why) {
-        if (!warned) {
-            warned = true;
+        if (warned.compareAndSet(false, true)) {
             log.warn(
                     "the password's file can't be used, so what was read before goes on to count cluster={} user={}"
                             + " file={} why=\"{}\"",

@@ -187,13 +187,16 @@ record ViewBuilder(
         return foreign;
     }
 
-    /** What somebody knew who doesn't answer any more may have been lifted since. */
+    /** What somebody knew who is cut off, or doesn't answer, may have been lifted since. */
     private List<Alarm> alarms() {
         return observations.keySet().stream()
-                .filter(endpoint -> observation(endpoint).answers())
+                .filter(endpoint -> observation(endpoint).health() == Health.HEALTHY)
                 .flatMap(endpoint -> ours(endpoint).stream())
                 .flatMap(facts -> facts.alarms().stream())
                 .distinct()
+                // Each time in the same order, which etcd doesn't keep.
+                .sorted(Comparator.comparing(Alarm::kind)
+                        .thenComparing(alarm -> alarm.member().value(), Long::compareUnsigned))
                 .toList();
     }
 

@@ -95,13 +95,17 @@ final class HomeKeys {
                         .addFailure(all)
                         .build());
         if (calls.isFull()) {
-            calls.goOnWithoutPuts();
             return null;
         }
         return answer.map(done -> known(
                         done.getHeader(),
                         done.getResponses(done.getResponsesCount() - 1).getResponseRange()))
                 .orElseGet(this::read);
+    }
+
+    /** Where it takes no puts, that is no trouble: it is told later. */
+    void goOnWithoutPuts() {
+        calls.goOnWithoutPuts();
     }
 
     /** One attempt at deleting the mirror's own if {@code home} is what created it. */

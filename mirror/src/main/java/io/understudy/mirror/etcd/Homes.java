@@ -98,6 +98,9 @@ final class Homes {
             if (tells) {
                 HomeKeys.Known stored = sources.store(home, there);
                 sourceTakes = stored != null;
+                if (!sourceTakes) {
+                    sources.goOnWithoutPuts();
+                }
                 there = stored == null ? sources.read() : stored;
                 here = atTarget.read();
             } else {

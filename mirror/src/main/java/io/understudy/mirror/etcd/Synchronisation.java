@@ -161,6 +161,7 @@ final class Synchronisation implements AutoCloseable {
         List<RequestOp> ended = new ArrayList<>(IntStream.range(0, options.lanes())
                 .mapToObj(lane -> Operations.delete(Lane.key(mirror, lane)))
                 .toList());
+        ended.add(Operations.delete(ReservedKeys.compared(mirror)));
         if (options.onForeignKeys() == ForeignKeys.DELETE) {
             ended.add(Operations.delete(ReservedKeys.keptForeign(mirror)));
         }
@@ -231,7 +232,7 @@ final class Synchronisation implements AutoCloseable {
         }
         leftOver.forEach(key -> operations.add(Operations.delete(key)));
         ByteString kept = ReservedKeys.keptForeign(mirror);
-        boolean mayHoldKept = new TargetKeys(calls, KeyRange.single(kept)).hasNext();
+        boolean mayHoldKept = has(kept);
         if (options.onForeignKeys() == ForeignKeys.KEEP) {
             operations.add(Operations.put(kept, ByteString.EMPTY));
         }
@@ -249,7 +250,9 @@ final class Synchronisation implements AutoCloseable {
                 .toList();
         long held = checks.count();
         boolean isFirst = syncing.revision().equals(Revision.ZERO);
-        boolean isLimited = (!isFirst || options.limitsFirst()) && options.maxPrunePercent() < ALL_PERCENT;
+        boolean isLimited = (!isFirst || options.limitsFirst())
+                && !has(ReservedKeys.compared(mirror))
+                && options.maxPrunePercent() < ALL_PERCENT;
         LOG.info(
                 "mirror={} synchronisation started, lanes={} target_keys={} first={}",
                 mirror,
@@ -268,6 +271,10 @@ final class Synchronisation implements AutoCloseable {
                 isLimited ? new Prune(mirror, held, options.maxPrunePercent()) : null,
                 leases,
                 Lanes.start(mirror, lanes));
+    }
+
+    private boolean has(ByteString key) {
+        return new TargetKeys(calls, KeyRange.single(key)).hasNext();
     }
 
     /** Those that there are. */

@@ -66,6 +66,14 @@ public final class ReservedKeys {
         return of(mirror, "kept");
     }
 
+    /**
+     * Where an etcd cluster stores that it was compared with the source at the checkpoint's revision, and equal: what the source
+     * lacks since then it has deleted.
+     */
+    public static ByteString compared(String mirror) {
+        return of(mirror, "compared");
+    }
+
     /** All that an etcd cluster stores of a mirror into it under names that begin like that. */
     public static KeyRange all(String mirror, String what) {
         return KeyRange.prefix(of(mirror, what));

@@ -2,22 +2,14 @@ package io.understudy.mirror.takeover;
 
 import com.google.protobuf.TextFormat;
 import io.understudy.mirror.MirrorProcess;
-import io.understudy.mirror.MirrorSettings;
-import io.understudy.mirror.checkpoint.CheckpointState;
 import io.understudy.mirror.home.Home;
 import io.understudy.mirror.lease.LeaseMode;
-import io.understudy.mirror.pipeline.MirrorFailedException;
 import io.understudy.mirror.pipeline.MirrorReport;
-import io.understudy.mirror.pipeline.MirrorState;
 import io.understudy.mirror.scope.ReservedKeys;
-import java.io.IOException;
-import java.net.InetAddress;
-import java.net.InetSocketAddress;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.CompletableFuture;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
@@ -27,16 +19,12 @@ import org.jspecify.annotations.Nullable;
  */
 public final class Failback {
 
-    private static final Duration PAUSE = Duration.ofMillis(200);
-
-    private final MirrorParties clusters;
     private final HandoverOptions options;
-    private final Duration syncDeadline;
     private final HandoverListener listener;
-    private final Consumer<MirrorReport> progress;
     private final Parties forward;
     private final Parties backward;
     private final OldSource old;
+    private final MirrorBack back;
 
     /**
      * A failback of what a switchover or a failover has moved.
@@ -50,14 +38,12 @@ public final class Failback {
             Duration syncDeadline,
             HandoverListener listener,
             Consumer<MirrorReport> progress) {
-        this.clusters = clusters;
         this.options = options;
-        this.syncDeadline = syncDeadline;
         this.listener = listener;
-        this.progress = progress;
         this.forward = clusters.forward();
         this.backward = clusters.backward();
         this.old = new OldSource(forward, backward, options.patience());
+        this.back = new MirrorBack(clusters, backward, syncDeadline, progress);
     }
 
     /** What {@link #run} does, in order. */
@@ -113,13 +99,13 @@ public final class Failback {
     public HandoverReport run() {
         Survey found = movedBack();
         try {
-            var unused = handover().runWithin();
+            var unused = handover().run();
         } catch (TakeOverException e) {
             throw leftThawed(e);
         }
         String lost = lost(found);
         // Until the freeze is lifted deletes go on, and after a crash that may be long.
-        HandoverReport report = handover().runWithin();
+        HandoverReport report = handover().run();
         listener.begins(finishing());
         finish();
         listener.ends(finishing());
@@ -140,7 +126,7 @@ public final class Failback {
         if (known != null) {
             return known;
         }
-        Survey after = old.lost(journal.verifiedAt());
+        Survey after = old.lost(journal.verifiedAt() == 0 ? LateCommits.NOW : journal.verifiedAt());
         boolean isTold = after.unknown() == null || before.keys() == 0;
         String lost =
                 (isTold ? after : before.butUnknown(after.unknown())).lost().orElse("");
@@ -227,21 +213,14 @@ public final class Failback {
             return;
         }
         takeBackWhatIsLeft();
-        compareAgain();
-        try (MirrorProcess mirror = mirrorBack()) {
-            listener.begins(mirroring());
-            awaitSynced(mirror);
-            listener.ends(mirroring());
-            var unused = handover().runWithin();
+        if (old.isMirroredBack()) {
+            back.compareAgain();
         }
-    }
-
-    private MirrorProcess mirrorBack() {
-        try {
-            return MirrorProcess.start(new MirrorSettings(
-                    new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), List.of(clusters.reversed())));
-        } catch (IOException | RuntimeException e) {
-            throw new TakeOverException("the mirror back could not be started: " + e.getMessage(), e);
+        try (MirrorProcess mirror = back.start()) {
+            listener.begins(mirroring());
+            back.awaitSynced(mirror, options.maxLag());
+            listener.ends(mirroring());
+            var unused = handover().run();
         }
     }
 
@@ -342,31 +321,6 @@ public final class Failback {
         return new Homes(cluster, forward.mirror());
     }
 
-    /**
-     * Has the mirror back compare everything anew, where an earlier run has begun it: going on, it would take no notice
-     * of what else was written there since.
-     */
-    private void compareAgain() {
-        if (!old.isMirroredBack() || isCompared()) {
-            return;
-        }
-        TargetCheckpoint found = TargetCheckpoint.read(backward.target(), backward.mirror());
-        boolean replaced = found.replace(
-                backward.target(), backward.mirror(), found.checkpoint().in(CheckpointState.SYNCING));
-        if (!replaced && !isCompared()) {
-            throw new TakeOverException("another process mirrors into "
-                    + backward.target().shown() + " at this moment. Wait until it has ended, then run this again");
-        }
-    }
-
-    /** Whether the mirror back will compare everything anyway. */
-    private boolean isCompared() {
-        return TargetCheckpoint.read(backward.target(), backward.mirror())
-                        .checkpoint()
-                        .state()
-                == CheckpointState.SYNCING;
-    }
-
     private void thaw() {
         old.lift();
         homes(forward.target()).read().ifPresent(homes(forward.source())::learn);
@@ -433,27 +387,6 @@ public final class Failback {
             var unused = Handover.switchover(backward, options, HandoverListener.NONE)
                     .undo();
             listener.ends(lifting);
-        }
-    }
-
-    private void awaitSynced(MirrorProcess mirror) {
-        long end = System.nanoTime() + syncDeadline.toNanos();
-        CompletableFuture<MirrorFailedException> failure = mirror.failure();
-        while (true) {
-            MirrorReport report = mirror.reports().get(0);
-            progress.accept(report);
-            if (failure.isDone()) {
-                throw new TakeOverException("the mirror back failed: " + report.reason());
-            }
-            if (report.state() == MirrorState.SYNCED
-                    && report.lagRevisions().orElse(Long.MAX_VALUE) <= options.maxLag()) {
-                return;
-            }
-            if (System.nanoTime() > end) {
-                throw new TakeOverException("the old source was not a copy within " + syncDeadline.toMinutes()
-                        + " min: " + report.reason() + ". Run this again to go on");
-            }
-            PatientCalls.pause(PAUSE);
         }
     }
 }

@@ -94,11 +94,6 @@ public final class Handover {
         return late == Journal.UNKNOWN ? journal : journal.edit().late(late).build();
     }
 
-    /** As a part of something that lifts the freeze itself. */
-    HandoverReport runWithin() {
-        return new Outcome(parties, counted(ended()), FreezeFound.RAISED).report();
-    }
-
     /** It may have ended long ago, and the source may have been thawed since. */
     private FreezeFound freezeOf(Journal journal) {
         if (!journal.hasFreeze()) {
@@ -221,6 +216,7 @@ public final class Handover {
             requireRunning(unfinished);
         }
         if (unfinished != null && isGoneOnWith(unfinished)) {
+            store.renew(unfinished);
             return unfinished;
         }
         TargetCheckpoint checkpoint = TargetCheckpoint.read(parties.target(), parties.mirror());

@@ -18,6 +18,7 @@ final class JournalStore {
     private final PatientCalls target;
     private final ByteString key;
     private long modRevision;
+    private boolean isOfFormatBefore;
 
     JournalStore(PatientCalls target, String mirror) {
         this.target = target;
@@ -28,7 +29,19 @@ final class JournalStore {
     @Nullable Journal read() {
         Optional<KeyValue> found = target.get(key);
         modRevision = found.map(KeyValue::getModRevision).orElse(0L);
-        return found.map(kv -> JournalCodec.decode(shownKey(), kv.getValue())).orElse(null);
+        Journal journal =
+                found.map(kv -> JournalCodec.decode(shownKey(), kv.getValue())).orElse(null);
+        isOfFormatBefore =
+                journal != null && !found.map(KeyValue::getValue).equals(Optional.of(JournalCodec.encode(journal)));
+        return journal;
+    }
+
+    /** Writes again what was read in a format in which nobody would find it to be what it is. */
+    void renew(Journal read) {
+        if (isOfFormatBefore) {
+            write(read);
+            isOfFormatBefore = false;
+        }
     }
 
     /** Compares the journal of a mirror's with what it is taken to be. */

@@ -1,6 +1,7 @@
 package io.understudy.mirror.takeover;
 
 import io.etcd.jetcd.api.DeleteRangeRequest;
+import io.etcd.jetcd.api.PutRequest;
 import io.etcd.jetcd.api.RequestOp;
 import io.etcd.jetcd.api.TxnRequest;
 import io.understudy.mirror.checkpoint.Checkpoint;
@@ -11,7 +12,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Has the mirror go on after a failback by a synchronisation within its limits: what somebody wrote to the source since both
+ * Has the mirror go on after a failback by a synchronisation: what somebody wrote to the source since both
  * were compared is mirrored, and what went or came in the target meanwhile is put right, without the one taken for another
  * history of the other. And forgets the mirror back: the next one has to compare everything again, since by then the source has been written by others.
  *
@@ -36,11 +37,18 @@ record Resumption(Parties forward, Journal back) {
             return;
         }
         Checkpoint after = before.comparedWith(
-                back.target(), back.verifiedAt() == 0 ? before.revision() : new Revision(back.verifiedAt()));
-        if (!after.equals(before) && !found.replace(forward.target(), forward.mirror(), after)) {
+                back.target(),
+                back.verifiedAt() == 0 ? forward.source().head().revision() : new Revision(back.verifiedAt()));
+        if (!after.equals(before) && !found.replace(forward.target(), forward.mirror(), after, compared())) {
             // By an attempt that got no answer, or by another process that does the same.
             LOG.info("mirror={} checkpoint not moved, revision={}", forward.mirror(), after.revision());
         }
+    }
+
+    private RequestOp compared() {
+        return RequestOp.newBuilder()
+                .setRequestPut(PutRequest.newBuilder().setKey(ReservedKeys.compared(forward.mirror())))
+                .build();
     }
 
     private void forget() {

@@ -12,6 +12,7 @@ import io.understudy.mirror.checkpoint.CheckpointCodec;
 import io.understudy.mirror.checkpoint.CorruptCheckpointException;
 import io.understudy.mirror.scope.ReservedKeys;
 import io.understudy.vocabulary.ClusterId;
+import java.util.List;
 
 /**
  * A mirror's checkpoint as found in its target.
@@ -26,9 +27,10 @@ record TargetCheckpoint(Checkpoint checkpoint, ByteString value, long modRevisio
     /**
      * Puts another one in its place, which no writer of the mirror gets past unnoticed.
      *
+     * @param further what is to be done with that
      * @return false if it was written since it was found, perhaps by an attempt of this that got no answer
      */
-    boolean replace(PatientCalls target, String mirror, Checkpoint after) {
+    boolean replace(PatientCalls target, String mirror, Checkpoint after, RequestOp... further) {
         ByteString key = ReservedKeys.checkpoint(mirror);
         return target.txn(
                         "the checkpoint",
@@ -41,6 +43,7 @@ record TargetCheckpoint(Checkpoint checkpoint, ByteString value, long modRevisio
                                         .setRequestPut(PutRequest.newBuilder()
                                                 .setKey(key)
                                                 .setValue(CheckpointCodec.encode(after))))
+                                .addAllSuccess(List.of(further))
                                 .build())
                 .getSucceeded();
     }

@@ -46,15 +46,7 @@ final class FailbackIT {
 
     @BeforeEach
     void beginEmpty() {
-        settings = new MirrorSettings.Mirror(
-                "dr",
-                MirrorSettings.Source.Etcd.of(Mirrors.settings(CLUSTERS.source())),
-                MirrorScope.all(),
-                MirrorSettings.Target.Etcd.of(
-                        Mirrors.settings(CLUSTERS.target()),
-                        EtcdSinkOptions.DEFAULTS
-                                .withProgressInterval(Duration.ofMillis(100))
-                                .withMaxPrunePercent(100)));
+        settings = settings(100);
         clusters = new MirrorParties(settings, null, null, OPTIONS.patience());
         source.put("/a", "1");
         source.put("/b", "2");
@@ -173,6 +165,31 @@ final class FailbackIT {
             awaitCaughtUp(mirror, source);
         }
         assertThat(target.contents()).isEqualTo(source.contents());
+    }
+
+    @Test
+    void theMirrorGoesOnWhateverIsDeletedOnceTheHomeIsBack() {
+        settings = settings(10);
+        switchOver();
+        failback(HandoverListener.NONE).run();
+        source.delete("/a");
+        source.delete("/b");
+        try (MirrorProcess mirror = Mirrors.start(settings)) {
+            awaitCaughtUp(mirror, source);
+        }
+        assertThat(target.contents()).isEmpty();
+    }
+
+    @Test
+    void saysWhatMayComeWhereItHadLiftedTheFreezeBeforeItWasKilled() {
+        switchOver();
+        target.put("/c", "3");
+        assertThatThrownBy(() -> failback(new Killed("release", true)).run())
+                .isInstanceOf(Killed.KilledException.class);
+        target.thaw();
+        assertThat(failback(HandoverListener.NONE).run().loss())
+                .contains("Since then the freeze of the new home was lifted, and what is written there will be lost");
+        assertEqualAndMirrored();
     }
 
     @Test
@@ -325,6 +342,18 @@ final class FailbackIT {
             assertThat(switchover(listener).run().loss()).isEqualTo("none");
         }
         assertThat(begun).contains("check", "freeze", "drain", "verify", "fence", "home", "release");
+    }
+
+    private static MirrorSettings.Mirror settings(int maxPrunePercent) {
+        return new MirrorSettings.Mirror(
+                "dr",
+                MirrorSettings.Source.Etcd.of(Mirrors.settings(CLUSTERS.source())),
+                MirrorScope.all(),
+                MirrorSettings.Target.Etcd.of(
+                        Mirrors.settings(CLUSTERS.target()),
+                        EtcdSinkOptions.DEFAULTS
+                                .withProgressInterval(Duration.ofMillis(100))
+                                .withMaxPrunePercent(maxPrunePercent)));
     }
 
     private Handover switchover(HandoverListener listener) {
