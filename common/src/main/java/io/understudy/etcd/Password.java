@@ -23,6 +23,7 @@ final class Password {
     private final Credentials given;
     private volatile String current;
     private final AtomicBoolean warned = new AtomicBoolean();
+    private CompletableFuture<Boolean> reading = CompletableFuture.completedFuture(false);
 
     /** @param cluster what logs call it */
     Password(String cluster, Credentials given) {
@@ -39,12 +40,16 @@ final class Password {
      * Whether there is another one in the place of what was refused. On a thread that may be held up by a file system, as
      * those of the network may not.
      */
-    CompletableFuture<Boolean> isAnother() {
+    synchronized CompletableFuture<Boolean> isAnother() {
         Path file = given.passwordFile();
-        return file == null
-                ? CompletableFuture.completedFuture(false)
-                : CompletableFuture.supplyAsync(() -> readAgain(file))
-                        .completeOnTimeout(false, READ_DEADLINE_SECONDS, TimeUnit.SECONDS);
+        if (file == null) {
+            return CompletableFuture.completedFuture(false);
+        }
+        if (reading.isDone()) {
+            reading = CompletableFuture.supplyAsync(() -> readAgain(file));
+        }
+        // One thread at most is held up: who asks while it is waits for the same.
+        return reading.copy().completeOnTimeout(false, READ_DEADLINE_SECONDS, TimeUnit.SECONDS);
     }
 
     private boolean readAgain(Path file) {
