@@ -62,7 +62,7 @@ record OldSource(Parties forward, Parties backward, Duration patience) {
         TargetCheckpoint there = TargetCheckpoint.read(forward.target(), forward.mirror());
         ReadIndex head = forward.source().head();
         long since = since(there.checkpoint(), head);
-        OwnWrites writes = new OwnWrites(forward.scope());
+        OwnWrites writes = new OwnWrites(forward.scope(), forward.sink().maxRequestBytes());
         String unknown = new LateCommits(forward, there.cluster(), true, patience)
                 .forEach(head.clusterId(), since, until, writes::add);
         List<ByteString> differing = unknown == null ? writes.differingIn(forward.target()) : List.of();

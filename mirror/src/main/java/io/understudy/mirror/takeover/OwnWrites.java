@@ -20,18 +20,22 @@ final class OwnWrites {
     private static final int MOST_KEYS = 10_000;
     private static final long MOST_BYTES = 64L << 20;
 
-    /** So that their values fit into one answer. */
-    private static final int BATCH = 32;
+    private static final int MOST_IN_BATCH = 32;
+    /** So much of values fits into one answer. */
+    private static final int BATCH_BYTES = 48 << 20;
 
     private final MirrorScope scope;
+    private final int batch;
     /** Nothing for a key that was deleted. */
     private final Map<ByteString, Optional<ByteString>> last = new LinkedHashMap<>();
 
     private long bytes;
     private boolean complete = true;
 
-    OwnWrites(MirrorScope scope) {
+    /** @param maxRequestBytes no value of the target is larger */
+    OwnWrites(MirrorScope scope, int maxRequestBytes) {
         this.scope = scope;
+        this.batch = Math.max(1, Math.min(MOST_IN_BATCH, BATCH_BYTES / maxRequestBytes));
     }
 
     void add(Commit commit) {
@@ -71,12 +75,12 @@ final class OwnWrites {
     List<ByteString> differingIn(PatientCalls target) {
         List<ByteString> keys = List.copyOf(last.keySet());
         List<ByteString> differing = new ArrayList<>();
-        for (int from = 0; from < keys.size(); from += BATCH) {
-            List<ByteString> batch = keys.subList(from, Math.min(keys.size(), from + BATCH));
-            List<Optional<ByteString>> there = values(target, batch);
-            for (int i = 0; i < batch.size(); i++) {
-                if (!there.get(i).equals(last.get(batch.get(i)))) {
-                    differing.add(batch.get(i));
+        for (int from = 0; from < keys.size(); from += batch) {
+            List<ByteString> some = keys.subList(from, Math.min(keys.size(), from + batch));
+            List<Optional<ByteString>> there = values(target, some);
+            for (int i = 0; i < some.size(); i++) {
+                if (!there.get(i).equals(last.get(some.get(i)))) {
+                    differing.add(some.get(i));
                 }
             }
         }
