@@ -109,7 +109,10 @@ public record Checkpoint(
                 CheckpointState.SYNCING);
     }
 
-    /** The same where the target was found to be what {@code cluster} was at a revision, whatever was mirrored before. */
+    /**
+     * The same before a synchronisation with {@code cluster}, of which the target was found to be a copy at a revision,
+     * whatever was mirrored before.
+     */
     public Checkpoint comparedWith(ClusterId cluster, Revision revisionThere) {
         return new Checkpoint(cluster, scope, revisionThere, null, epoch, writer, path, at, CheckpointState.SYNCING);
     }

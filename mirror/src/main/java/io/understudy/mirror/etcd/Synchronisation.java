@@ -251,7 +251,7 @@ final class Synchronisation implements AutoCloseable {
         long held = checks.count();
         boolean isFirst = syncing.revision().equals(Revision.ZERO);
         boolean isLimited = (!isFirst || options.limitsFirst())
-                && !has(ReservedKeys.compared(mirror))
+                && !wasComparedAt(syncing.revision())
                 && options.maxPrunePercent() < ALL_PERCENT;
         LOG.info(
                 "mirror={} synchronisation started, lanes={} target_keys={} first={}",
@@ -271,6 +271,12 @@ final class Synchronisation implements AutoCloseable {
                 isLimited ? new Prune(mirror, held, options.maxPrunePercent()) : null,
                 leases,
                 Lanes.start(mirror, lanes));
+    }
+
+    /** Not if another history is begun with, which has another revision. */
+    private boolean wasComparedAt(Revision revision) {
+        TargetKeys found = new TargetKeys(calls, KeyRange.single(ReservedKeys.compared(mirror)));
+        return found.hasNext() && found.next().getValue().equals(ByteString.copyFromUtf8(revision.toString()));
     }
 
     private boolean has(ByteString key) {

@@ -1,5 +1,6 @@
 package io.understudy.mirror.takeover;
 
+import com.google.protobuf.ByteString;
 import io.etcd.jetcd.api.DeleteRangeRequest;
 import io.etcd.jetcd.api.PutRequest;
 import io.etcd.jetcd.api.RequestOp;
@@ -12,9 +13,10 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Has the mirror go on after a failback by a synchronisation: what somebody wrote to the source since both
- * were compared is mirrored, and what went or came in the target meanwhile is put right, without the one taken for another
- * history of the other. And forgets the mirror back: the next one has to compare everything again, since by then the source has been written by others.
+ * Has the mirror go on after a failback by a synchronisation: what somebody wrote to the source since both were compared is
+ * mirrored, and what went or came in the target meanwhile is put right, without the source being taken for one of another
+ * history. And forgets the mirror back: the next one has to compare everything again, since by then the source has been
+ * written by others.
  *
  * @param back the journal of the hand-over back
  */
@@ -39,15 +41,18 @@ record Resumption(Parties forward, Journal back) {
         Checkpoint after = before.comparedWith(
                 back.target(),
                 back.verifiedAt() == 0 ? forward.source().head().revision() : new Revision(back.verifiedAt()));
-        if (!after.equals(before) && !found.replace(forward.target(), forward.mirror(), after, compared())) {
+        if (!after.equals(before)
+                && !found.replace(forward.target(), forward.mirror(), after, compared(after.revision()))) {
             // By an attempt that got no answer, or by another process that does the same.
             LOG.info("mirror={} checkpoint not moved, revision={}", forward.mirror(), after.revision());
         }
     }
 
-    private RequestOp compared() {
+    private RequestOp compared(Revision at) {
         return RequestOp.newBuilder()
-                .setRequestPut(PutRequest.newBuilder().setKey(ReservedKeys.compared(forward.mirror())))
+                .setRequestPut(PutRequest.newBuilder()
+                        .setKey(ReservedKeys.compared(forward.mirror()))
+                        .setValue(ByteString.copyFromUtf8(at.toString())))
                 .build();
     }
 
