@@ -35,7 +35,7 @@ record AlarmFreeze(PatientCalls source) implements Freeze {
             return journal;
         }
         AlarmResponse alarms = alarm(AlarmAction.GET, 0);
-        if (alarms.getAlarmsList().stream().anyMatch(each -> each.getAlarm() == AlarmType.NOSPACE)) {
+        if (isAmong(alarms)) {
             throw new TakeOverException(source.shown() + " has a NOSPACE alarm already, which isn't of this hand-over: "
                     + "it is out of space, or frozen by somebody else. Free space and disarm it, or use --freeze auth");
         }
@@ -51,6 +51,15 @@ record AlarmFreeze(PatientCalls source) implements Freeze {
     public boolean isRaised(Journal journal) {
         return journal.alarmMember() != 0
                 && alarm(AlarmAction.GET, 0).getAlarmsList().contains(ours(journal));
+    }
+
+    /** Whether there is one, whoever has raised it. */
+    boolean isFound() {
+        return isAmong(alarm(AlarmAction.GET, 0));
+    }
+
+    private static boolean isAmong(AlarmResponse alarms) {
+        return alarms.getAlarmsList().stream().anyMatch(each -> each.getAlarm() == AlarmType.NOSPACE);
     }
 
     @Override

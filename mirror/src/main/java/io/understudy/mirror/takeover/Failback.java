@@ -327,6 +327,10 @@ public final class Failback {
     }
 
     private void finish() {
+        if (isFinished()) {
+            // By another run meanwhile, and the freeze may be that of another switchover by now.
+            return;
+        }
         // Once more: somebody may have undone the thaw meanwhile.
         old.lift();
         Journal here = new JournalStore(forward.source(), forward.mirror()).read();
@@ -338,6 +342,13 @@ public final class Failback {
         // to do.
         new Resumption(forward, requireJournal(new JournalStore(backward.target(), backward.mirror()))).resume();
         homes(forward.source()).read().ifPresent(homes(forward.target())::learn);
+    }
+
+    /** The old target is told last of all. */
+    private boolean isFinished() {
+        Home here = homes(forward.source()).read().orElse(null);
+        return here != null
+                && homes(forward.target()).read().filter(here::agreesWith).isPresent();
     }
 
     /** Of the hand-over back. */

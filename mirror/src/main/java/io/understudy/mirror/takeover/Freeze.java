@@ -1,5 +1,7 @@
 package io.understudy.mirror.takeover;
 
+import io.understudy.mirror.scope.ReservedKeys;
+
 /** Keeps a cluster from being written, until lifted. Safe to do again; one thread. */
 sealed interface Freeze permits AlarmFreeze, AuthFreeze, NoFreeze {
 
@@ -17,6 +19,12 @@ sealed interface Freeze permits AlarmFreeze, AuthFreeze, NoFreeze {
     boolean isRaised(Journal journal);
 
     void lift(Journal journal);
+
+    /** Whether a cluster is frozen, by whomever, or is out of space, as far as it tells without the journal. */
+    static boolean isFound(PatientCalls cluster, String mirror) {
+        return new AlarmFreeze(cluster).isFound()
+                || cluster.get(ReservedKeys.freeze(mirror)).isPresent();
+    }
 
     static Freeze of(FreezeMode mode, Parties parties) {
         return switch (mode) {

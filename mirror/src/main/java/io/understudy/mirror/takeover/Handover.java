@@ -1,6 +1,8 @@
 package io.understudy.mirror.takeover;
 
+import com.google.protobuf.TextFormat;
 import io.understudy.mirror.home.Home;
+import io.understudy.mirror.scope.ReservedKeys;
 import io.understudy.vocabulary.ClusterId;
 import java.time.Duration;
 import java.time.Instant;
@@ -85,13 +87,11 @@ public final class Handover {
     public HandoverReport run() {
         Journal journal = ended();
         FreezeFound freeze = freezeOf(journal);
-        return new Outcome(parties, freeze == FreezeFound.LIFTED ? journal : counted(journal), freeze).report();
-    }
-
-    /** With the late commits there are by now, if the source still tells. */
-    private Journal counted(Journal journal) {
-        long late = late(journal);
-        return late == Journal.UNKNOWN ? journal : journal.edit().late(late).build();
+        // What came since a freeze was lifted is no late commit.
+        long late = freeze == FreezeFound.LIFTED ? Journal.UNKNOWN : late(journal);
+        return late == Journal.UNKNOWN
+                ? new Outcome(parties, journal, freeze, false).report()
+                : new Outcome(parties, journal.edit().late(late).build(), freeze, true).report();
     }
 
     /** It may have ended long ago, and the source may have been thawed since. */
@@ -235,12 +235,18 @@ public final class Handover {
             throw new TakeOverException("the home of mirror " + parties.mirror() + " has gone back to "
                     + parties.source().shown() + ": run failback again to finish that");
         }
-        if (kind == Journal.Kind.FAILOVER && found.state() == Journal.State.DONE && found.kind() != kind) {
+        boolean isEnded = kind == Journal.Kind.FAILOVER && found.state() == Journal.State.DONE;
+        // What an ended failover has told is true no more once a failback has moved the home on.
+        if (isEnded && (found.kind() != kind || Freeze.isFound(parties.target(), parties.mirror()))) {
             throw new TakeOverException("the home of mirror " + parties.mirror() + " is "
-                    + parties.target().shown() + " already, by the switchover of " + found.startedAt()
+                    + parties.target().shown() + " already, by the "
+                    + found.kind().name().toLowerCase(Locale.ROOT)
+                    + " of " + found.startedAt()
                     + ": there is nothing to fail over. A failback that was under way may have moved it since, which"
                     + " only " + parties.source().shown() + " could tell, and may have frozen "
-                    + parties.target().shown() + ", which \"etcdctl alarm disarm\" lifts");
+                    + parties.target().shown() + ": \"etcdctl alarm disarm\" lifts an alarm, and key \""
+                    + TextFormat.escapeBytes(ReservedKeys.freeze(parties.mirror()))
+                    + "\" there, if there is one, holds what is to be granted again");
         }
         return found;
     }

@@ -8,6 +8,8 @@ import io.understudy.mirror.MirrorSettings;
 import io.understudy.mirror.auth.AuthOptions;
 import io.understudy.mirror.etcd.EtcdSinkOptions;
 import io.understudy.mirror.scope.ReservedKeys;
+import io.understudy.mirror.verify.ForeignWrites;
+import io.understudy.mirror.verify.VerifyOptions;
 import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
@@ -88,7 +90,10 @@ public final class MirrorParties implements AutoCloseable {
                 true);
     }
 
-    /** The mirror from the target back to the source: it deletes there what the target doesn't have, within its limit. */
+    /**
+     * The mirror from the target back to the source: it deletes there what the target doesn't have, within its limit. It repairs
+     * nothing: what clients write there once both sides were compared is the mirrored keys' next state.
+     */
     MirrorSettings.Mirror reversed() {
         return new MirrorSettings.Mirror(
                 mirror.name(),
@@ -97,7 +102,7 @@ public final class MirrorParties implements AutoCloseable {
                 new MirrorSettings.Target.Etcd(
                         source.cluster(),
                         backwardOptions(),
-                        target.verify(),
+                        new VerifyOptions(target.verify().keysPerSecond(), ForeignWrites.REPORT),
                         null,
                         target.activeTtl(),
                         AuthOptions.DEFAULTS));

@@ -7,8 +7,12 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 
-/** Says what a hand-over came to, and no more than is known. */
-record Outcome(Parties parties, Journal journal, FreezeFound freeze) {
+/**
+ * Says what a hand-over came to, and no more than is known.
+ *
+ * @param counted whether the journal has the late commits up to now; else up to when the home had moved
+ */
+record Outcome(Parties parties, Journal journal, FreezeFound freeze, boolean counted) {
 
     HandoverReport report() {
         boolean planned = journal.kind() == Journal.Kind.SWITCHOVER;
@@ -30,7 +34,7 @@ record Outcome(Parties parties, Journal journal, FreezeFound freeze) {
         String loss = loss();
         if (freeze == FreezeFound.LIFTED) {
             loss += ", when the home moved. Since then the freeze of " + parties.from()
-                    + " was lifted, and what is written there will be lost";
+                    + " was lifted: what came before that was not counted, and what is written there will be lost";
         }
         return new HandoverReport(summary, loss, facts, next());
     }
@@ -71,15 +75,20 @@ record Outcome(Parties parties, Journal journal, FreezeFound freeze) {
         if (!journal.has("drain") || !journal.has("verify")) {
             return "not known: " + parties.from() + " was not drained and compared";
         }
+        String what = journal.freeze() == FreezeMode.ALARM ? "deletes or expiries" : "expiries or writes of root";
         if (journal.late() == 0) {
-            return "none";
+            // Where it was lifted, that is said for it.
+            return counted || freeze == FreezeFound.LIFTED
+                    ? "none"
+                    : "none, when the home moved; " + parties.from() + " does not tell whether there were " + what
+                            + " since then, which will be lost";
         }
         if (journal.late() == Journal.UNKNOWN) {
             return "not known: " + parties.from() + " does not tell whether anything was committed after revision "
                     + journal.fencedAt();
         }
-        String what = journal.freeze() == FreezeMode.ALARM ? "deletes or expiries" : "expiries or writes of root";
-        return "possible: " + Counted.of(journal.late(), "commit") + " of " + parties.from() + " after revision "
+        return "possible: " + (counted ? "" : "at least ") + Counted.of(journal.late(), "commit") + " of "
+                + parties.from() + " after revision "
                 + journal.fencedAt() + " came too late to be relayed; frozen as it was, there can be nothing but "
                 + what;
     }

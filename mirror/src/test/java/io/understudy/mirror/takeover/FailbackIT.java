@@ -188,7 +188,7 @@ final class FailbackIT {
                 .isInstanceOf(Killed.KilledException.class);
         target.thaw();
         assertThat(failback(HandoverListener.NONE).run().loss())
-                .contains("Since then the freeze of the new home was lifted, and what is written there will be lost");
+                .contains("Since then the freeze of the new home was lifted: what came before that was not counted");
         assertEqualAndMirrored();
     }
 
