@@ -67,7 +67,9 @@ final class MirrorFailbackCommand implements Callable<Integer> {
             if (flags.copiesUsers(spec.commandLine())) {
                 text.users(true);
             }
-            if (!flags.isDryRun()) {
+            if (flags.isDryRun()) {
+                failback.check();
+            } else {
                 text.confirm("overwriting the old source");
                 text.report(failback.run());
             }

@@ -56,7 +56,9 @@ final class MirrorFailoverCommand implements Callable<Integer> {
             if (flags.copiesUsers(spec.commandLine())) {
                 text.users(false);
             }
-            if (!flags.isDryRun()) {
+            if (flags.isDryRun()) {
+                handover.check();
+            } else {
                 if (!plan.isEmpty()) {
                     text.confirm("moving the home, perhaps without the source's last writes,");
                 }

@@ -51,7 +51,9 @@ final class MirrorSwitchoverCommand implements Callable<Integer> {
             if (flags.copiesUsers(spec.commandLine())) {
                 text.users(false);
             }
-            if (!flags.isDryRun()) {
+            if (flags.isDryRun()) {
+                handover.check();
+            } else {
                 if (!plan.isEmpty()) {
                     text.confirm("moving the home");
                 }

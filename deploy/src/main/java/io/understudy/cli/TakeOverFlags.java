@@ -51,7 +51,10 @@ final class TakeOverFlags {
     @Option(names = "--yes", description = "Do what can't be undone without asking.")
     private boolean yes;
 
-    @Option(names = "--dry-run", description = "Print the plan and end; with --undo, what would be undone.")
+    @Option(
+            names = "--dry-run",
+            description =
+                    "Print the plan, and whether it would be refused now, and end; with --undo, what would be undone.")
     private boolean dryRun;
 
     @Option(names = "--output", defaultValue = "table", paramLabel = "table|json", description = "Form of the results.")

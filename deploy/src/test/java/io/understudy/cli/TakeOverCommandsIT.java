@@ -42,7 +42,7 @@ final class TakeOverCommandsIT {
     private Path file;
 
     /** What a command printed, and how it ended. */
-    private record Ended(int status, String out) {}
+    private record Ended(int status, String out, String err) {}
 
     @BeforeEach
     void configure() throws IOException {
@@ -58,7 +58,7 @@ final class TakeOverCommandsIT {
     }
 
     @Test
-    void aDryRunOfUndoTellsWhatWouldBeUndoneAndUndoesNothing() throws Exception {
+    void aDryRunTellsWhatWouldBeUndoneOrRefusedAndDoesNothing() throws Exception {
         stopAfterTheFreeze();
 
         for (int time = 0; time < 2; time++) {
@@ -66,6 +66,11 @@ final class TakeOverCommandsIT {
             assertThat(dry.status()).isZero();
             assertThat(dry.out()).contains("would be undone: freeze: disarms the alarm", "Nothing was done.");
         }
+
+        Ended refused = run("failover", "--dry-run");
+        assertThat(refused.status()).isEqualTo(1);
+        assertThat(refused.out()).contains("The plan:", "1. check:");
+        assertThat(refused.err()).contains("answers: a switchover loses nothing, a failover may");
 
         Ended undone = run("switchover", "--undo");
         assertThat(undone.status()).isZero();
@@ -97,14 +102,14 @@ final class TakeOverCommandsIT {
 
     private Ended run(String command, String... options) {
         StringWriter out = new StringWriter();
-        CommandLine line =
-                Understudy.commandLine().setOut(new PrintWriter(out)).setErr(new PrintWriter(new StringWriter()));
+        StringWriter err = new StringWriter();
+        CommandLine line = Understudy.commandLine().setOut(new PrintWriter(out)).setErr(new PrintWriter(err));
         String[] arguments = new String[options.length + 4];
         arguments[0] = "mirror";
         arguments[1] = command;
         arguments[2] = "--config";
         arguments[3] = file.toString();
         System.arraycopy(options, 0, arguments, 4, options.length);
-        return new Ended(line.execute(arguments), out.toString());
+        return new Ended(line.execute(arguments), out.toString(), err.toString());
     }
 }

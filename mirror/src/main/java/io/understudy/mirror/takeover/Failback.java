@@ -92,6 +92,18 @@ public final class Failback {
     }
 
     /**
+     * Finds out whether {@link #run} would be refused now, before it does anything. Changes nothing.
+     *
+     * @throws TakeOverException it would
+     */
+    public void check() {
+        Survey found = survey();
+        if (found.needed()) {
+            requirePossible(found);
+        }
+    }
+
+    /**
      * Does what is not done. Idempotent.
      *
      * @throws TakeOverException it can't go on; run it again once what is in the way has gone

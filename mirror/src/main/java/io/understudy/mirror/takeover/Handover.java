@@ -12,6 +12,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.UUID;
 import java.util.concurrent.atomic.AtomicLong;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -77,6 +78,20 @@ public final class Handover {
 
     private boolean isGoneOnWith(Journal found) {
         return found.kind() == kind && found.state() == Journal.State.RUNNING;
+    }
+
+    /**
+     * Finds out whether {@link #run} would be refused now. Changes nothing.
+     *
+     * @throws TakeOverException it would
+     */
+    public void check() {
+        Journal journal = due(store.read());
+        CheckStep check = new CheckStep(parties, kind, options);
+        boolean isDue = journal.state() == Journal.State.RUNNING && !homeHasMoved(journal) && !check.isDone(journal);
+        if (isDue) {
+            var unused = check.perform(journal);
+        }
     }
 
     /**
@@ -204,9 +219,17 @@ public final class Handover {
         }
     }
 
-    /** As found, or a new one that isn't stored before its check is done: one that is refused leaves nothing behind. */
     private Journal begun() {
         Journal found = store.read();
+        Journal journal = due(found);
+        if (journal.equals(found) && journal.isUnfinished()) {
+            store.renew(journal);
+        }
+        return journal;
+    }
+
+    /** As found, or a new one that isn't stored before its check is done: one that is refused leaves nothing behind. */
+    private Journal due(@Nullable Journal found) {
         boolean hasMoved = found != null && found.state() != Journal.State.UNDONE && homeHasMoved(found);
         if (found != null && hasMoved) {
             return moved(found);
@@ -216,7 +239,6 @@ public final class Handover {
             requireRunning(unfinished);
         }
         if (unfinished != null && isGoneOnWith(unfinished)) {
-            store.renew(unfinished);
             return unfinished;
         }
         TargetCheckpoint checkpoint = TargetCheckpoint.read(parties.target(), parties.mirror());
