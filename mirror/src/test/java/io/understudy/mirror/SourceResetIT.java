@@ -18,7 +18,13 @@ import io.understudy.mirror.fixture.TestClient;
 import io.understudy.mirror.lease.LeaseMode;
 import io.understudy.mirror.pipeline.MirrorState;
 import io.understudy.mirror.scope.MirrorScope;
+import io.understudy.mirror.takeover.Failback;
+import io.understudy.mirror.takeover.Handover;
+import io.understudy.mirror.takeover.HandoverListener;
+import io.understudy.mirror.takeover.HandoverOptions;
+import io.understudy.mirror.takeover.MirrorParties;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.SortedMap;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.BeforeEach;
@@ -125,6 +131,21 @@ final class SourceResetIT {
         assertThat(target.contents()).isEqualTo(source.contents());
     }
 
+    /** Its checkpoint is {@code syncing} then, and the backup's revision beyond it: nothing else tells of the reset. */
+    @Test
+    void aBackupFromBeforeAFailbackThatHasGoneOn_isHeldToTheLimit_alsoWhenAskedAgain() throws Exception {
+        switchOverAndBack();
+        long back = source.revision();
+        restore();
+        while (source.put("/k/49", "other") <= back) {}
+        for (int again = 0; again < 2; again++) {
+            try (MirrorProcess mirror = start(EtcdSinkOptions.DEFAULTS)) {
+                assertThat(awaitFailure(mirror)).hasMessageContaining("would delete 10 of the 60 keys");
+            }
+            assertThat(target.contents()).hasSize(60);
+        }
+    }
+
     @Test
     void aSourceThatWasWiped_stopsTellingWhatDiffers() throws Exception {
         CLUSTERS.source().stop();
@@ -166,6 +187,25 @@ final class SourceResetIT {
     private void awaitEqual() {
         await().atMost(Mirrors.PATIENCE)
                 .untilAsserted(() -> assertThat(target.contents()).isEqualTo(source.contents()));
+    }
+
+    private void switchOverAndBack() {
+        HandoverOptions options = HandoverOptions.DEFAULTS.acceptingSilentWatchers();
+        MirrorSettings.Mirror settings = new MirrorSettings.Mirror(
+                "dr",
+                MirrorSettings.Source.Etcd.of(Mirrors.settings(CLUSTERS.source())),
+                MirrorScope.all(),
+                MirrorSettings.Target.Etcd.of(
+                        Mirrors.settings(CLUSTERS.target()),
+                        EtcdSinkOptions.DEFAULTS.withProgressInterval(Duration.ofMillis(100))));
+        try (MirrorParties clusters = new MirrorParties(settings, null, null, options.patience())) {
+            try (MirrorProcess mirror = Mirrors.start(settings)) {
+                awaitCaughtUp(mirror, source);
+                var unused = Handover.switchover(clusters.forward(), options, HandoverListener.NONE)
+                        .run();
+            }
+            var unused = new Failback(clusters, options, Mirrors.PATIENCE, HandoverListener.NONE, report -> {}).run();
+        }
     }
 
     private void goOnBeyondWhatWasMirroredAndForgetHow() {

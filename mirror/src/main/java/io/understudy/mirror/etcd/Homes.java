@@ -119,6 +119,11 @@ final class Homes {
                 + CHANGES + " attempts. Two mirrors of one name run, or a switchover is under way");
     }
 
+    /** What the source alone knows, which {@link #settle} changes; null for nothing. */
+    @Nullable Home knownToSource() {
+        return atSource == null ? null : atSource.read().own();
+    }
+
     private boolean isSettled(ClusterId source) {
         Home home = settled;
         return home != null

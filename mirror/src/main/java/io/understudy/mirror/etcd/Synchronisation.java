@@ -6,6 +6,7 @@ import io.understudy.etcd.EtcdCluster;
 import io.understudy.mirror.checkpoint.Checkpoint;
 import io.understudy.mirror.checkpoint.CheckpointState;
 import io.understudy.mirror.checkpoint.LaneProgress;
+import io.understudy.mirror.home.Compared;
 import io.understudy.mirror.lease.TargetLeases;
 import io.understudy.mirror.scope.MirrorScope;
 import io.understudy.mirror.scope.ReservedKeys;
@@ -217,6 +218,7 @@ final class Synchronisation implements AutoCloseable {
     }
 
     private SnapshotCopy begin(Checkpoint found) {
+        boolean wasCompared = wasComparedAt(found.revision());
         homes.settle(found.source());
         Checkpoint syncing = found.marked(homes.path(found.source()), Instant.now());
         List<LaneProgress> firsts = IntStream.range(0, options.lanes())
@@ -250,9 +252,8 @@ final class Synchronisation implements AutoCloseable {
                 .toList();
         long held = checks.count();
         boolean isFirst = syncing.revision().equals(Revision.ZERO);
-        boolean isLimited = (!isFirst || options.limitsFirst())
-                && !wasComparedAt(syncing.revision())
-                && options.maxPrunePercent() < ALL_PERCENT;
+        boolean isLimited =
+                (!isFirst || options.limitsFirst()) && !wasCompared && options.maxPrunePercent() < ALL_PERCENT;
         LOG.info(
                 "mirror={} synchronisation started, lanes={} target_keys={} first={}",
                 mirror,
@@ -273,10 +274,16 @@ final class Synchronisation implements AutoCloseable {
                 Lanes.start(mirror, lanes));
     }
 
-    /** Not if another history is begun with, which has another revision. */
+    /**
+     * Whether both clusters were equal then, and the source has gone on from there. Not if another history is begun with, which
+     * has another revision, or another record of the home: so this is asked before the source is told of that.
+     */
     private boolean wasComparedAt(Revision revision) {
         TargetKeys found = new TargetKeys(calls, KeyRange.single(ReservedKeys.compared(mirror)));
-        return found.hasNext() && found.next().getValue().equals(ByteString.copyFromUtf8(revision.toString()));
+        return found.hasNext()
+                && Compared.decode(found.next().getValue())
+                        .filter(compared -> compared.isAt(revision, homes.knownToSource()))
+                        .isPresent();
     }
 
     private boolean has(ByteString key) {

@@ -67,8 +67,8 @@ public final class ReservedKeys {
     }
 
     /**
-     * Where an etcd cluster stores, as a decimal number, a checkpoint's revision at which it was compared with the source, and
-     * equal: what the source lacks since then it has deleted.
+     * Where an etcd cluster stores, from a failback until the synchronisation after it has ended, when it was equal to the
+     * source: what the source lacks since then it has deleted.
      */
     public static ByteString compared(String mirror) {
         return of(mirror, "compared");

@@ -6,6 +6,7 @@ import io.etcd.jetcd.api.PutRequest;
 import io.etcd.jetcd.api.RequestOp;
 import io.etcd.jetcd.api.TxnRequest;
 import io.understudy.mirror.checkpoint.Checkpoint;
+import io.understudy.mirror.home.Compared;
 import io.understudy.mirror.scope.ReservedKeys;
 import io.understudy.vocabulary.KeyRange;
 import io.understudy.vocabulary.Revision;
@@ -49,11 +50,13 @@ record Resumption(Parties forward, Journal back) {
     }
 
     private RequestOp compared(Revision at) {
-        return RequestOp.newBuilder()
-                .setRequestPut(PutRequest.newBuilder()
-                        .setKey(ReservedKeys.compared(forward.mirror()))
-                        .setValue(ByteString.copyFromUtf8(at.toString())))
-                .build();
+        ByteString key = ReservedKeys.compared(forward.mirror());
+        return new Homes(forward.source(), forward.mirror())
+                .read()
+                .map(home -> RequestOp.newBuilder()
+                        .setRequestPut(PutRequest.newBuilder().setKey(key).setValue(new Compared(at, home).encode()))
+                        .build())
+                .orElseGet(() -> delete(KeyRange.single(key)));
     }
 
     private void forget() {
