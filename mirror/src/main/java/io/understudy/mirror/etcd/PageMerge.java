@@ -25,8 +25,12 @@ final class PageMerge {
          */
         record Missing(KeyValue entry, boolean anew) implements Difference {}
 
-        /** The target has a key that it should not have. */
-        record Surplus(ByteString key) implements Difference {}
+        /**
+         * The target has a key that it should not have.
+         *
+         * @param modRevision of the target, at which it was written last
+         */
+        record Surplus(ByteString key, long modRevision) implements Difference {}
     }
 
     private final List<KeyValue> entries;
@@ -86,7 +90,7 @@ final class PageMerge {
                     return new Difference.Missing(entry, mustBecomeOurs(there));
                 }
             } else if (!isForeign(there) || onForeignKeys == ForeignKeys.DELETE) {
-                return new Difference.Surplus(there.getKey());
+                return new Difference.Surplus(there.getKey(), there.getModRevision());
             } else if (onForeignKeys == ForeignKeys.FAIL) {
                 throw new SinkException.Refused("the target holds key \"" + TextFormat.escapeBytes(there.getKey())
                         + "\" from before it was mirrored to, and the source has no such key."

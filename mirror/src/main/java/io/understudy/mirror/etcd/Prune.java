@@ -4,6 +4,7 @@ import com.google.protobuf.ByteString;
 import com.google.protobuf.TextFormat;
 import io.understudy.mirror.sink.SinkException;
 import io.understudy.vocabulary.Counted;
+import io.understudy.vocabulary.Revision;
 import java.util.ArrayList;
 import java.util.List;
 import org.slf4j.Logger;
@@ -21,6 +22,7 @@ final class Prune {
 
     private final String mirror;
     private final long held;
+    private final Revision equalAt;
     private final int percent;
     private final long allowed;
     private final List<ByteString> shown = new ArrayList<>();
@@ -30,12 +32,20 @@ final class Prune {
     /**
      * @param held how many keys the target has
      * @param percent of them may be deleted
+     * @param equalAt target revision at which the source had all that the target held: what it lacks of that it has
+     *     deleted, and is not limited; zero if none is known
      */
-    Prune(String mirror, long held, int percent) {
+    Prune(String mirror, long held, int percent, Revision equalAt) {
         this.mirror = mirror;
         this.held = held;
+        this.equalAt = equalAt;
         this.percent = percent;
         this.allowed = (long) (held * (percent / 100.0));
+    }
+
+    /** Whether a key that was written last at the target's revision {@code modRevision} is to be put off, and counted. */
+    boolean limits(long modRevision) {
+        return modRevision > equalAt.value();
     }
 
     synchronized void add(ByteString key) {
@@ -60,13 +70,21 @@ final class Prune {
             throw new SinkException.Refused("a resynchronisation would delete " + count + " of the "
                     + Counted.of(held, "key") + " that the target holds, such as " + shown(shown)
                     + "; maxPrunePercent allows " + percent
-                    + " percent. None was deleted, and the target is not the source's state meanwhile. Check that the"
+                    + " percent" + since()
+                    + ". None of them was deleted, and the target is not the source's state meanwhile. Check that the"
                     + " source is what it should be, then raise maxPrunePercent until the mirror is synced");
         }
         if (count > 0) {
             LOG.info("mirror={} deletes what the source does not have, keys={} some={}", mirror, count, shown(shown));
         }
         return keys;
+    }
+
+    private String since() {
+        return equalAt.equals(Revision.ZERO)
+                ? ""
+                : ". They were written in the target after the failback had compared it, by somebody else or by a"
+                        + " synchronisation that was interrupted";
     }
 
     /** Some keys, as named in errors. */

@@ -79,7 +79,7 @@ final class SnapshotCopy implements AutoCloseable {
         lanes.drain();
     }
 
-    /** How many keys were deleted at once, since no limit was set. */
+    /** How many keys were deleted at once, since no limit was set on them. */
     long deleted() {
         return deleted.sum();
     }
@@ -105,7 +105,7 @@ final class SnapshotCopy implements AutoCloseable {
                         put(missing.entry(), batch);
                     }
                 } else if (next instanceof PageMerge.Difference.Surplus surplus) {
-                    delete(surplus.key(), batch);
+                    delete(surplus, batch);
                 }
             }
         }
@@ -124,12 +124,12 @@ final class SnapshotCopy implements AutoCloseable {
         }
     }
 
-    private void delete(ByteString key, Batch batch) {
-        if (prune == null) {
-            batch.add(Operations.delete(key));
+    private void delete(PageMerge.Difference.Surplus surplus, Batch batch) {
+        if (prune == null || !prune.limits(surplus.modRevision())) {
+            batch.add(Operations.delete(surplus.key()));
             deleted.increment();
         } else {
-            prune.add(key);
+            prune.add(surplus.key());
         }
     }
 }

@@ -218,7 +218,7 @@ final class Synchronisation implements AutoCloseable {
     }
 
     private SnapshotCopy begin(Checkpoint found) {
-        boolean wasCompared = wasComparedAt(found.revision());
+        Revision equalAt = equalAt(found.revision());
         homes.settle(found.source());
         Checkpoint syncing = found.marked(homes.path(found.source()), Instant.now());
         List<LaneProgress> firsts = IntStream.range(0, options.lanes())
@@ -252,8 +252,7 @@ final class Synchronisation implements AutoCloseable {
                 .toList();
         long held = checks.count();
         boolean isFirst = syncing.revision().equals(Revision.ZERO);
-        boolean isLimited =
-                (!isFirst || options.limitsFirst()) && !wasCompared && options.maxPrunePercent() < ALL_PERCENT;
+        boolean isLimited = (!isFirst || options.limitsFirst()) && options.maxPrunePercent() < ALL_PERCENT;
         LOG.info(
                 "mirror={} synchronisation started, lanes={} target_keys={} first={}",
                 mirror,
@@ -269,21 +268,24 @@ final class Synchronisation implements AutoCloseable {
                 policy,
                 writer.createRevision(),
                 held == 0,
-                isLimited ? new Prune(mirror, held, options.maxPrunePercent()) : null,
+                isLimited ? new Prune(mirror, held, options.maxPrunePercent(), equalAt) : null,
                 leases,
                 Lanes.start(mirror, lanes));
     }
 
     /**
-     * Whether both clusters were equal then, and the source has gone on from there. Not if another history is begun with, which
-     * has another revision, or another record of the home: so this is asked before the source is told of that.
+     * The target's revision when it was found equal to the source at {@code revision}, if the source has gone on from there;
+     * else zero. Not if another history is begun with, which has another revision, or another record of the home: so this is
+     * asked before the source is told of that.
      */
-    private boolean wasComparedAt(Revision revision) {
+    private Revision equalAt(Revision revision) {
         TargetKeys found = new TargetKeys(calls, KeyRange.single(ReservedKeys.compared(mirror)));
         return found.hasNext()
-                && Compared.decode(found.next().getValue())
+                ? Compared.decode(found.next().getValue())
                         .filter(compared -> compared.isAt(revision, homes.knownToSource()))
-                        .isPresent();
+                        .map(Compared::targetRevision)
+                        .orElse(Revision.ZERO)
+                : Revision.ZERO;
     }
 
     private boolean has(ByteString key) {

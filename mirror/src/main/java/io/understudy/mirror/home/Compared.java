@@ -12,26 +12,27 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * That both clusters were equal when the home was moved back to the source, as a failback leaves it in the target beside the
- * checkpoint: what the source lacks since then it has deleted. A source that is restored from an older backup lacks more than
+ * checkpoint: what the source lacks since then it has deleted, unless it was written in the target since. A source that is restored from an older backup lacks more than
  * that, but its own record of the home is another one: none has the same number of moves and the same time.
  *
  * <pre>{@code
- * {"format":1,"revision":42,"moves":2,"at":"2026-01-31T12:00:00.123Z"}
+ * {"format":1,"revision":42,"targetRevision":17,"moves":2,"at":"2026-01-31T12:00:00.123Z"}
  * }</pre>
  *
  * @param revision of the source, and of the checkpoint
+ * @param targetRevision of the target: all that it held then was in the source
  * @param moves of the home as the source knew it
  * @param at likewise
  */
-public record Compared(Revision revision, long moves, Instant at) {
+public record Compared(Revision revision, Revision targetRevision, long moves, Instant at) {
 
     private static final int FORMAT = 1;
 
-    private static final Set<String> FIELDS = Set.of("format", "revision", "moves", "at");
+    private static final Set<String> FIELDS = Set.of("format", "revision", "targetRevision", "moves", "at");
 
     /** @param home as the source knows it once it has moved back */
-    public Compared(Revision revision, Home home) {
-        this(revision, home.moves(), home.at());
+    public Compared(Revision revision, Revision targetRevision, Home home) {
+        this(revision, targetRevision, home.moves(), home.at());
     }
 
     /**
@@ -40,7 +41,7 @@ public record Compared(Revision revision, long moves, Instant at) {
      * @param home as the source knows it, before it is told anything; null for nothing
      */
     public boolean isAt(Revision checkpoint, @Nullable Home home) {
-        return home != null && new Compared(checkpoint, home).equals(this);
+        return home != null && new Compared(checkpoint, targetRevision, home).equals(this);
     }
 
     /** As stored. */
@@ -48,6 +49,7 @@ public record Compared(Revision revision, long moves, Instant at) {
         ObjectNode root = StrictJson.object();
         root.put("format", FORMAT);
         root.put("revision", revision.value());
+        root.put("targetRevision", targetRevision.value());
         root.put("moves", moves);
         root.put("at", at.toString());
         return StrictJson.encode(root);
@@ -61,6 +63,7 @@ public record Compared(Revision revision, long moves, Instant at) {
             StrictJson.requireFields("it", root, FIELDS);
             return Optional.of(new Compared(
                     new Revision(StrictJson.number(root, "revision")),
+                    new Revision(StrictJson.number(root, "targetRevision")),
                     StrictJson.number(root, "moves"),
                     StrictJson.instant(root, "at")));
         } catch (IllegalArgumentException e) {

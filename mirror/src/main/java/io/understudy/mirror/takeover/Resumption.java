@@ -54,7 +54,9 @@ record Resumption(Parties forward, Journal back) {
         return new Homes(forward.source(), forward.mirror())
                 .read()
                 .map(home -> RequestOp.newBuilder()
-                        .setRequestPut(PutRequest.newBuilder().setKey(key).setValue(new Compared(at, home).encode()))
+                        .setRequestPut(PutRequest.newBuilder()
+                                .setKey(key)
+                                .setValue(new Compared(at, new Revision(back.fencedAt()), home).encode()))
                         .build())
                 .orElseGet(() -> delete(KeyRange.single(key)));
     }

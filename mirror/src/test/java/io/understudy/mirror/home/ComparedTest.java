@@ -19,12 +19,13 @@ final class ComparedTest {
     private static final Instant AT = Instant.parse("2026-01-31T12:00:00.123Z");
     private static final Home BACK = new Home("dr", SOURCE, SOURCE, TARGET, MirrorScope.all(), 2, AT);
     private static final Revision REVISION = new Revision(42);
-    private static final Compared COMPARED = new Compared(REVISION, BACK);
+    private static final Compared COMPARED = new Compared(REVISION, new Revision(17), BACK);
 
     @Test
     void isReadableAndComesBack() {
         assertThat(COMPARED.encode().toStringUtf8())
-                .isEqualTo("{\"format\":1,\"revision\":42,\"moves\":2,\"at\":\"2026-01-31T12:00:00.123Z\"}");
+                .isEqualTo(
+                        "{\"format\":1,\"revision\":42,\"targetRevision\":17,\"moves\":2,\"at\":\"2026-01-31T12:00:00.123Z\"}");
         assertThat(Compared.decode(COMPARED.encode())).contains(COMPARED);
     }
 
@@ -47,9 +48,9 @@ final class ComparedTest {
             strings = {
                 "",
                 "42",
-                "{\"format\":2,\"revision\":42,\"moves\":2,\"at\":\"2026-01-31T12:00:00.123Z\"}",
-                "{\"format\":1,\"revision\":-1,\"moves\":2,\"at\":\"2026-01-31T12:00:00.123Z\"}",
-                "{\"format\":1,\"revision\":42,\"moves\":2}"
+                "{\"format\":2,\"revision\":42,\"targetRevision\":17,\"moves\":2,\"at\":\"2026-01-31T12:00:00.123Z\"}",
+                "{\"format\":1,\"revision\":-1,\"targetRevision\":17,\"moves\":2,\"at\":\"2026-01-31T12:00:00.123Z\"}",
+                "{\"format\":1,\"revision\":42,\"targetRevision\":17,\"moves\":2}"
             })
     void nothingElseIsTakenForOne(String stored) {
         assertThat(Compared.decode(ByteString.copyFromUtf8(stored))).isEmpty();

@@ -1,6 +1,7 @@
 package io.understudy.mirror.takeover;
 
 import static io.understudy.mirror.fixture.Mirrors.awaitCaughtUp;
+import static io.understudy.mirror.fixture.Mirrors.awaitFailure;
 import static io.understudy.mirror.fixture.Mirrors.awaitHomeMoved;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
@@ -17,10 +18,12 @@ import io.understudy.mirror.revisions.RevisionMap;
 import io.understudy.mirror.revisions.Translation.ListAgain;
 import io.understudy.mirror.revisions.Translation.ResumeAt;
 import io.understudy.mirror.scope.MirrorScope;
+import io.understudy.mirror.scope.ReservedKeys;
 import io.understudy.vocabulary.Revision;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -178,6 +181,25 @@ final class FailbackIT {
             awaitCaughtUp(mirror, source);
         }
         assertThat(target.contents()).isEmpty();
+        assertThat(target.get(ReservedKeys.compared("dr")).getKvsList())
+                .as("the next synchronisation has a limit")
+                .isEmpty();
+    }
+
+    @Test
+    void whatWasPutInTheTargetSinceIsHeldToTheLimit_thoughNotWhatTheSourceHasDeleted() throws Exception {
+        settings = settings(10);
+        switchOver();
+        failback(HandoverListener.NONE).run();
+        IntStream.range(0, 5).forEach(i -> target.put("/stray/" + i, "by a client that still writes there"));
+        source.delete("/a");
+        try (MirrorProcess mirror = Mirrors.start(settings)) {
+            assertThat(awaitFailure(mirror))
+                    .hasMessageContaining("would delete 5 of the 7 keys")
+                    .hasMessageContaining("\"/stray/0\"")
+                    .hasMessageContaining("written in the target after the failback");
+        }
+        assertThat(target.contents()).as("the strays and /b").hasSize(6);
     }
 
     @Test
