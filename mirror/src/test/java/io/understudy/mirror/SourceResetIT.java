@@ -9,20 +9,26 @@ import com.google.protobuf.ByteString;
 import io.etcd.jetcd.api.CompactionRequest;
 import io.understudy.feed.etcd.EtcdFeedOptions;
 import io.understudy.local.etcd.EtcdMember;
+import io.understudy.mirror.checkpoint.Checkpoint;
+import io.understudy.mirror.checkpoint.CheckpointCodec;
 import io.understudy.mirror.etcd.EtcdSinkOptions;
 import io.understudy.mirror.etcd.SourceReset;
 import io.understudy.mirror.fixture.Leases;
 import io.understudy.mirror.fixture.Mirrors;
 import io.understudy.mirror.fixture.SourceAndTarget;
 import io.understudy.mirror.fixture.TestClient;
+import io.understudy.mirror.home.Compared;
+import io.understudy.mirror.home.Home;
 import io.understudy.mirror.lease.LeaseMode;
 import io.understudy.mirror.pipeline.MirrorState;
 import io.understudy.mirror.scope.MirrorScope;
+import io.understudy.mirror.scope.ReservedKeys;
 import io.understudy.mirror.takeover.Failback;
 import io.understudy.mirror.takeover.Handover;
 import io.understudy.mirror.takeover.HandoverListener;
 import io.understudy.mirror.takeover.HandoverOptions;
 import io.understudy.mirror.takeover.MirrorParties;
+import io.understudy.vocabulary.Revision;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.SortedMap;
@@ -135,6 +141,7 @@ final class SourceResetIT {
     @Test
     void aBackupFromBeforeAFailbackThatHasGoneOn_isHeldToTheLimit_alsoWhenAskedAgain() throws Exception {
         switchOverAndBack();
+        assertThat(target.get(ReservedKeys.compared("dr")).getKvsList()).hasSize(1);
         long back = source.revision();
         restore();
         while (source.put("/k/49", "other") <= back) {}
@@ -178,6 +185,30 @@ final class SourceResetIT {
             assertThat(target.contents()).hasSize(60);
         }
         try (MirrorProcess mirror = start(RESYNC.withMaxPrunePercent(20))) {
+            awaitCaughtUp(mirror, source);
+        }
+        assertThat(target.contents()).isEqualTo(source.contents());
+    }
+
+    /** The checkpoint has the snapshot's revision by then, and the source the home. */
+    @Test
+    void whatToldOfAComparisonAtAnotherRevisionLiftsNoLimit() throws Exception {
+        restore();
+        try (MirrorProcess mirror = start(RESYNC)) {
+            assertThat(awaitFailure(mirror)).hasMessageContaining("would delete 10 of the 60 keys");
+        }
+        Home home = Home.decode(
+                "the source", source.get(ReservedKeys.home("dr")).getKvs(0).getValue());
+        Revision all = new Revision(target.revision());
+        target.put(ReservedKeys.compared("dr").toStringUtf8(), new Compared(new Revision(1), all, home).encode());
+        try (MirrorProcess mirror = start(RESYNC)) {
+            assertThat(awaitFailure(mirror)).hasMessageContaining("would delete 10 of the 60 keys");
+        }
+        Checkpoint found = CheckpointCodec.decode(
+                "the target",
+                target.get(ReservedKeys.checkpoint("dr")).getKvs(0).getValue());
+        target.put(ReservedKeys.compared("dr").toStringUtf8(), new Compared(found.revision(), all, home).encode());
+        try (MirrorProcess mirror = start(RESYNC)) {
             awaitCaughtUp(mirror, source);
         }
         assertThat(target.contents()).isEqualTo(source.contents());
