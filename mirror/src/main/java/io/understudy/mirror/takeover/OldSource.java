@@ -65,8 +65,15 @@ record OldSource(Parties forward, Parties backward, Duration patience) {
         OwnWrites writes = new OwnWrites(forward.scope(), forward.sink().maxRequestBytes());
         String unknown = new LateCommits(forward, there.cluster(), true, patience)
                 .forEach(head.clusterId(), since, until, writes::add);
-        List<ByteString> differing = unknown == null ? writes.differingIn(forward.target()) : List.of();
-        return Survey.of(behind, shown(since), differing.size(), !writes.isComplete(), differing, unknown);
+        OwnWrites.Differing differing =
+                unknown == null ? writes.differingIn(forward.target()) : OwnWrites.Differing.NONE;
+        return Survey.of(
+                behind,
+                shown(since),
+                differing.keys().size(),
+                !writes.isComplete(),
+                differing.keys(),
+                unknown == null ? differing.unknown() : unknown);
     }
 
     /** Up to where the new home has its data; 0 if it was made anew since. */

@@ -8,11 +8,13 @@ import io.etcd.jetcd.api.TxnRequest;
 import io.understudy.mirror.scope.MirrorScope;
 import io.understudy.vocabulary.Change;
 import io.understudy.vocabulary.Commit;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import org.jspecify.annotations.Nullable;
 
 /** The last that a source's owners have made of each mirrored key; of so many keys, and no more. One thread. */
 final class OwnWrites {
@@ -21,7 +23,7 @@ final class OwnWrites {
     private static final long MOST_BYTES = 64L << 20;
 
     private static final int MOST_IN_BATCH = 32;
-    /** So much of values fits into one answer. */
+    /** So much of values fits into one answer, with what comes with them. */
     private static final int BATCH_BYTES = 48 << 20;
 
     private final MirrorScope scope;
@@ -32,7 +34,7 @@ final class OwnWrites {
     private long bytes;
     private boolean complete = true;
 
-    /** @param maxRequestBytes no value of the target is larger */
+    /** @param maxRequestBytes few values of the target are larger, by what is configured */
     OwnWrites(MirrorScope scope, int maxRequestBytes) {
         this.scope = scope;
         this.batch = Math.max(1, Math.min(MOST_IN_BATCH, BATCH_BYTES / maxRequestBytes));
@@ -71,29 +73,71 @@ final class OwnWrites {
         return complete;
     }
 
-    /** Those keys, as the source calls them, that are otherwise in the target. */
-    List<ByteString> differingIn(PatientCalls target) {
+    /**
+     * What of it is otherwise in the target.
+     *
+     * @throws TakeOverException the target answers nothing at all
+     */
+    Differing differingIn(PatientCalls target) {
         List<ByteString> keys = List.copyOf(last.keySet());
         List<ByteString> differing = new ArrayList<>();
-        for (int from = 0; from < keys.size(); from += batch) {
-            List<ByteString> some = keys.subList(from, Math.min(keys.size(), from + batch));
-            List<Optional<ByteString>> there = values(target, some);
-            for (int i = 0; i < some.size(); i++) {
-                if (!there.get(i).equals(last.get(some.get(i)))) {
-                    differing.add(some.get(i));
-                }
+        String unknown = null;
+        for (int from = 0; from < keys.size() && unknown == null; from += batch) {
+            unknown = compare(target, keys.subList(from, Math.min(keys.size(), from + batch)), differing);
+        }
+        return new Differing(differing, unknown);
+    }
+
+    /** @return why the target doesn't tell one of them; null if it told all */
+    private @Nullable String compare(PatientCalls target, List<ByteString> keys, List<ByteString> differing) {
+        boolean isOne = keys.size() == 1;
+        List<Optional<ByteString>> there;
+        try {
+            there = values(isOne ? target : target.with(Duration.ZERO), keys);
+        } catch (TakeOverException e) {
+            if (Thread.currentThread().isInterrupted()) {
+                throw e;
+            }
+            if (isOne) {
+                // An answer that never comes must not hold up the end of a failback; a target that is down does so
+                // anyway.
+                var unused = target.head();
+                return "key " + Survey.shown(keys.get(0)) + ": " + e.getMessage();
+            }
+            // Together they may be more than can be received, or than comes in time.
+            String unknown = compare(target, keys.subList(0, keys.size() / 2), differing);
+            return unknown != null ? unknown : compare(target, keys.subList(keys.size() / 2, keys.size()), differing);
+        }
+        for (int i = 0; i < keys.size(); i++) {
+            if (!there.get(i).equals(last.get(keys.get(i)))) {
+                differing.add(keys.get(i));
             }
         }
-        return differing;
+        return null;
     }
 
     private List<Optional<ByteString>> values(PatientCalls target, List<ByteString> keys) {
         TxnRequest.Builder reads = TxnRequest.newBuilder();
         keys.forEach(key -> reads.addSuccess(
                 RequestOp.newBuilder().setRequestRange(RangeRequest.newBuilder().setKey(scope.inTarget(key)))));
-        return target.txn("the keys that the source has written", reads.build()).getResponsesList().stream()
+        return target.txn("what the source has written", reads.build()).getResponsesList().stream()
                 .map(ResponseOp::getResponseRange)
                 .map(found -> found.getKvsList().stream().findFirst().map(io.etcd.jetcd.api.KeyValue::getValue))
                 .toList();
+    }
+
+    /**
+     * Keys that two clusters have otherwise.
+     *
+     * @param keys as the source calls them
+     * @param unknown why it can't be told of the others; null if it can
+     */
+    record Differing(List<ByteString> keys, @Nullable String unknown) {
+
+        static final Differing NONE = new Differing(List.of(), null);
+
+        Differing {
+            keys = List.copyOf(keys);
+        }
     }
 }

@@ -16,7 +16,7 @@ import org.jspecify.annotations.Nullable;
  * @param since after what the old source has written keys that the new home never had so, and that will be lost
  * @param keys how many those are
  * @param more whether there are more than that
- * @param first some of them
+ * @param first some of them, in words
  * @param unknown why it can't be told which they are, or which besides; null if it can
  */
 public record Survey(
@@ -31,6 +31,8 @@ public record Survey(
     static final Survey NOT_NEEDED = new Survey(false, 0, "", 0, false, List.of(), null);
 
     private static final int SHOWN = 10;
+    /** Of each. */
+    private static final int SHOWN_CHARACTERS = 200;
 
     public Survey {
         first = List.copyOf(first);
@@ -38,11 +40,18 @@ public record Survey(
 
     static Survey of(
             long behind, String since, long keys, boolean more, List<ByteString> found, @Nullable String unknown) {
-        List<String> first = found.stream()
-                .limit(SHOWN)
-                .map(key -> "\"" + TextFormat.escapeBytes(key) + "\"")
-                .toList();
+        List<String> first = found.stream().limit(SHOWN).map(Survey::shown).toList();
         return new Survey(true, behind, since, keys, more, first, unknown);
+    }
+
+    /** A key in words: of one that is very long its beginning, since journals, which have to fit into a request, tell it. */
+    static String shown(ByteString key) {
+        int bytes = Math.min(key.size(), SHOWN_CHARACTERS);
+        while (TextFormat.escapeBytes(key.substring(0, bytes)).length() > SHOWN_CHARACTERS) {
+            bytes--;
+        }
+        String shown = TextFormat.escapeBytes(key.substring(0, bytes));
+        return bytes == key.size() ? "\"" + shown + "\"" : "\"" + shown + "…\" of " + key.size() + " bytes";
     }
 
     /** What the old source has written for itself alone, in words; empty if that is nothing. */
