@@ -156,12 +156,13 @@ final class Login implements ClientInterceptor {
             return;
         }
         Endpoint voter = untried.get(0);
+        String tried = password.current();
         CompletableFuture<AuthenticateResponse> answer = Calls.unary(call -> AuthGrpc.newStub(channels.apply(voter))
                 .withDeadlineAfter(deadline.toNanos(), TimeUnit.NANOSECONDS)
                 .authenticate(
                         AuthenticateRequest.newBuilder()
                                 .setName(user)
-                                .setPassword(password.current())
+                                .setPassword(tried)
                                 .build(),
                         call));
         Calls.whenDone(answer, (response, failure) -> {
@@ -175,15 +176,15 @@ final class Login implements ClientInterceptor {
             Status status = Status.fromThrowable(failure);
             switch (EtcdErrors.classify(Duty.WRITE, status).error()) {
                 case AUTH_NOT_ENABLED -> fetched.complete(new Token(null));
-                case LOGIN_FAILED -> refused(untried, status, fetched);
+                case LOGIN_FAILED -> refused(tried, untried, status, fetched);
                 default -> fetch(untried.subList(1, untried.size()), status, fetched);
             }
         });
     }
 
     /** The same voter is asked again if the password has another one in its place by now. */
-    private void refused(List<Endpoint> untried, Status why, CompletableFuture<Token> fetched) {
-        Calls.whenDone(password.isAnother(), (another, failure) -> {
+    private void refused(String tried, List<Endpoint> untried, Status why, CompletableFuture<Token> fetched) {
+        Calls.whenDone(password.isAnother(tried), (another, failure) -> {
             if (another != null && another) {
                 fetch(untried, why, fetched);
             } else {

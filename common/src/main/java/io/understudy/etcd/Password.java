@@ -23,7 +23,9 @@ final class Password {
     private final Credentials given;
     private volatile String current;
     private final AtomicBoolean warned = new AtomicBoolean();
-    private CompletableFuture<Boolean> reading = CompletableFuture.completedFuture(false);
+    private CompletableFuture<Boolean> reading = CompletableFuture.completedFuture(true);
+    /** The same, or that it took too long: the only thing that hangs on a read for as long as a file does. */
+    private CompletableFuture<Void> inTime = CompletableFuture.completedFuture(null);
 
     /** @param cluster what logs call it */
     Password(String cluster, Credentials given) {
@@ -37,42 +39,59 @@ final class Password {
     }
 
     /**
-     * Whether there is another one in the place of what was refused. On a thread that may be held up by a file system, as
-     * those of the network may not.
+     * Whether there is another one in the place of what was refused, perhaps since an earlier refusal: logins overlap. Read
+     * on a thread that may be held up by a file system, as those of the network may not.
      */
-    synchronized CompletableFuture<Boolean> isAnother() {
+    synchronized CompletableFuture<Boolean> isAnother(String refused) {
         Path file = given.passwordFile();
-        if (file == null) {
-            return CompletableFuture.completedFuture(false);
+        if (file == null || !current.equals(refused)) {
+            return CompletableFuture.completedFuture(file != null);
         }
         if (reading.isDone()) {
-            reading = CompletableFuture.supplyAsync(() -> readAgain(file));
+            reading = CompletableFuture.supplyAsync(() -> readAgain(file), Password::onItsOwnThread);
+            inTime = reading.copy()
+                    .completeOnTimeout(false, READ_DEADLINE_SECONDS, TimeUnit.SECONDS)
+                    .thenAccept(hasEnded -> {
+                        if (!hasEnded) {
+                            keep(file, "not read within " + READ_DEADLINE_SECONDS + " s");
+                        }
+                    });
         }
-        // One thread at most is held up: who asks while it is waits for the same.
-        return reading.copy().completeOnTimeout(false, READ_DEADLINE_SECONDS, TimeUnit.SECONDS);
+        // One thread at most is held up: who asks while it is waits for the same, and after the deadline no more.
+        return inTime.thenApply(ended -> !current.equals(refused));
     }
 
+    private static void onItsOwnThread(Runnable work) {
+        Thread thread = new Thread(work, "etcd-password");
+        thread.setDaemon(true);
+        thread.start();
+    }
+
+    /** @return that it has ended */
     private boolean readAgain(Path file) {
-        String read;
         try {
-            read = Files.readString(file).strip();
+            String read = Files.readString(file).strip();
+            if (read.isEmpty()) {
+                keep(file, "it is empty");
+            } else {
+                take(file, read);
+            }
         } catch (IOException e) {
-            return keep(file, String.valueOf(e));
+            keep(file, String.valueOf(e));
         }
-        if (read.isEmpty()) {
-            return keep(file, "it is empty");
-        }
-        warned.set(false);
-        if (read.equals(current)) {
-            return false;
-        }
-        current = read;
-        log.info("password read again cluster={} user={} file={}", cluster, given.user(), file);
         return true;
     }
 
+    private void take(Path file, String read) {
+        warned.set(false);
+        if (!read.equals(current)) {
+            current = read;
+            log.info("password read again cluster={} user={} file={}", cluster, given.user(), file);
+        }
+    }
+
     /** Told once, until the file can be read: logins go on to be tried, and refused. */
-    private boolean keep(Path file, String why) {
+    private void keep(Path file, String why) {
         if (warned.compareAndSet(false, true)) {
             log.warn(
                     "the password's file can't be used, so what was read before goes on to count cluster={} user={}"
@@ -82,6 +101,5 @@ final class Password {
                     file,
                     why);
         }
-        return false;
     }
 }

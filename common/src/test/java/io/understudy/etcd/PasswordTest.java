@@ -1,6 +1,7 @@
 package io.understudy.etcd;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
 
 import ch.qos.logback.classic.Level;
 import ch.qos.logback.classic.Logger;
@@ -10,7 +11,11 @@ import io.understudy.config.Configuration;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -22,8 +27,21 @@ final class PasswordTest {
     @TempDir
     Path folder;
 
+    private final Logger logger = (Logger) LoggerFactory.getLogger(Password.class);
+    private final ListAppender<ILoggingEvent> logged = new ListAppender<>();
     private Path file;
     private Password password;
+
+    @BeforeEach
+    void listen() {
+        logged.start();
+        logger.addAppender(logged);
+    }
+
+    @AfterEach
+    void stopListening() {
+        logger.detachAppender(logged);
+    }
 
     @BeforeEach
     void configure() throws IOException {
@@ -43,53 +61,82 @@ final class PasswordTest {
 
         Files.writeString(file, "new\n");
 
-        assertThat(password.isAnother().join()).isTrue();
+        assertThat(password.isAnother("old").join()).isTrue();
         assertThat(password.current()).isEqualTo("new");
     }
 
     @Test
+    void whatWasReadSinceALoginBeganIsAnotherThanWhatItWasRefusedWith() throws IOException {
+        Files.writeString(file, "new\n");
+        assertThat(password.isAnother("old").join()).isTrue();
+
+        assertThat(password.isAnother("old").join()).isTrue();
+        assertThat(password.isAnother("new").join()).isFalse();
+    }
+
+    @Test
     void thereIsNoOtherWhileTheFileHoldsTheSame() {
-        assertThat(password.isAnother().join()).isFalse();
+        assertThat(password.isAnother("old").join()).isFalse();
     }
 
     @Test
     void aFileThatIsEmptyOrGoneKeepsWhatWasReadAndIsToldOnceUntilItCanBeReadAgain() throws IOException {
-        Logger logger = (Logger) LoggerFactory.getLogger(Password.class);
-        ListAppender<ILoggingEvent> logged = new ListAppender<>();
-        logged.start();
-        logger.addAppender(logged);
-        try {
-            Files.writeString(file, "\n");
-            assertThat(password.isAnother().join()).isFalse();
-            Files.delete(file);
-            assertThat(password.isAnother().join()).isFalse();
+        Files.writeString(file, "\n");
+        assertThat(password.isAnother("old").join()).isFalse();
+        Files.delete(file);
+        assertThat(password.isAnother("old").join()).isFalse();
 
-            assertThat(password.current()).isEqualTo("old");
-            assertThat(logged.list).singleElement().satisfies(event -> {
-                assertThat(event.getLevel()).isEqualTo(Level.WARN);
-                assertThat(event.getFormattedMessage())
-                        .contains("cluster=source", "user=gateway", file.toString(), "it is empty");
-            });
+        assertThat(password.current()).isEqualTo("old");
+        assertThat(logged.list).singleElement().satisfies(event -> {
+            assertThat(event.getLevel()).isEqualTo(Level.WARN);
+            assertThat(event.getFormattedMessage())
+                    .contains("cluster=source", "user=gateway", file.toString(), "it is empty");
+        });
 
-            Files.writeString(file, "new");
-            assertThat(password.isAnother().join()).isTrue();
-            Files.delete(file);
-            assertThat(password.isAnother().join()).isFalse();
-            assertThat(logged.list)
-                    .filteredOn(event -> event.getLevel() == Level.WARN)
-                    .hasSize(2);
-            assertThat(logged.list)
-                    .extracting(ILoggingEvent::getFormattedMessage)
-                    .allSatisfy(line -> assertThat(line).doesNotContainPattern("\\bnew\\b"));
-        } finally {
-            logger.detachAppender(logged);
-        }
+        Files.writeString(file, "new");
+        assertThat(password.isAnother("old").join()).isTrue();
+        Files.delete(file);
+        assertThat(password.isAnother("new").join()).isFalse();
+        assertThat(logged.list)
+                .filteredOn(event -> event.getLevel() == Level.WARN)
+                .hasSize(2);
+        assertThat(logged.list).extracting(ILoggingEvent::getFormattedMessage).allSatisfy(line -> assertThat(line)
+                .doesNotContainPattern("\\bnew\\b"));
+    }
+
+    @Test
+    void aFileThatHangsHoldsUpOneThreadAndNobodyForLong() throws Exception {
+        Files.delete(file);
+        assertThat(new ProcessBuilder("mkfifo", file.toString()).start().waitFor())
+                .isZero();
+        long began = System.nanoTime();
+        CompletableFuture<Boolean> first = password.isAnother("old");
+        CompletableFuture<Boolean> second = password.isAnother("old");
+
+        assertThat(first.get(20, TimeUnit.SECONDS)).isFalse();
+        assertThat(second.get(20, TimeUnit.SECONDS)).isFalse();
+        assertThat(Duration.ofNanos(System.nanoTime() - began)).isGreaterThan(Duration.ofSeconds(4));
+        assertThat(password.isAnother("old")).as("asked again").isCompletedWithValue(false);
+        assertThat(readers()).isEqualTo(1);
+        assertThat(logged.list).singleElement().satisfies(event -> assertThat(event.getFormattedMessage())
+                .contains(file.toString(), "not read within 5 s"));
+
+        Files.writeString(file, "new\n");
+        await().untilAsserted(() -> assertThat(password.current()).isEqualTo("new"));
+        assertThat(password.isAnother("old").join()).isTrue();
+        await().untilAsserted(() -> assertThat(readers()).isZero());
+    }
+
+    private static long readers() {
+        return Thread.getAllStackTraces().keySet().stream()
+                .filter(thread -> thread.getName().equals("etcd-password"))
+                .count();
     }
 
     @Test
     void whatWasGivenItselfHasNoOther() {
         Password itself = new Password("source", new Credentials("gateway", "secret"));
 
-        assertThat(itself.isAnother().join()).isFalse();
+        assertThat(itself.isAnother("secret").join()).isFalse();
     }
 }
