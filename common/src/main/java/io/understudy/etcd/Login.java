@@ -220,7 +220,7 @@ final class Login implements ClientInterceptor {
         public void applyRequestMetadata(RequestInfo call, Executor executor, MetadataApplier applier) {
             Calls.whenDone(token(), (token, failure) -> {
                 if (token == null) {
-                    applier.fail(Status.fromThrowable(failure));
+                    applier.fail(ofCall(Status.fromThrowable(failure)));
                     return;
                 }
                 used = token;
@@ -230,6 +230,19 @@ final class Login implements ClientInterceptor {
                 }
                 applier.apply(headers);
             });
+        }
+
+        /**
+         * What the call that had to log in fails with. gRPC allows of no other code where the login was refused, and puts it
+         * in place of the refusal's with words of its own before etcd's. Not etcd's alone: they would say of a call that it
+         * is in vain for good, and another login may do.
+         */
+        private static Status ofCall(Status login) {
+            return EtcdErrors.error(String.valueOf(login.getDescription())) == EtcdError.LOGIN_FAILED
+                    ? Status.INTERNAL
+                            .withDescription("no login: " + login.getDescription())
+                            .withCause(login.getCause())
+                    : login;
         }
 
         /** Whether the text says that another token is needed; if so the next call gets one. */

@@ -143,7 +143,7 @@ final class LoginIT {
 
         for (int i = 0; i < 20; i++) {
             assertThatThrownBy(() -> read("app/a"))
-                    .hasMessageContaining("authentication failed, invalid user ID or password");
+                    .hasMessage("INTERNAL: no login: etcdserver: authentication failed, invalid user ID or password");
         }
 
         assertThat(logins("failed")).isBetween(1.0, 5.0);
