@@ -52,26 +52,38 @@ record OldSource(Parties forward, Parties backward, Duration patience) {
         return isMirroredBack() ? overwritten(behind) : written(behind, told.unknown());
     }
 
-    /** What was lost of what was there before both were compared, at that revision; what came after is mirrored again. */
+    /**
+     * What was lost of what was there before both were compared, at that revision, and of what came after, which is mirrored
+     * again unless the mirror back has overwritten it.
+     */
     Survey lost(long verifiedAt) {
         return own(0, verifiedAt);
     }
 
-    /** What its owners have committed, by its history up to a revision, that is otherwise in the new home. */
-    private Survey own(long behind, long until) {
+    /**
+     * What its owners have committed, by its history, that is otherwise in the new home; or, of what came after a revision,
+     * otherwise in itself.
+     */
+    private Survey own(long behind, long verifiedAt) {
         TargetCheckpoint there = TargetCheckpoint.read(forward.target(), forward.mirror());
         ReadIndex head = forward.source().head();
         long since = since(there.checkpoint(), head);
-        OwnWrites writes = new OwnWrites(forward.scope(), forward.sink().maxRequestBytes());
+        OwnWrites compared = new OwnWrites(forward.scope(), forward.sink().maxRequestBytes());
+        OwnWrites later = new OwnWrites(forward.scope(), forward.sink().maxRequestBytes());
         String unknown = new LateCommits(forward, there.cluster(), true, patience)
-                .forEach(head.clusterId(), since, until, writes::add);
-        OwnWrites.Differing differing =
-                unknown == null ? writes.differingIn(forward.target()) : OwnWrites.Differing.NONE;
+                .forEach(
+                        head.clusterId(),
+                        since,
+                        head.revision().value(),
+                        commit -> (commit.revision().value() <= verifiedAt ? compared : later).add(commit));
+        OwnWrites.Differing differing = unknown == null
+                ? compared.differingIn(forward.target()).and(later.overwrittenIn(forward.source(), head.revision()))
+                : OwnWrites.Differing.NONE;
         return Survey.of(
                 behind,
                 shown(since),
                 differing.keys().size(),
-                !writes.isComplete(),
+                !compared.isComplete() || !later.isComplete(),
                 differing.keys(),
                 unknown == null ? differing.unknown() : unknown);
     }

@@ -8,12 +8,14 @@ import io.etcd.jetcd.api.TxnRequest;
 import io.understudy.mirror.scope.MirrorScope;
 import io.understudy.vocabulary.Change;
 import io.understudy.vocabulary.Commit;
+import io.understudy.vocabulary.Revision;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 
 /** The last that a source's owners have made of each mirrored key; of so many keys, and no more. One thread. */
@@ -74,26 +76,39 @@ final class OwnWrites {
     }
 
     /**
-     * What of it is otherwise in the target.
+     * What of it is otherwise in the target now.
      *
      * @throws TakeOverException the target answers nothing at all
      */
     Differing differingIn(PatientCalls target) {
+        return differing(new There(target, scope::inTarget, Revision.ZERO));
+    }
+
+    /**
+     * What of it the source itself had otherwise at a revision: since then it was overwritten, and not by its owners.
+     *
+     * @throws TakeOverException the source answers nothing at all
+     */
+    Differing overwrittenIn(PatientCalls source, Revision at) {
+        return differing(new There(source, key -> key, at));
+    }
+
+    private Differing differing(There there) {
         List<ByteString> keys = List.copyOf(last.keySet());
         List<ByteString> differing = new ArrayList<>();
         String unknown = null;
         for (int from = 0; from < keys.size() && unknown == null; from += batch) {
-            unknown = compare(target, keys.subList(from, Math.min(keys.size(), from + batch)), differing);
+            unknown = compare(there, keys.subList(from, Math.min(keys.size(), from + batch)), differing);
         }
         return new Differing(differing, unknown);
     }
 
-    /** @return why the target doesn't tell one of them; null if it told all */
-    private @Nullable String compare(PatientCalls target, List<ByteString> keys, List<ByteString> differing) {
+    /** @return why that cluster doesn't tell one of them; null if it told all */
+    private @Nullable String compare(There there, List<ByteString> keys, List<ByteString> differing) {
         boolean isOne = keys.size() == 1;
-        List<Optional<ByteString>> there;
+        List<Optional<ByteString>> values;
         try {
-            there = values(isOne ? target : target.with(Duration.ZERO), keys);
+            values = (isOne ? there : there.asked(Duration.ZERO)).values(keys);
         } catch (TakeOverException e) {
             if (Thread.currentThread().isInterrupted()) {
                 throw e;
@@ -101,29 +116,42 @@ final class OwnWrites {
             if (isOne) {
                 // An answer that never comes must not hold up the end of a failback; a target that is down does so
                 // anyway.
-                var unused = target.head();
+                var unused = there.cluster().head();
                 return "key " + Survey.shown(keys.get(0)) + ": " + e.getMessage();
             }
             // Together they may be more than can be received, or than comes in time.
-            String unknown = compare(target, keys.subList(0, keys.size() / 2), differing);
-            return unknown != null ? unknown : compare(target, keys.subList(keys.size() / 2, keys.size()), differing);
+            String unknown = compare(there, keys.subList(0, keys.size() / 2), differing);
+            return unknown != null ? unknown : compare(there, keys.subList(keys.size() / 2, keys.size()), differing);
         }
         for (int i = 0; i < keys.size(); i++) {
-            if (!there.get(i).equals(last.get(keys.get(i)))) {
+            if (!values.get(i).equals(last.get(keys.get(i)))) {
                 differing.add(keys.get(i));
             }
         }
         return null;
     }
 
-    private List<Optional<ByteString>> values(PatientCalls target, List<ByteString> keys) {
-        TxnRequest.Builder reads = TxnRequest.newBuilder();
-        keys.forEach(key -> reads.addSuccess(
-                RequestOp.newBuilder().setRequestRange(RangeRequest.newBuilder().setKey(scope.inTarget(key)))));
-        return target.txn("what the source has written", reads.build()).getResponsesList().stream()
-                .map(ResponseOp::getResponseRange)
-                .map(found -> found.getKvsList().stream().findFirst().map(io.etcd.jetcd.api.KeyValue::getValue))
-                .toList();
+    /**
+     * Where they are compared with.
+     *
+     * @param at of that cluster; zero for now
+     */
+    private record There(PatientCalls cluster, UnaryOperator<ByteString> names, Revision at) {
+
+        There asked(Duration patience) {
+            return new There(cluster.with(patience), names, at);
+        }
+
+        List<Optional<ByteString>> values(List<ByteString> keys) {
+            TxnRequest.Builder reads = TxnRequest.newBuilder();
+            keys.forEach(key -> reads.addSuccess(RequestOp.newBuilder()
+                    .setRequestRange(
+                            RangeRequest.newBuilder().setKey(names.apply(key)).setRevision(at.value()))));
+            return cluster.txn("what the source has written", reads.build()).getResponsesList().stream()
+                    .map(ResponseOp::getResponseRange)
+                    .map(found -> found.getKvsList().stream().findFirst().map(io.etcd.jetcd.api.KeyValue::getValue))
+                    .toList();
+        }
     }
 
     /**
@@ -138,6 +166,12 @@ final class OwnWrites {
 
         Differing {
             keys = List.copyOf(keys);
+        }
+
+        Differing and(Differing others) {
+            List<ByteString> all = new ArrayList<>(keys);
+            all.addAll(others.keys);
+            return new Differing(all, unknown == null ? others.unknown : unknown);
         }
     }
 }

@@ -2,6 +2,7 @@ package io.understudy.mirror.takeover;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
 
 import io.etcd.jetcd.api.CompactionRequest;
 import io.understudy.mirror.MirrorSettings;
@@ -72,6 +73,25 @@ final class ToldFailbackIT {
         } finally {
             CLUSTERS.source().mend();
         }
+    }
+
+    @Test
+    void tellsWhatTheMirrorBackHasOverwrittenAfterTheComparison() {
+        drill.switchOver();
+        HandoverListener early = new HandoverListener() {
+            @Override
+            public void ends(StepPlan step) {
+                if (step.name().equals("verify")) {
+                    source.put("/a", "by a client that comes back too early");
+                    source.put("/b", "by that one, too");
+                    target.delete("/a");
+                    await().until(() -> source.contents().size() == 1);
+                }
+            }
+        };
+        assertThat(drill.failback(early).run().loss())
+                .startsWith("1 key as the old source had them, written or deleted there since revision")
+                .endsWith("such as \"/a\"; nothing else");
     }
 
     @Test
