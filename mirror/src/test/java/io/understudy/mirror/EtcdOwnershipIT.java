@@ -15,6 +15,7 @@ import io.understudy.mirror.etcd.ForeignKeys;
 import io.understudy.mirror.fixture.Mirrors;
 import io.understudy.mirror.fixture.SourceAndTarget;
 import io.understudy.mirror.fixture.TestClient;
+import io.understudy.mirror.home.Home;
 import io.understudy.mirror.scope.MirrorScope;
 import io.understudy.mirror.scope.ReservedKeys;
 import io.understudy.vocabulary.ClusterId;
@@ -23,6 +24,8 @@ import java.time.Instant;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** A mirror that finds in its target what it did not write, or not for this source and range, stops and names it. */
 final class EtcdOwnershipIT {
@@ -126,14 +129,37 @@ final class EtcdOwnershipIT {
     @Test
     void refusesToCopyAClusterOntoItself_byWhateverNameItGoes() throws Exception {
         source.put("a", "1");
-        EtcdSettings settings = Mirrors.settings(CLUSTERS.source());
-        URI endpoint = settings.endpoints().get(0);
-        EtcdSettings otherwise = EtcdSettings.of(URI.create("http://localhost:" + endpoint.getPort()));
         try (MirrorProcess mirror = Mirrors.etcd(
-                settings, otherwise, MirrorScope.all(), EtcdSinkOptions.DEFAULTS.with(ForeignKeys.DELETE))) {
+                Mirrors.settings(CLUSTERS.source()),
+                sourceByAnotherName(),
+                MirrorScope.all(),
+                EtcdSinkOptions.DEFAULTS.with(ForeignKeys.DELETE))) {
             assertThat(awaitFailure(mirror)).hasMessageContaining("source and target are the same cluster");
         }
         assertThat(source.get(CHECKPOINT).getKvsCount()).isZero();
+    }
+
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void refusesThatFirst_whateverElseWouldBeRefused(boolean hasHome) throws Exception {
+        source.put("a", "1");
+        ClusterId id = new ClusterId(source.get(bytes("any")).getHeader().getClusterId());
+        if (hasHome) {
+            Home home = new Home("dr", id, id, new ClusterId(7), MirrorScope.all(), 1, Instant.now());
+            source.put(ReservedKeys.home("dr").toStringUtf8(), home.encode());
+        }
+        try (MirrorProcess mirror = Mirrors.etcd(
+                Mirrors.settings(CLUSTERS.source()),
+                sourceByAnotherName(),
+                MirrorScope.all(),
+                EtcdSinkOptions.DEFAULTS)) {
+            assertThat(awaitFailure(mirror)).hasMessageContaining("source and target are the same cluster");
+        }
+    }
+
+    private static EtcdSettings sourceByAnotherName() {
+        URI endpoint = Mirrors.settings(CLUSTERS.source()).endpoints().get(0);
+        return EtcdSettings.of(URI.create("http://localhost:" + endpoint.getPort()));
     }
 
     private static ByteString bytes(String text) {

@@ -21,6 +21,9 @@ import io.understudy.vocabulary.Revision;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -43,8 +46,11 @@ public final class EtcdSink implements Sink {
 
     private static final int TAKE_OVER_ATTEMPTS = 5;
 
+    private static final Duration SOURCE_PATIENCE = Duration.ofSeconds(2);
+
     private final String mirror;
     private final String writerName;
+    private final @Nullable EtcdCluster source;
     private final EtcdSinkOptions options;
     private final TargetCalls calls;
     private final FencedWriter writer;
@@ -82,6 +88,7 @@ public final class EtcdSink implements Sink {
             SinkListener listener) {
         this.mirror = mirror;
         this.writerName = writerName;
+        this.source = source;
         this.options = options;
         this.calls = TargetCalls.ofWriter(target, listener);
         this.writer = new FencedWriter(calls, mirror, options);
@@ -103,14 +110,10 @@ public final class EtcdSink implements Sink {
         SinkException.@Nullable Fenced lost = null;
         for (int attempt = 0; attempt < TAKE_OVER_ATTEMPTS; attempt++) {
             Checkpoint found = writer.read();
-            homes.requireElsewhere();
+            requireOurs(found);
             if (found == null) {
-                if (options.onForeignKeys() == ForeignKeys.FAIL) {
-                    checks.requireNoForeignKeys();
-                }
                 return null;
             }
-            checks.requireOurs(found);
             Checkpoint taken = found.takenOverBy(writerName);
             try {
                 store.beginEpoch(taken);
@@ -132,6 +135,42 @@ public final class EtcdSink implements Sink {
         throw new SinkException.Fenced("mirror " + mirror + " could not be taken over in " + TAKE_OVER_ATTEMPTS
                 + " attempts: another one is writing. The last: "
                 + (lost == null ? "" : lost.getMessage()));
+    }
+
+    private void requireOurs(@Nullable Checkpoint found) {
+        try {
+            homes.requireElsewhere();
+            if (found != null) {
+                checks.requireOurs(found);
+            } else if (options.onForeignKeys() == ForeignKeys.FAIL) {
+                checks.requireNoForeignKeys();
+            }
+        } catch (SinkException e) {
+            // Where a cluster is mirrored onto itself that is the reason, and whatever else is wrong misleads.
+            sourceId().ifPresent(checks::requireAnotherCluster);
+            throw e;
+        }
+    }
+
+    /** Unless it is not known, and can't be found out at once. */
+    private Optional<ClusterId> sourceId() {
+        if (source == null) {
+            return Optional.empty();
+        }
+        ClusterId known = source.view().clusterId();
+        if (known != null) {
+            return Optional.of(known);
+        }
+        try {
+            return Optional.of(source.readIndex(SOURCE_PATIENCE)
+                    .get(SOURCE_PATIENCE.toMillis(), TimeUnit.MILLISECONDS)
+                    .clusterId());
+        } catch (ExecutionException | TimeoutException e) {
+            return Optional.empty();
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            return Optional.empty();
+        }
     }
 
     @Override
