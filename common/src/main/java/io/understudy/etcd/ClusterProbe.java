@@ -35,6 +35,11 @@ final class ClusterProbe implements AutoCloseable {
 
     private static final Logger log = LoggerFactory.getLogger(ClusterProbe.class);
 
+    /** What fails is looked at so many times as often, and so often, before that is given up. */
+    private static final int HURRY = 5;
+
+    private static final int HURRIED_PROBES = 50;
+
     private final EtcdSettings settings;
     private final Channels channels;
     private final Function<Endpoint, Channel> calls;
@@ -49,6 +54,7 @@ final class ClusterProbe implements AutoCloseable {
     // Of the one thread.
     private final Map<Endpoint, Observation> observations = new LinkedHashMap<>();
     private final Set<Endpoint> underWay = new HashSet<>();
+    private final Set<Endpoint> soon = new HashSet<>();
     private @Nullable ClusterId cluster;
     private @Nullable MemberList list;
     private boolean listUnderWay;
@@ -137,6 +143,25 @@ final class ClusterProbe implements AutoCloseable {
         });
     }
 
+    /** A cut, or a restart, that is short should be over for whoever waits for it when it is over. */
+    private void probeSoon(Endpoint endpoint) {
+        if (!soon.add(endpoint)) {
+            return;
+        }
+        Runnable again = guarded(() -> {
+            soon.remove(endpoint);
+            if (observations.containsKey(endpoint)) {
+                probe(endpoint);
+            }
+        });
+        try {
+            ScheduledFuture<?> unused =
+                    thread.schedule(again, settings.probeInterval().toNanos() / HURRY, TimeUnit.NANOSECONDS);
+        } catch (RejectedExecutionException e) {
+            log.trace("failed when closed cluster={} endpoint={}", settings.name(), endpoint);
+        }
+    }
+
     private void probed(Endpoint endpoint, Observation.@Nullable Facts facts, @Nullable Throwable failure) {
         Observation before = observations.get(endpoint);
         if (before == null) {
@@ -155,6 +180,9 @@ final class ClusterProbe implements AutoCloseable {
                     before.health(),
                     after.health(),
                     after.why() == null ? "answered" : after.why());
+        }
+        if (after.health() == Health.UNREACHABLE && after.failures() <= HURRIED_PROBES) {
+            probeSoon(endpoint);
         }
         if (before.health() == Health.UNREACHABLE && after.answers()) {
             recovered.accept(endpoint);

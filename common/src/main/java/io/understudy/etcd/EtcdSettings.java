@@ -16,7 +16,7 @@ import org.jspecify.annotations.Nullable;
  *
  * @param name what logs and metrics call the cluster, such as {@code source}
  * @param endpoints at least one, {@code http://host:port} or, with TLS, {@code https://host:port}
- * @param probeInterval pause between two probes of each endpoint, 100 ms to 1 min
+ * @param probeInterval pause between two probes of each endpoint, 100 ms to 1 min; a fifth of it for a while where one has failed
  * @param requestTimeout deadline of each single request, 100 ms to 5 min
  * @param tls the files for {@code https} endpoints; null for the platform's trust and no certificate of our own
  * @param login whose token every call carries; null for none
@@ -46,7 +46,8 @@ public record EtcdSettings(
             .defaultsTo(MemberDiscovery.MEMBERS);
     private static final Setting<Duration> PROBE_INTERVAL = Setting.duration(
                     "probeInterval",
-                    "Pause between two looks at each member; shorter notices failures sooner and asks the members more often.")
+                    "Pause between two looks at each member; a fifth of it for a while where one has failed. Shorter notices"
+                            + " failures sooner and asks the members more often.")
             .defaultsTo(DEFAULT_PROBE_INTERVAL)
             .between(Duration.ofMillis(100), Duration.ofMinutes(1));
     private static final Setting<Duration> REQUEST_TIMEOUT = Setting.duration(

@@ -13,11 +13,12 @@ import org.jspecify.annotations.Nullable;
  * @param health by the last probe
  * @param facts from the last one that was answered; null if none ever was
  * @param why what the last probe failed with, in one line; null if it was answered, or there was none
+ * @param failures how many probes have failed in a row
  */
 record Observation(
-        Health health, @Nullable Facts facts, @Nullable String why) {
+        Health health, @Nullable Facts facts, @Nullable String why, int failures) {
 
-    static final Observation NONE = new Observation(Health.UNKNOWN, null, null);
+    static final Observation NONE = new Observation(Health.UNKNOWN, null, null, 0);
 
     /**
      * What a server says of itself.
@@ -65,11 +66,11 @@ record Observation(
     }
 
     Observation answered(Facts now) {
-        return new Observation(now.hasLeader() ? Health.HEALTHY : Health.LEADERLESS, now, null);
+        return new Observation(now.hasLeader() ? Health.HEALTHY : Health.LEADERLESS, now, null, 0);
     }
 
     Observation failed(String reason) {
-        return new Observation(Health.UNREACHABLE, facts, reason);
+        return new Observation(Health.UNREACHABLE, facts, reason, failures + 1);
     }
 
     boolean answers() {

@@ -107,6 +107,27 @@ final class ClusterViewIT {
     }
 
     @Test
+    void noticesLongBeforeTheNextLookThatAMemberIsBack() {
+        EtcdMember away = etcd.cluster().learners().get(0);
+        EtcdSettings often = EtcdSettings.of(etcd.cluster().clientUrls().toArray(URI[]::new));
+        EtcdSettings settings = new EtcdSettings(
+                often.name(),
+                often.endpoints(),
+                often.discovery(),
+                Duration.ofSeconds(10),
+                often.requestTimeout(),
+                often.tls(),
+                often.login());
+        try (EtcdCluster seldom = EtcdCluster.connect(settings, new SimpleMeterRegistry())) {
+            await().atMost(PATIENCE).until(() -> health(seldom, away) == Health.HEALTHY);
+            away.clientProxy().cut();
+            await().atMost(PATIENCE).until(() -> health(seldom, away) == Health.UNREACHABLE);
+            away.clientProxy().heal();
+            await().atMost(Duration.ofSeconds(6)).until(() -> health(seldom, away) == Health.HEALTHY);
+        }
+    }
+
+    @Test
     void followsTheLeader() {
         awaitAllHealthy();
         EtcdMember target = etcd.cluster().followers().get(0);
@@ -195,6 +216,10 @@ final class ClusterViewIT {
         await().atMost(PATIENCE).untilAsserted(() -> assertThat(
                         cluster.view().member(id(member)).map(Member::health))
                 .contains(health));
+    }
+
+    private static Health health(EtcdCluster at, EtcdMember member) {
+        return at.view().member(id(member)).map(Member::health).orElse(Health.UNKNOWN);
     }
 
     private static long revisionOf(EtcdMember member) {

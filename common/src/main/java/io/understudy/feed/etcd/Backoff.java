@@ -11,13 +11,23 @@ final class Backoff {
 
     private static final long FIRST_MILLIS = 20;
     private static final long MAX_MILLIS = 1_000;
+    private static final long MAX_MISSED_MILLIS = 200;
     private static final int MAX_DOUBLINGS = 10;
 
     private int failures;
     private long untilNanos = System.nanoTime();
 
     void failed() {
-        long most = Math.min(MAX_MILLIS, FIRST_MILLIS << Math.min(failures, MAX_DOUBLINGS));
+        failed(MAX_MILLIS);
+    }
+
+    /** As {@link #failed}, where nobody was there to be spared: that it is there again should be noticed soon. */
+    void missed() {
+        failed(MAX_MISSED_MILLIS);
+    }
+
+    private void failed(long maxMillis) {
+        long most = Math.min(maxMillis, FIRST_MILLIS << Math.min(failures, MAX_DOUBLINGS));
         long millis = ThreadLocalRandom.current().nextLong(most / 2, most + 1);
         failures++;
         untilNanos = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(millis);

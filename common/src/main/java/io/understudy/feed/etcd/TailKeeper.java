@@ -4,6 +4,7 @@ import io.understudy.etcd.Duty;
 import io.understudy.etcd.Endpoint;
 import io.understudy.etcd.EtcdCluster;
 import io.understudy.etcd.EtcdVersion;
+import io.understudy.etcd.Health;
 import io.understudy.etcd.Member;
 import io.understudy.feed.FeedEndedException;
 import io.understudy.feed.FeedEndedException.Unexplained;
@@ -242,7 +243,17 @@ final class TailKeeper implements AutoCloseable {
             move.lost();
         }
         drop();
-        backoff.failed();
+        if (failed != null && isUnreachable(failed)) {
+            backoff.missed();
+        } else {
+            backoff.failed();
+        }
+    }
+
+    private boolean isUnreachable(Endpoint endpoint) {
+        return cluster.view().memberAt(endpoint).stream()
+                .flatMap(known -> known.addresses().stream())
+                .anyMatch(address -> address.endpoint().equals(endpoint) && address.health() == Health.UNREACHABLE);
     }
 
     /** What the endpoint's member runs, once known. */
