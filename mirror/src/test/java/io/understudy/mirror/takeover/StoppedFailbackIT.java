@@ -1,15 +1,10 @@
 package io.understudy.mirror.takeover;
 
-import static io.understudy.mirror.fixture.Mirrors.awaitCaughtUp;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.google.protobuf.ByteString;
 import io.grpc.StatusRuntimeException;
-import io.understudy.mirror.MirrorProcess;
-import io.understudy.mirror.MirrorSettings;
-import io.understudy.mirror.etcd.EtcdSinkOptions;
-import io.understudy.mirror.fixture.Mirrors;
 import io.understudy.mirror.fixture.SourceAndTarget;
 import io.understudy.mirror.fixture.TestClient;
 import io.understudy.mirror.home.Home;
@@ -28,7 +23,6 @@ final class StoppedFailbackIT {
 
     private static final HandoverOptions STRICT =
             HandoverOptions.DEFAULTS.within(Duration.ofSeconds(30), Duration.ofSeconds(20));
-    private static final HandoverOptions OPTIONS = STRICT.acceptingSilentWatchers();
 
     /** In place of whatever stops it once the old source can be written. */
     private static final HandoverListener STOPPING = new HandoverListener() {
@@ -45,53 +39,41 @@ final class StoppedFailbackIT {
 
     private final TestClient source = CLUSTERS.sourceClient();
     private final TestClient target = CLUSTERS.targetClient();
-    private MirrorSettings.Mirror settings;
-    private MirrorParties clusters;
+    private Drill drill;
 
     @BeforeEach
     void beginEmpty() {
-        settings = new MirrorSettings.Mirror(
-                "dr",
-                MirrorSettings.Source.Etcd.of(Mirrors.settings(CLUSTERS.source())),
-                MirrorScope.all(),
-                MirrorSettings.Target.Etcd.of(
-                        Mirrors.settings(CLUSTERS.target()),
-                        EtcdSinkOptions.DEFAULTS
-                                .withProgressInterval(Duration.ofMillis(100))
-                                .withMaxPrunePercent(100)));
-        clusters = new MirrorParties(settings, null, null, OPTIONS.patience());
+        drill = Drill.of(CLUSTERS, 100);
         source.put("/a", "1");
     }
 
     @AfterEach
     void disconnect() {
-        clusters.close();
-        source.thaw();
-        target.thaw();
+        drill.close();
     }
 
     @Test
     void isRefusedWhileTheOldSourceIsFrozenIfItsWatchersWouldHearNothing() {
-        switchOver();
+        drill.switchOver();
         while (target.revision() <= source.revision()) {
             target.put("/b", "more");
         }
 
-        assertThatThrownBy(() -> failback(STRICT, HandoverListener.NONE).run())
+        assertThatThrownBy(() -> drill.failback(STRICT, HandoverListener.NONE).run())
                 .hasMessageContaining("the old source is at revision")
                 .hasMessageContaining("--accept-silent-watchers")
                 .hasMessageNotContaining("init-target")
                 .hasMessageNotContaining("not frozen");
         assertFrozen();
-        assertThatThrownBy(() -> failback(STRICT, HandoverListener.NONE).undo())
+        assertThatThrownBy(() -> drill.failback(STRICT, HandoverListener.NONE).undo())
                 .hasMessageContaining("nothing to undo");
-        assertThat(failback(OPTIONS, HandoverListener.NONE).run().loss()).isEqualTo("none");
+        assertThat(drill.failback().run().loss()).isEqualTo("none");
     }
 
     @Test
     void isRefusedWhileTheOldSourceIsFrozenIfTheNewHomeCanNotBe() {
-        switchOver();
-        assertThatThrownBy(() -> failback(OPTIONS.with(FreezeMode.AUTH), HandoverListener.NONE)
+        drill.switchOver();
+        assertThatThrownBy(() -> drill.failback(Drill.OPTIONS.with(FreezeMode.AUTH), HandoverListener.NONE)
                         .run())
                 .hasMessageContaining("authentication is not enabled at the new home");
         assertFrozen();
@@ -103,22 +85,22 @@ final class StoppedFailbackIT {
         ByteString key = ReservedKeys.home("in");
         Home moved = new Home("in", here, new ClusterId(7), here, MirrorScope.prefix("/a"), 1, Instant.now());
         source.put(key.toStringUtf8(), moved.encode());
-        switchOver();
+        drill.switchOver();
 
-        assertThatThrownBy(() -> failback(OPTIONS, HandoverListener.NONE).run())
+        assertThatThrownBy(() -> drill.failback().run())
                 .hasMessageContaining("the old source")
                 .hasMessageContaining("a failback of in");
         assertFrozen();
         source.delete(key.toStringUtf8());
-        assertThat(failback(OPTIONS, HandoverListener.NONE).run().loss()).isEqualTo("none");
+        assertThat(drill.failback().run().loss()).isEqualTo("none");
     }
 
     @Test
     void oneThatIsStoppedLaterSaysWhatThatLeavesAndUndoFreezesAgain() {
-        switchOver();
+        drill.switchOver();
         assertThat(switchover().next().toString()).contains("the source stays frozen (alarm)");
 
-        assertThatThrownBy(() -> failback(OPTIONS, STOPPING).run())
+        assertThatThrownBy(() -> drill.failback(STOPPING).run())
                 .hasMessageStartingWith("stopped. The home still is target [")
                 .hasMessageContaining("the old source [")
                 .hasMessageContaining("not frozen any more");
@@ -129,24 +111,20 @@ final class StoppedFailbackIT {
                 .contains("the source is not frozen any more", "failback\" to its end")
                 .doesNotContain("stays frozen");
 
-        assertThat(failback(OPTIONS, HandoverListener.NONE).undoPlan())
-                .extracting(StepPlan::name)
-                .containsExactly("thaw");
-        assertThat(failback(OPTIONS, HandoverListener.NONE).undo())
-                .extracting(StepPlan::name)
-                .containsExactly("thaw");
+        assertThat(drill.failback().undoPlan()).extracting(StepPlan::name).containsExactly("thaw");
+        assertThat(drill.failback().undo()).extracting(StepPlan::name).containsExactly("thaw");
         assertFrozen();
         assertThat(switchover().next().toString()).contains("the source stays frozen (alarm)");
 
-        var unused = failback(OPTIONS, HandoverListener.NONE).run();
+        var unused = drill.failback().run();
         assertThat(target.contents()).isEqualTo(source.contents()).hasSize(1);
     }
 
     @Test
     void anEndedOneLeavesNothingToUndo() {
-        switchOver();
-        assertThat(failback(OPTIONS, HandoverListener.NONE).run().loss()).isEqualTo("none");
-        assertThatThrownBy(() -> failback(OPTIONS, HandoverListener.NONE).undo())
+        drill.switchOver();
+        assertThat(drill.failback().run().loss()).isEqualTo("none");
+        assertThatThrownBy(() -> drill.failback().undo())
                 .hasMessageContaining("nothing to undo")
                 .hasMessageContaining("switchover");
     }
@@ -157,20 +135,8 @@ final class StoppedFailbackIT {
                 .hasMessageContaining("database space exceeded");
     }
 
-    private void switchOver() {
-        try (MirrorProcess mirror = Mirrors.start(settings)) {
-            awaitCaughtUp(mirror, source);
-            assertThat(switchover().loss()).isEqualTo("none");
-        }
-    }
-
     private HandoverReport switchover() {
-        return Handover.switchover(clusters.forward(), OPTIONS, HandoverListener.NONE)
-                .run();
-    }
-
-    private Failback failback(HandoverOptions options, HandoverListener listener) {
-        return new Failback(clusters, options, Duration.ofSeconds(60), listener, report -> {});
+        return drill.switchover(HandoverListener.NONE).run();
     }
 
     private static ClusterId id(TestClient cluster) {

@@ -1,17 +1,16 @@
 package io.understudy.mirror.takeover;
 
+import static io.understudy.mirror.fixture.Mirrors.awaitCaughtUp;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
 import io.etcd.jetcd.api.CompactionRequest;
+import io.understudy.mirror.MirrorProcess;
 import io.understudy.mirror.MirrorSettings;
-import io.understudy.mirror.auth.AuthOptions;
-import io.understudy.mirror.etcd.EtcdSinkOptions;
 import io.understudy.mirror.fixture.Mirrors;
 import io.understudy.mirror.fixture.SourceAndTarget;
 import io.understudy.mirror.fixture.TestClient;
-import io.understudy.mirror.scope.MirrorScope;
 import io.understudy.mirror.verify.ForeignWrites;
 import io.understudy.mirror.verify.VerifyOptions;
 import java.time.Duration;
@@ -32,16 +31,14 @@ final class ToldFailbackIT {
 
     @BeforeEach
     void beginEmpty() {
-        drill = Drill.of(settings(VerifyOptions.DEFAULTS), source);
+        drill = Drill.of(CLUSTERS, 100);
         source.put("/a", "1");
         source.put("/b", "2");
     }
 
     @AfterEach
     void disconnect() {
-        drill.clusters().close();
-        source.thaw();
-        target.thaw();
+        drill.close();
     }
 
     @Test
@@ -52,7 +49,7 @@ final class ToldFailbackIT {
         var unused = target.kv()
                 .compact(CompactionRequest.newBuilder().setRevision(deleted).build());
 
-        assertThat(drill.failback(HandoverListener.NONE).run().loss())
+        assertThat(drill.failback().run().loss())
                 .isEqualTo(
                         "none, when the home moved; the new home does not tell whether there were deletes or expiries"
                                 + " since then, which will be lost");
@@ -95,9 +92,81 @@ final class ToldFailbackIT {
     }
 
     @Test
+    void tellsWhatTheOldSourceDeletedOrWroteAfterTheThaw_alsoOnceItIsOverwritten() {
+        drill.failOver();
+        source.delete("/a");
+        assertThat(drill.failback().survey().first()).containsExactly("\"/a\"");
+        HandoverListener stray = new HandoverListener() {
+            @Override
+            public void ends(StepPlan step) {
+                if (step.name().equals("thaw")) {
+                    source.put("/b", "by a client that knows of no failover");
+                }
+                if (step.name().equals("release")) {
+                    throw new Killed.KilledException();
+                }
+            }
+        };
+        assertThatThrownBy(() -> drill.failback(stray).run()).isInstanceOf(Killed.KilledException.class);
+        assertThat(source.contents()).isEqualTo(target.contents()).hasSize(2);
+
+        assertThat(drill.failback().run().loss())
+                .startsWith("2 keys as the old source had them, written or deleted there since revision")
+                .contains("\"/a\"", "\"/b\"");
+        drill.assertEqualAndMirrored();
+    }
+
+    @Test
+    void tellsWhatIsLostAlsoIfItWasKilledWhenThatWasTold() {
+        drill.failOver();
+        source.put("/late", "never mirrored");
+        assertThatThrownBy(() -> drill.failback(killedAtTheEnd()).run()).isInstanceOf(Killed.KilledException.class);
+        assertThat(drill.failback().run().loss()).contains("/late");
+        drill.assertEqualAndMirrored();
+    }
+
+    @Test
+    void tellsOfDeletesAtTheNewHomeThatCameTooLate_andTheMirrorGoesOn() {
+        drill.switchOver();
+        target.put("/c", "3");
+        assertThatThrownBy(() -> drill.failback(new Killed("release", true)).run())
+                .isInstanceOf(Killed.KilledException.class);
+        target.delete("/c");
+        assertThat(drill.failback().run().loss()).contains("1 commit of the new home after revision");
+        assertThat(source.contents()).hasSize(3);
+        try (MirrorProcess mirror = Mirrors.start(drill.settings())) {
+            awaitCaughtUp(mirror, source);
+        }
+        assertThat(target.contents()).isEqualTo(source.contents());
+    }
+
+    @Test
+    void saysWhatMayComeWhereItHadLiftedTheFreezeBeforeItWasKilled() {
+        drill.switchOver();
+        target.put("/c", "3");
+        assertThatThrownBy(() -> drill.failback(new Killed("release", true)).run())
+                .isInstanceOf(Killed.KilledException.class);
+        target.thaw();
+        assertThat(drill.failback().run().loss())
+                .contains("Since then the freeze of the new home was lifted: what came before that was not counted");
+        drill.assertEqualAndMirrored();
+    }
+
+    @Test
+    void takesNothingForLostThatTheNewHomeHasToo() {
+        drill.failOver();
+        source.put("/c", "on both sides");
+        target.put("/c", "on both sides");
+        source.delete("/a");
+        target.delete("/a");
+        assertThat(drill.failback().survey().lost()).isEmpty();
+        assertThat(drill.failback().run().loss()).isEqualTo("none");
+    }
+
+    @Test
     void itsMirrorBackRepairsNothingWhateverIsConfigured() {
-        drill.clusters().close();
-        drill = Drill.of(settings(new VerifyOptions(500, ForeignWrites.REPAIR)), source);
+        drill.close();
+        drill = Drill.of(CLUSTERS, 100, new VerifyOptions(500, ForeignWrites.REPAIR));
         MirrorSettings.Target.Etcd back =
                 (MirrorSettings.Target.Etcd) drill.clusters().reversed().target();
         assertThat(back.verify()).isEqualTo(new VerifyOptions(500, ForeignWrites.REPORT));
@@ -112,21 +181,5 @@ final class ToldFailbackIT {
                 }
             }
         };
-    }
-
-    private static MirrorSettings.Mirror settings(VerifyOptions verify) {
-        return new MirrorSettings.Mirror(
-                "dr",
-                MirrorSettings.Source.Etcd.of(Mirrors.settings(CLUSTERS.source())),
-                MirrorScope.all(),
-                new MirrorSettings.Target.Etcd(
-                        Mirrors.settings(CLUSTERS.target()),
-                        EtcdSinkOptions.DEFAULTS
-                                .withProgressInterval(Duration.ofMillis(100))
-                                .withMaxPrunePercent(100),
-                        verify,
-                        null,
-                        MirrorSettings.Target.Etcd.ACTIVE_TTL,
-                        AuthOptions.DEFAULTS));
     }
 }
