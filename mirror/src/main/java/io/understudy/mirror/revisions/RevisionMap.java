@@ -16,6 +16,9 @@ import org.jspecify.annotations.Nullable;
  */
 public final class RevisionMap {
 
+    /** Nothing here tells whether the source had any: the hand-over's report does. */
+    private static final String LATER = ": later ones, if there were any, were lost";
+
     private final CheckpointHistory history;
 
     public RevisionMap(CheckpointHistory history) {
@@ -51,7 +54,7 @@ public final class RevisionMap {
                     now.revision(),
                     reached.state() == CheckpointState.SYNCED
                             ? "the home has moved to the target, which has the source's changes up to revision "
-                                    + reached.revision() + ": later ones were lost"
+                                    + reached.revision() + LATER
                             : "the home has moved to the target, which was "
                                     + reached.state().word() + " then: it held no state that the source had");
         }
@@ -111,7 +114,7 @@ public final class RevisionMap {
                     : new ListAgain(
                             more,
                             "the home was the target meanwhile, which had the source's changes up to revision " + base
-                                    + ": later ones were lost");
+                                    + LATER);
         }
         if (before.isWhole()) {
             return new ResumeAt(more);
@@ -120,7 +123,13 @@ public final class RevisionMap {
             // Keys that came after the base and went before the snapshot were never in the target: nothing tells that
             // they are gone.
             return new ListAgain(
-                    more, "the mirror was resynchronised from revision " + base + ", past revision " + seen);
+                    more,
+                    base.equals(Revision.ZERO)
+                            ? "the mirror began with revision "
+                                    + history.at(more)
+                                            .map(RevisionMap::revision)
+                                            .orElse(base) + ", past revision " + seen
+                            : "the mirror was resynchronised from revision " + base + ", past revision " + seen);
         }
         // Some of the changes came in parts, before the checkpoint moved on.
         Revision held = first(

@@ -100,12 +100,16 @@ final class RevisionMapIT {
         verifyAll();
         assertThat(map.translate(new Revision(states.firstKey())))
                 .as("of what was gone before the mirror began, the target tells nothing")
-                .isInstanceOf(ListAgain.class);
+                .isInstanceOfSatisfying(ListAgain.class, again -> assertThat(again.why())
+                        .startsWith("the mirror began with revision ")
+                        .isNotEqualTo("the mirror began with revision 0, past revision " + states.firstKey())
+                        .endsWith(", past revision " + states.firstKey()));
         assertThat(map.translate(new Revision(revision() + 10))).isInstanceOf(NotYet.class);
         moveHome();
         assertThat(map.translate(new Revision(revision() + 10)))
                 .as("what the target never had is not waited for once it has taken over")
-                .isInstanceOf(ListAgain.class);
+                .isInstanceOfSatisfying(ListAgain.class, again -> assertThat(again.why())
+                        .endsWith("later ones, if there were any, were lost"));
     }
 
     private void moveHome() {
@@ -135,7 +139,9 @@ final class RevisionMapIT {
             awaitCaughtUp(mirror, source);
         }
         assertThat(map.translate(new Revision(before))).isInstanceOf(ResumeAt.class);
-        assertThat(map.translate(new Revision(compacted - 1))).isInstanceOf(ListAgain.class);
+        assertThat(map.translate(new Revision(compacted - 1)))
+                .isInstanceOfSatisfying(ListAgain.class, again -> assertThat(again.why())
+                        .startsWith("the mirror was resynchronised from revision "));
         assertThat(map.translate(new Revision(compacted + 1))).isInstanceOf(ResumeAt.class);
         verifyAll();
     }
