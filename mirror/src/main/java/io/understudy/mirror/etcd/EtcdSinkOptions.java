@@ -14,7 +14,7 @@ import java.util.List;
  * @param progressInterval how often at most the checkpoint is moved when nothing in the range has changed
  * @param lanes how many transactions of a snapshot are on their way at a time
  * @param maxPrunePercent of the target's keys, which one resynchronisation may delete
- * @param limitsFirst whether the first synchronisation, too, may delete no more
+ * @param limitsFirst whether the first synchronisation, too, may delete no more: so it is where a failback mirrors back
  */
 public record EtcdSinkOptions(
         ForeignKeys onForeignKeys,
@@ -40,6 +40,8 @@ public record EtcdSinkOptions(
             10,
             SourceReset.STOP,
             false);
+
+    private static final int ALL_PERCENT = 100;
 
     /** Less leaves no room for a checkpoint beside the data. */
     public static final int LEAST_REQUEST_BYTES = 16 * 1024;
@@ -83,7 +85,7 @@ public record EtcdSinkOptions(
                     "maxPrunePercent",
                     "Of the target's keys; a resynchronisation that would delete more stops and says so.")
             .defaultsTo(DEFAULTS.maxPrunePercent())
-            .between(0, 100);
+            .between(0, ALL_PERCENT);
     private static final Setting<SourceReset> ON_SOURCE_RESET = Setting.choice(
                     "onSourceReset",
                     SourceReset.class,
@@ -126,6 +128,16 @@ public record EtcdSinkOptions(
                 group.get(MAX_PRUNE_PERCENT),
                 group.get(ON_SOURCE_RESET),
                 DEFAULTS.limitsFirst());
+    }
+
+    /** Whether a resynchronisation may delete some of the target's keys only. */
+    public boolean limitsPrune() {
+        return maxPrunePercent < ALL_PERCENT;
+    }
+
+    /** How many a resynchronisation may delete of so many keys that the target holds. */
+    public long prunable(long held) {
+        return (long) (held * (maxPrunePercent / (double) ALL_PERCENT));
     }
 
     /** For a mirror back into a cluster that is full of keys: those that aren't there any more are deleted, within the limit. */

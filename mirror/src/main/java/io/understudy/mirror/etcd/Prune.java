@@ -23,7 +23,7 @@ final class Prune {
     private final String mirror;
     private final long held;
     private final Revision equalAt;
-    private final int percent;
+    private final EtcdSinkOptions options;
     private final long allowed;
     private final List<ByteString> shown = new ArrayList<>();
     private List<ByteString> keys = new ArrayList<>();
@@ -31,16 +31,16 @@ final class Prune {
 
     /**
      * @param held how many keys the target has
-     * @param percent of them may be deleted
+     * @param options tell how many of them may be deleted
      * @param equalAt target revision at which the source had all that the target held: what it lacks of that it has
      *     deleted, and is not limited; zero if none is known
      */
-    Prune(String mirror, long held, int percent, Revision equalAt) {
+    Prune(String mirror, long held, EtcdSinkOptions options, Revision equalAt) {
         this.mirror = mirror;
         this.held = held;
         this.equalAt = equalAt;
-        this.percent = percent;
-        this.allowed = (long) (held * (percent / 100.0));
+        this.options = options;
+        this.allowed = options.prunable(held);
     }
 
     /** Whether a key that was written last at the target's revision {@code modRevision} is to be put off, and counted. */
@@ -67,17 +67,25 @@ final class Prune {
      */
     synchronized List<ByteString> keys() {
         if (count > allowed) {
-            throw new SinkException.Refused("a resynchronisation would delete " + count + " of the "
-                    + Counted.of(held, "key") + " that the target holds, such as " + shown(shown)
-                    + "; maxPrunePercent allows " + percent
-                    + " percent" + since()
-                    + ". None of them was deleted, and the target is not the source's state meanwhile. Check that the"
-                    + " source is what it should be, then raise maxPrunePercent until the mirror is synced");
+            throw new SinkException.Refused(refusal());
         }
         if (count > 0) {
             LOG.info("mirror={} deletes what the source does not have, keys={} some={}", mirror, count, shown(shown));
         }
         return keys;
+    }
+
+    private String refusal() {
+        boolean isBack = options.limitsFirst();
+        return "a resynchronisation would delete " + count + " of the " + Counted.of(held, "key") + " that "
+                + (isBack ? "the old source" : "the target") + " holds, such as " + shown(shown)
+                + "; maxPrunePercent allows " + options.maxPrunePercent() + " percent" + since()
+                + ". None of them was deleted, and "
+                + (isBack
+                        ? "the old source is not the new home's state meanwhile. Check that the new home is what it should"
+                                + " be, then raise maxPrunePercent"
+                        : "the target is not the source's state meanwhile. Check that the source is what it should be, then"
+                                + " raise maxPrunePercent until the mirror is synced");
     }
 
     private String since() {

@@ -38,8 +38,6 @@ final class Synchronisation implements AutoCloseable {
 
     private static final Logger LOG = LoggerFactory.getLogger(Synchronisation.class);
 
-    private static final int ALL_PERCENT = 100;
-
     private final String mirror;
     private final MirrorScope scope;
     private final String writerName;
@@ -252,7 +250,7 @@ final class Synchronisation implements AutoCloseable {
                 .toList();
         long held = checks.count();
         boolean isFirst = syncing.revision().equals(Revision.ZERO);
-        boolean isLimited = (!isFirst || options.limitsFirst()) && options.maxPrunePercent() < ALL_PERCENT;
+        boolean isLimited = (!isFirst || options.limitsFirst()) && options.limitsPrune();
         LOG.info(
                 "mirror={} synchronisation started, lanes={} target_keys={} first={}",
                 mirror,
@@ -268,7 +266,7 @@ final class Synchronisation implements AutoCloseable {
                 policy,
                 writer.createRevision(),
                 held == 0,
-                isLimited ? new Prune(mirror, held, options.maxPrunePercent(), equalAt) : null,
+                isLimited ? new Prune(mirror, held, options, equalAt) : null,
                 leases,
                 Lanes.start(mirror, lanes));
     }

@@ -69,7 +69,7 @@ public final class Failback {
                 "mirror",
                 "mirrors " + backward.source().shown() + " into it until that is a copy, deleting what is not there"
                         + (backward.sink().leases() == LeaseMode.DROP ? "; keys come back without leases" : ""),
-                "a target that loses no more than maxPrunePercent of its keys",
+                "that it loses no more than maxPrunePercent of its keys",
                 "can't be undone: the old source's own writes since are gone");
     }
 
@@ -113,7 +113,7 @@ public final class Failback {
         try {
             var unused = handover().run();
         } catch (TakeOverException e) {
-            throw leftThawed(e);
+            throw stopped(e, true);
         }
         String lost = lost(found);
         // Until the freeze is lifted deletes go on, and after a crash that may be long.
@@ -148,15 +148,17 @@ public final class Failback {
 
     /** @return what was found before */
     private Survey movedBack() {
+        boolean begun = false;
         try {
             Survey found = survey();
             if (found.needed()) {
                 requirePossible(found);
+                begun = true;
                 moveBack();
             }
             return found;
         } catch (TakeOverException e) {
-            throw leftThawed(e);
+            throw stopped(e, begun);
         }
     }
 
@@ -236,21 +238,33 @@ public final class Failback {
         }
     }
 
-    /** What has stopped it, and what the operator has to know besides. */
-    private TakeOverException leftThawed(TakeOverException stopped) {
+    /**
+     * What has stopped it, and what the operator has to know besides.
+     *
+     * @param begun whether it had begun to change something, in this run
+     */
+    private TakeOverException stopped(TakeOverException why, boolean begun) {
         try {
-            if (!old.isNeeded() || old.thawed() == null) {
-                return stopped;
+            if (!old.isNeeded()) {
+                return why;
             }
+            boolean isThawed = old.thawed() != null;
+            if (!isThawed && !begun) {
+                return why;
+            }
+            return new TakeOverException(
+                    why.getMessage() + ". The home still is " + forward.target().shown()
+                            + (isThawed
+                                    ? ", but " + backward.target().shown()
+                                            + " is not frozen any more: what clients write there will be lost."
+                                    : ".")
+                            + alsoFrozen() + " Run failback again to go on"
+                            + (isThawed ? ", or with --undo, which freezes it again" : ""),
+                    why);
         } catch (TakeOverException e) {
-            stopped.addSuppressed(e);
-            return stopped;
+            why.addSuppressed(e);
+            return why;
         }
-        return new TakeOverException(
-                stopped.getMessage() + ". The home still is " + forward.target().shown() + ", but "
-                        + backward.target().shown() + " is not frozen any more: what clients write there will be lost."
-                        + alsoFrozen() + " Run failback again to go on, or with --undo, which freezes it again",
-                stopped);
     }
 
     private String alsoFrozen() {
@@ -303,7 +317,8 @@ public final class Failback {
         }
         if (!isHandingOver() && old.thawed() == null) {
             throw new TakeOverException("there is nothing to undo: no failback of mirror " + forward.mirror()
-                    + " is under way that has lifted or raised a freeze");
+                    + " is under way that has lifted or raised a freeze, and the home still is "
+                    + forward.target().shown());
         }
     }
 

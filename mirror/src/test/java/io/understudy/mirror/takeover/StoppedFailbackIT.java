@@ -13,6 +13,7 @@ import io.understudy.mirror.scope.ReservedKeys;
 import io.understudy.vocabulary.ClusterId;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -96,6 +97,33 @@ final class StoppedFailbackIT {
     }
 
     @Test
+    void oneThatFindsMoreToDeleteOnceItHasBegunSaysWhereTheHomeIs() {
+        limit(10);
+        putKeys(7);
+        drill.failOver();
+        HandoverListener stray = new HandoverListener() {
+            @Override
+            public void ends(StepPlan step) {
+                if (step.name().equals("thaw")) {
+                    source.put("/own1", "by a client that knows of no failover");
+                    source.put("/own2", "by that one, too");
+                }
+            }
+        };
+        assertThatThrownBy(() -> drill.failback(stray).run())
+                .hasMessageStartingWith("the mirror back failed: ")
+                .hasMessageContaining("would delete 2 of the 9 keys that the old source holds")
+                .hasMessageContaining("then raise maxPrunePercent. The home still is target [")
+                .hasMessageNotContaining("frozen")
+                .hasMessageEndingWith("Run failback again to go on");
+        assertThatThrownBy(() -> drill.failback().undo())
+                .hasMessageContaining("nothing to undo")
+                .hasMessageContaining("the home still is target [");
+        limit(100);
+        assertThat(drill.failback().run().loss()).startsWith("2 keys");
+    }
+
+    @Test
     void oneThatIsStoppedLaterSaysWhatThatLeavesAndUndoFreezesAgain() {
         drill.switchOver();
         assertThat(switchover().next().toString()).contains("the source stays frozen (alarm)");
@@ -127,6 +155,17 @@ final class StoppedFailbackIT {
         assertThatThrownBy(() -> drill.failback().undo())
                 .hasMessageContaining("nothing to undo")
                 .hasMessageContaining("switchover");
+    }
+
+    /** Of the old source's keys, how many a mirror back may delete. */
+    private void limit(int percent) {
+        drill.close();
+        drill = Drill.of(CLUSTERS, percent);
+    }
+
+    /** So many, with the one that there is. */
+    private void putKeys(int count) {
+        IntStream.range(1, count).forEach(i -> source.put("/k" + i, "1"));
     }
 
     private void assertFrozen() {
