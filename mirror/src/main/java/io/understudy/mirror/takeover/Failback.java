@@ -181,6 +181,10 @@ public final class Failback {
                 .ifPresent(other -> {
                     throw keptOut(other);
                 });
+        if (!goesOn) {
+            // Last, since it reads all keys.
+            Surplus.requirePrunable(backward);
+        }
     }
 
     /** Whether an earlier run may have frozen the new home in that way; that is taken back first. */

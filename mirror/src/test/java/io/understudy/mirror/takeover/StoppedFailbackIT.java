@@ -13,7 +13,10 @@ import io.understudy.mirror.scope.ReservedKeys;
 import io.understudy.vocabulary.ClusterId;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.stream.IntStream;
+import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -94,6 +97,64 @@ final class StoppedFailbackIT {
         assertFrozen();
         source.delete(key.toStringUtf8());
         assertThat(drill.failback().run().loss()).isEqualTo("none");
+    }
+
+    @Test
+    void isRefusedBeforeAnythingIsDoneIfMoreWouldBeDeletedThanMayBe() {
+        limit(10);
+        putKeys(7);
+        drill.failOver();
+        source.put("/own1", "never mirrored");
+        source.put("/own2", "never mirrored");
+        List<String> begun = new ArrayList<>();
+        HandoverListener listener = new HandoverListener() {
+            @Override
+            public void begins(StepPlan step) {
+                begun.add(step.name());
+            }
+        };
+
+        for (ThrowingCallable refused :
+                List.<ThrowingCallable>of(() -> drill.failback(listener).check(), () -> drill.failback(listener)
+                        .run())) {
+            assertThatThrownBy(refused)
+                    .hasMessageContaining("would delete 2 of the 9 keys that the old source [")
+                    .hasMessageContaining("such as \"/own1\", \"/own2\"")
+                    .hasMessageContaining("maxPrunePercent allows 10 percent")
+                    .hasMessageEndingWith("run failback again");
+        }
+        assertThat(begun).isEmpty();
+        assertThat(source.get(ReservedKeys.checkpoint("dr")).getKvsList())
+                .as("of the mirror back")
+                .isEmpty();
+        limit(100);
+        assertThat(drill.failback().run().loss()).startsWith("2 keys");
+    }
+
+    @Test
+    void isRefusedWhileTheOldSourceIsFrozenIfTheNewHomeHasDeletedMoreThanMayBe_butNotForLess() {
+        limit(10);
+        putKeys(10);
+        drill.switchOver();
+        target.delete("/k1");
+        drill.failback().check();
+        target.delete("/k2");
+        assertThatThrownBy(() -> drill.failback().run()).hasMessageContaining("would delete 2 of the 10 keys");
+        assertFrozen();
+        target.put("/k2", "back again");
+        assertThat(drill.failback().run().loss()).isEqualTo("none");
+    }
+
+    @Test
+    void findsWhatWouldBeDeletedAmongMoreKeysThanComeAtATime() {
+        limit(0);
+        putKeys(1_100);
+        drill.switchOver();
+        drill.failback().check();
+        target.delete("/k999");
+        assertThatThrownBy(() -> drill.failback().check())
+                .hasMessageContaining("would delete 1 of the 1100 keys")
+                .hasMessageContaining("such as \"/k999\"");
     }
 
     @Test
