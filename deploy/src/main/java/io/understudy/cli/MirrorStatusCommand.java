@@ -35,6 +35,7 @@ final class MirrorStatusCommand implements Callable<Integer> {
 
     @Option(
             names = "--url",
+            converter = UrlFlag.class,
             paramLabel = "URL",
             description = "The process' status address; http://127.0.0.1:8081 by default.")
     private URI url;
@@ -116,6 +117,7 @@ final class MirrorStatusCommand implements Callable<Integer> {
         List<String> lines = new ArrayList<>(table.lines());
         for (MirrorLine mirror : mirrors) {
             mirror.auth().forEach(line -> lines.add(mirror.name() + " auth: " + line));
+            mirror.warnings().forEach(line -> lines.add(mirror.name() + " warning: " + line));
         }
         return lines;
     }

@@ -7,6 +7,7 @@ import java.util.List;
  *
  * @param isReady whether the target is known to be the source's state at a revision
  * @param auth what is to be said of the copy of roles and users; empty where none are copied
+ * @param warnings what an operator should know though the mirror works
  */
 public record MirrorLine(
         String name,
@@ -20,9 +21,11 @@ public record MirrorLine(
         String differing,
         String reason,
         boolean isReady,
-        List<String> auth) {
+        List<String> auth,
+        List<String> warnings) {
 
     public MirrorLine {
         auth = List.copyOf(auth);
+        warnings = List.copyOf(warnings);
     }
 }

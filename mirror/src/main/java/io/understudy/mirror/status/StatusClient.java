@@ -88,12 +88,19 @@ public final class StatusClient {
                         shown(mirror.path("verification").path("differing")),
                         mirror.path("reason").asText(),
                         mirror.path("ready").asBoolean(),
-                        AuthPage.lines(mirror.path("auth"))));
+                        AuthPage.lines(mirror.path("auth")),
+                        texts(mirror.path("warnings"))));
             }
         } catch (JsonProcessingException e) {
             throw new IOException("what was answered is no status of a mirror: " + e.getOriginalMessage(), e);
         }
         return lines;
+    }
+
+    private static List<String> texts(JsonNode array) {
+        List<String> texts = new ArrayList<>();
+        array.forEach(text -> texts.add(text.asText()));
+        return texts;
     }
 
     private static String shown(JsonNode value) {

@@ -1,0 +1,50 @@
+package io.understudy.cli;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.sun.net.httpserver.HttpServer;
+import java.io.PrintWriter;
+import java.io.StringWriter;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.nio.charset.StandardCharsets;
+import org.junit.jupiter.api.Test;
+
+/** What {@code mirror status} shows of what a process answers. */
+final class MirrorStatusCommandTest {
+
+    private static final String STATUS = """
+            {"mirrors": [
+              {"name": "dr", "source": "etcd [http://a:1]", "target": "etcd [http://b:1]", "state": "synced", "ready": true,
+               "reason": "", "warnings": ["nobody compacts the target", "another one"]},
+              {"name": "eu", "source": "etcd [http://a:1]", "target": "etcd [http://c:1]", "state": "synced", "ready": true,
+               "reason": "", "warnings": []}]}
+            """;
+
+    @Test
+    void warningsFollowTheTable() throws Exception {
+        HttpServer server = HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 0);
+        server.createContext("/status", exchange -> {
+            byte[] body = STATUS.getBytes(StandardCharsets.UTF_8);
+            exchange.sendResponseHeaders(200, body.length);
+            exchange.getResponseBody().write(body);
+            exchange.close();
+        });
+        server.start();
+        StringWriter out = new StringWriter();
+        try {
+            int status = Understudy.run(
+                    new PrintWriter(out, true),
+                    new PrintWriter(new StringWriter()),
+                    "mirror",
+                    "status",
+                    "--url=http://127.0.0.1:" + server.getAddress().getPort());
+            assertThat(status).as("a warning is no failure").isZero();
+        } finally {
+            server.stop(0);
+        }
+        assertThat(out.toString().lines())
+                .hasSize(5)
+                .endsWith("dr warning: nobody compacts the target", "dr warning: another one");
+    }
+}
