@@ -21,22 +21,27 @@ record Outcome(Parties parties, Journal journal, FreezeFound freeze, boolean cou
                 + parties.target().shown() + " (cluster " + journal.target() + ")";
         List<Fact> facts = new ArrayList<>();
         if (planned) {
-            facts.add(new Fact("freeze", journal.freeze().word() + ", from source revision " + journal.frozenAt()));
+            facts.add(new Fact("freeze", journal.freeze().word() + ", from " + revision(journal.frozenAt())));
             facts.add(new Fact("relayed while frozen", relayed()));
-            facts.add(new Fact("drained at source revision", String.valueOf(journal.drainedAt())));
+            facts.add(new Fact("drained at", revision(journal.drainedAt())));
             facts.add(new Fact("keys compared, all equal", String.valueOf(journal.verifiedKeys())));
         }
         String state = "no state that the source ever had: it was "
                 + unsynced.map(CheckpointState::word).orElse("");
         facts.add(new Fact(
-                "data up to source revision",
-                unsynced.isPresent() ? state : journal.fencedAt() + " of " + journal.dataAt()));
+                "data up to",
+                unsynced.isPresent() ? state : revision(journal.fencedAt()) + ", as of " + journal.dataAt()));
         String loss = loss();
         if (freeze == FreezeFound.LIFTED) {
             loss += ", when the home moved. Since then the freeze of " + parties.from()
                     + " was lifted: what came before that was not counted, and what is written there will be lost";
         }
         return new HandoverReport(summary, loss, facts, next());
+    }
+
+    /** Not in the facts' names, which are the same for whoever reads them in JSON, whichever way the home has moved. */
+    private String revision(long revision) {
+        return "revision " + revision + " of " + parties.from();
     }
 
     /** What a target was in that was forced to take over; empty if it was whole. Nobody has written that since. */
