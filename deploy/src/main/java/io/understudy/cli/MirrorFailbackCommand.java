@@ -62,13 +62,13 @@ final class MirrorFailbackCommand implements Callable<Integer> {
                 return ExitCode.OK;
             }
             Survey survey = failback.survey();
-            text.plan(failback.plan(), flags.isDryRun());
+            text.plan(failback.plan(survey), flags.isDryRun());
             shown(survey, options, text);
             if (flags.copiesUsers(spec.commandLine())) {
                 text.users(true);
             }
             if (flags.isDryRun()) {
-                failback.check();
+                failback.check(survey);
             } else {
                 text.confirm("overwriting the old source");
                 text.report(failback.run());

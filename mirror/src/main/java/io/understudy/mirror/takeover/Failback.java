@@ -46,10 +46,17 @@ public final class Failback {
         this.back = new MirrorBack(clusters, backward, syncDeadline, progress);
     }
 
-    /** What {@link #run} does, in order. */
-    public List<StepPlan> plan() {
+    /**
+     * What {@link #run} does, in order.
+     *
+     * @param found by {@link #survey}
+     */
+    public List<StepPlan> plan(Survey found) {
         List<StepPlan> plan = new ArrayList<>();
         plan.add(thawing());
+        if (found.needed() && isHandingOver() && needsMirror()) {
+            plan.add(lifting());
+        }
         plan.add(mirroring());
         plan.addAll(handover().steps());
         plan.add(finishing());
@@ -62,6 +69,15 @@ public final class Failback {
                 "lifts the freeze at " + backward.target().shown() + " and has it know where the home is",
                 "that clients write to " + backward.source().shown() + " only",
                 "freezes it again");
+    }
+
+    private StepPlan lifting() {
+        return new StepPlan(
+                "lift",
+                "takes back what an earlier run has done of the hand-over, so that clients can write "
+                        + backward.source().shown(),
+                "nothing",
+                "nothing to undo");
     }
 
     private StepPlan mirroring() {
@@ -94,10 +110,10 @@ public final class Failback {
     /**
      * Finds out whether {@link #run} would be refused now, before it does anything. Changes nothing.
      *
+     * @param found by {@link #survey}, which may take long where both sides are compared for it
      * @throws TakeOverException it would
      */
-    public void check() {
-        Survey found = survey();
+    public void check(Survey found) {
         if (found.needed()) {
             requirePossible(found);
         }
@@ -419,16 +435,10 @@ public final class Failback {
     /** Clients are to go on writing while the mirror back is at work again. */
     private void takeBackWhatIsLeft() {
         if (isHandingOver()) {
-            StepPlan lifting = new StepPlan(
-                    "lift",
-                    "takes back what an earlier run has done of the hand-over, so that clients can write "
-                            + backward.source().shown(),
-                    "nothing",
-                    "nothing to undo");
-            listener.begins(lifting);
+            listener.begins(lifting());
             var unused = Handover.switchover(backward, options, HandoverListener.NONE)
                     .undo();
-            listener.ends(lifting);
+            listener.ends(lifting());
         }
     }
 }

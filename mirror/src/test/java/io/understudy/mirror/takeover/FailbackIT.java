@@ -217,8 +217,20 @@ final class FailbackIT {
         };
         assertThatThrownBy(() -> drill.failback(stray).run()).hasMessageContaining("/stray");
 
-        assertThat(drill.failback().survey().first()).containsExactly("\"/stray\"");
-        assertThat(drill.failback().run().loss()).contains("/stray");
+        List<String> taken = new ArrayList<>();
+        HandoverListener taking = new HandoverListener() {
+            @Override
+            public void begins(StepPlan step) {
+                taken.add(step.name());
+            }
+        };
+        Failback again = drill.failback(taking);
+        Survey found = again.survey();
+        assertThat(found.first()).containsExactly("\"/stray\"");
+        List<String> planned = again.plan(found).stream().map(StepPlan::name).toList();
+        assertThat(planned).startsWith("thaw", "lift", "mirror");
+        assertThat(again.run().loss()).contains("/stray");
+        assertThat(taken).isEqualTo(planned);
         drill.assertEqualAndMirrored();
         assertThat(source.contents()).hasSize(4);
     }
