@@ -70,7 +70,7 @@ final class MirrorFailbackCommand implements Callable<Integer> {
             if (flags.isDryRun()) {
                 failback.check(survey);
             } else {
-                text.confirm("overwriting the old source");
+                text.confirm("overwriting the old source", () -> failback.check(survey));
                 text.report(failback.run());
             }
             return ExitCode.OK;

@@ -60,7 +60,7 @@ final class MirrorFailoverCommand implements Callable<Integer> {
                 handover.check();
             } else {
                 if (!plan.isEmpty()) {
-                    text.confirm("moving the home, perhaps without the source's last writes,");
+                    text.confirm("moving the home, perhaps without the source's last writes,", handover::check);
                 }
                 text.report(handover.run());
             }

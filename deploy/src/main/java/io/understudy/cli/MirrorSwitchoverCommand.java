@@ -55,7 +55,7 @@ final class MirrorSwitchoverCommand implements Callable<Integer> {
                 handover.check();
             } else {
                 if (!plan.isEmpty()) {
-                    text.confirm("moving the home");
+                    text.confirm("moving the home", handover::check);
                 }
                 text.report(handover.run());
             }

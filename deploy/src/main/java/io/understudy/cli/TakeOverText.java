@@ -59,11 +59,17 @@ final class TakeOverText implements HandoverListener {
         out.flush();
     }
 
-    /** @throws ParameterException the operator doesn't want it, or isn't there */
-    void confirm(String what) {
+    /**
+     * Asks, unless it is to be done without.
+     *
+     * @param check throws where it would be refused anyway, so that nobody is asked in vain
+     * @throws ParameterException the operator doesn't want it, or isn't there
+     */
+    void confirm(String what, Runnable check) {
         if (yes) {
             return;
         }
+        check.run();
         note(what + " can't be undone. Go on? [yes/no]");
         try {
             String answer = new BufferedReader(new InputStreamReader(System.in, Charset.defaultCharset())).readLine();

@@ -72,10 +72,46 @@ final class TakeOverCommandsIT {
         assertThat(refused.out()).contains("The plan:", "1. check:");
         assertThat(refused.err()).contains("answers: a switchover loses nothing, a failover may");
 
+        Ended unasked = run("failover");
+        assertThat(unasked.status()).isEqualTo(1);
+        assertThat(unasked.err())
+                .contains("answers: a switchover loses nothing, a failover may")
+                .doesNotContain("Go on?");
+
         Ended undone = run("switchover", "--undo");
         assertThat(undone.status()).isZero();
         assertThat(undone.out()).contains("undone: freeze", "The home has not moved.");
         assertThat(run("switchover", "--undo", "--dry-run").status()).isNotZero();
+    }
+
+    @Test
+    void aFailbackIsRefusedBeforeItAsks_andTellsOfRevisionsOfTheNewHome() throws Exception {
+        MirrorSettings settings = MirrorConfiguration.load(file, Map.of(), Map.of());
+        try (MirrorProcess mirror = MirrorProcess.start(settings)) {
+            awaitSynced(mirror);
+            Ended away = run("switchover", "--accept-silent-watchers", "--yes");
+            assertThat(away.status()).as(away.err()).isZero();
+            assertThat(away.out()).containsPattern("freeze: alarm, from revision \\d+ of the source\\R");
+        }
+
+        Ended refused = run("failback", "--accept-silent-watchers", "--freeze=auth");
+        assertThat(refused.status()).isEqualTo(1);
+        assertThat(refused.err())
+                .contains("authentication is not enabled at the new home")
+                .doesNotContain("Go on?");
+
+        Ended back = run("failback", "--accept-silent-watchers", "--yes");
+        assertThat(back.status()).as(back.err()).isZero();
+        assertThat(back.out())
+                .containsPattern("freeze: alarm, from revision \\d+ of the new home\\R")
+                .containsPattern("drained at: revision \\d+ of the new home\\R")
+                .containsPattern("data up to: revision \\d+ of the new home, as of 20")
+                .contains("Loss: none");
+    }
+
+    private static void awaitSynced(MirrorProcess mirror) {
+        await().atMost(Duration.ofSeconds(60))
+                .until(() -> mirror.reports().get(0).state() == MirrorState.SYNCED);
     }
 
     private void stopAfterTheFreeze() throws IOException {
@@ -91,8 +127,7 @@ final class TakeOverCommandsIT {
         try (MirrorProcess mirror = MirrorProcess.start(settings);
                 MirrorParties parties =
                         new MirrorParties(settings.mirrors().get(0), null, null, Duration.ofSeconds(20))) {
-            await().atMost(Duration.ofSeconds(60))
-                    .until(() -> mirror.reports().get(0).state() == MirrorState.SYNCED);
+            awaitSynced(mirror);
             HandoverOptions options = HandoverOptions.DEFAULTS.acceptingSilentWatchers();
             assertThatThrownBy(() -> Handover.switchover(parties.forward(), options, stopping)
                             .run())
