@@ -331,7 +331,7 @@ public final class Failback {
                 .isAt(TargetCheckpoint.read(forward.target(), forward.mirror()).cluster());
         if (!isAway || !old.isNeeded()) {
             throw new TakeOverException("there is nothing to undo: the home of mirror " + forward.mirror()
-                    + " is its source, " + forward.source().shown()
+                    + " is its " + forward.source().shown()
                     + (isAway ? ". Run failback again, without --undo, to finish that" : "")
                     + ". To move it away again: understudy mirror switchover");
         }

@@ -107,7 +107,7 @@ record OldSource(Parties forward, Parties backward, Duration patience) {
         TargetCheckpoint checkpoint = TargetCheckpoint.read(forward.target(), forward.mirror());
         if (there.filter(home -> home.cluster().equals(checkpoint.cluster())).isEmpty()) {
             Journal journal = new JournalStore(forward.target(), forward.mirror()).read();
-            throw new TakeOverException("the home of mirror " + forward.mirror() + " is its source, "
+            throw new TakeOverException("the home of mirror " + forward.mirror() + " is its "
                     + forward.source().shown() + ": there is nothing to fail back"
                     + (journal != null && journal.isUnfinished()
                             ? ". A " + journal.kind().name().toLowerCase(Locale.ROOT)
