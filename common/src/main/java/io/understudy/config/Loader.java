@@ -224,13 +224,18 @@ final class Loader {
         boolean unused = collected.part(() -> check.check(configuration, collected));
     }
 
+    /** Where a value stands that nobody has given. */
+    private String unsaid(String key) {
+        return valid.containsKey(key) ? "default" : "nowhere";
+    }
+
     private final class Collected implements Check.Report {
 
         @Override
         public void problem(Configuration at, Setting<?> setting, String message) {
             String key = at.key(setting);
             Given value = given.get(key);
-            problems.add(new Problem(value == null ? "default" : value.where(), key, message));
+            problems.add(new Problem(value == null ? unsaid(key) : value.where(), key, message));
         }
 
         @Override

@@ -166,7 +166,8 @@ final class MirrorConfigurationTest {
                     target: {etcd: {endpoints: http://127.0.0.1:2}}
                 """))
                 .isInstanceOf(ConfigurationException.class)
-                .hasMessageContaining("mirrors.none.source.endpoints or source.kafka.bootstrapServers is needed")
+                .hasMessageContaining(
+                        "nowhere: mirrors.none.source.endpoints or source.kafka.bootstrapServers is needed")
                 .hasMessageContaining(
                         "mirrors.two.source.kafka.bootstrapServers is given beside source.endpoints; a mirror has one"
                                 + " source")
