@@ -213,7 +213,10 @@ final class Loader {
             return new Given(
                     Files.readString(Path.of(file.text())).strip(), "file " + file.text(), Given.Origin.FILE, false);
         } catch (IOException | IllegalArgumentException e) {
-            problems.add(new Problem(file.where(), key + "File", "names a file that can't be read: " + e));
+            problems.add(new Problem(
+                    file.where(),
+                    key + "File",
+                    "names " + file.text() + ", which can't be read: " + Unreadable.why(e)));
             refused.add(key);
             return null;
         }

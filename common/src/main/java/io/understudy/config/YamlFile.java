@@ -45,7 +45,7 @@ final class YamlFile {
         } catch (NoSuchFileException e) {
             read.unread(file.toString(), "there is no such file");
         } catch (IOException e) {
-            read.unread(file.toString(), "can't be read: " + e);
+            read.unread(file.toString(), "can't be read: " + Unreadable.why(e));
         }
         return read;
     }

@@ -274,7 +274,8 @@ final class ConfigurationTest {
                                 folder.resolve("none").toString()),
                         flags,
                         ROWS))
-                .hasMessageContaining("can't be read");
+                .hasMessageContaining(folder.resolve("none") + ", which can't be read: there is no such file")
+                .hasMessageNotContaining("Exception");
     }
 
     @Test

@@ -1,0 +1,25 @@
+package io.understudy.config;
+
+import java.nio.charset.CharacterCodingException;
+import java.nio.file.AccessDeniedException;
+import java.nio.file.NoSuchFileException;
+
+/** Why a file can't be read: the JDK tells some of it by an exception's type alone. */
+final class Unreadable {
+
+    private Unreadable() {}
+
+    /** In words, without the file. */
+    static String why(Exception failure) {
+        if (failure instanceof NoSuchFileException) {
+            return "there is no such file";
+        }
+        if (failure instanceof AccessDeniedException) {
+            return "permission denied";
+        }
+        if (failure instanceof CharacterCodingException) {
+            return "it is not UTF-8";
+        }
+        return failure.getMessage() == null ? failure.toString() : failure.getMessage();
+    }
+}
