@@ -24,6 +24,7 @@ final class HandoverFlags {
     @Option(
             names = "--max-lag",
             defaultValue = "1000",
+            converter = NumberFlag.class,
             paramLabel = "REVISIONS",
             description = "How far behind the new home may be at the beginning; ${DEFAULT-VALUE} by default.")
     private long maxLag;

@@ -17,7 +17,6 @@ import picocli.CommandLine.ExitCode;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
-import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
 
 /** {@code understudy health}: asks a process how it is, where there is no other program to do so, as in a container. */
@@ -34,6 +33,7 @@ final class HealthCommand implements Callable<Integer> {
     @Option(
             names = "--url",
             defaultValue = "http://127.0.0.1:2379/livez",
+            converter = UrlFlag.class,
             paramLabel = "URL",
             description =
                     "The page, /livez or /readyz; ${DEFAULT-VALUE} by default, which is a gateway's. A mirror has "
@@ -56,7 +56,7 @@ final class HealthCommand implements Callable<Integer> {
 
     @Override
     public Integer call() throws Exception {
-        HttpRequest request = request();
+        HttpRequest request = HttpRequest.newBuilder(url).build();
         HttpClient http;
         try (TlsContext context = TlsContext.of(tls.files(spec.commandLine()))) {
             http = context.applyTo(HttpClient.newBuilder())
@@ -71,15 +71,6 @@ final class HealthCommand implements Callable<Integer> {
         spec.commandLine().getOut().println(answer.body().strip());
         spec.commandLine().getOut().flush();
         return ExitCode.OK;
-    }
-
-    private HttpRequest request() {
-        try {
-            return HttpRequest.newBuilder(url).build();
-        } catch (IllegalArgumentException e) {
-            throw new ParameterException(
-                    spec.commandLine(), "--url is " + url + ", not like http://127.0.0.1:2379/livez", e);
-        }
     }
 
     /** The client's own timeouts end with the answer's head. */

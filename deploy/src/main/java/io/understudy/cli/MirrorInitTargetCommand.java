@@ -33,12 +33,18 @@ final class MirrorInitTargetCommand implements Callable<Integer> {
     @Option(names = "--member-name", required = true, paramLabel = "NAME", description = "Of the member.")
     private String member;
 
-    @Option(names = "--peer-url", required = true, paramLabel = "URL", description = "Where members find it.")
+    @Option(
+            names = "--peer-url",
+            required = true,
+            converter = UrlFlag.class,
+            paramLabel = "URL",
+            description = "Where members find it.")
     private URI peerUrl;
 
     @Option(
             names = "--client-url",
             defaultValue = "http://127.0.0.1:2379",
+            converter = UrlFlag.class,
             paramLabel = "URL",
             description = "Where clients find it; only for the printed command. ${DEFAULT-VALUE} by default.")
     private URI clientUrl;
@@ -53,6 +59,7 @@ final class MirrorInitTargetCommand implements Callable<Integer> {
     @Option(
             names = "--bump-revision",
             defaultValue = "1000000000",
+            converter = NumberFlag.class,
             paramLabel = "N",
             description = "By how much revisions are moved ahead; ${DEFAULT-VALUE} by default.")
     private long bump;

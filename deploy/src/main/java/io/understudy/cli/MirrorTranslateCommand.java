@@ -31,6 +31,7 @@ final class MirrorTranslateCommand implements Callable<Integer> {
     @Option(
             names = "--revision",
             required = true,
+            converter = NumberFlag.class,
             paramLabel = "N",
             description = "The revision of the source that was seen last.")
     private long revision;
@@ -40,6 +41,7 @@ final class MirrorTranslateCommand implements Callable<Integer> {
 
     @Option(
             names = "--url",
+            converter = UrlFlag.class,
             paramLabel = "URL",
             description = "The process' status address; http://127.0.0.1:8081 by default.")
     private URI url;
@@ -61,10 +63,6 @@ final class MirrorTranslateCommand implements Callable<Integer> {
 
     @Override
     public Integer call() throws Exception {
-        if (revision < 0) {
-            throw new ParameterException(
-                    spec.commandLine(), "--revision is " + revision + "; allowed is a number from 0 on");
-        }
         if (url != null && file != null) {
             throw new ParameterException(spec.commandLine(), "--url and --config are given; one of them is needed");
         }

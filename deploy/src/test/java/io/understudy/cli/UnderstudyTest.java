@@ -100,6 +100,32 @@ final class UnderstudyTest {
         assertThat(out.toString()).isEmpty();
     }
 
+    @ParameterizedTest
+    @CsvSource(
+            quoteCharacter = '"',
+            value = {
+                "mirror translate --revision x, 'x' is not a number from 0 on",
+                "mirror translate --revision -1, '-1' is not a number from 0 on",
+                "mirror translate --revision 1 --url 127.0.0.1:8081, http:// or https:// is missing before 127.0.0.1:8081",
+                "mirror status --url 127.0.0.1:8081, http:// or https:// is missing before 127.0.0.1:8081",
+                "mirror status --url http://, 'http://' is not a URL such as http://127.0.0.1:2379",
+                "mirror switchover --config a --max-lag x, 'x' is not a number from 0 on"
+            })
+    void whatAnOptionCanNotBeIsToldInWords(String arguments, String why) {
+        assertThat(run(arguments.split(" "))).isEqualTo(2);
+        assertThat(err.toString()).contains(why).hasLineCount(1).doesNotContain("Exception");
+    }
+
+    @Test
+    void aConfigurationThatIsNotThereIsNamed(@TempDir Path folder) {
+        Path none = folder.resolve("none.yaml");
+        for (String command :
+                List.of("mirror status", "mirror verify", "mirror failback", "cluster status", "gateway")) {
+            assertThat(run((command + " --config " + none).split(" "))).isEqualTo(2);
+        }
+        assertThat(err.toString()).contains(none + ": there is no such file").doesNotContain("Exception");
+    }
+
     @Test
     void withoutArgumentsItShowsWhatItCanDoAndHowToStart() {
         assertThat(run()).isZero();
