@@ -72,6 +72,12 @@ record Drill(MirrorSettings.Mirror settings, MirrorParties clusters, TestClient 
         var unused = failover(OPTIONS.forced()).run();
     }
 
+    /** Whether a failback would be refused. */
+    void check() {
+        Failback failback = failback();
+        failback.check(failback.survey());
+    }
+
     Failback failback() {
         return failback(HandoverListener.NONE);
     }

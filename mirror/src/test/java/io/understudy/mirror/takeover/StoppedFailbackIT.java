@@ -114,9 +114,8 @@ final class StoppedFailbackIT {
             }
         };
 
-        for (ThrowingCallable refused :
-                List.<ThrowingCallable>of(() -> drill.failback(listener).check(), () -> drill.failback(listener)
-                        .run())) {
+        for (ThrowingCallable refused : List.<ThrowingCallable>of(
+                () -> drill.check(), () -> drill.failback(listener).run())) {
             assertThatThrownBy(refused)
                     .hasMessageContaining("would delete 2 of the 9 keys that the old source [")
                     .hasMessageContaining("such as \"/own1\", \"/own2\"")
@@ -137,7 +136,7 @@ final class StoppedFailbackIT {
         putKeys(10);
         drill.switchOver();
         target.delete("/k1");
-        drill.failback().check();
+        drill.check();
         target.delete("/k2");
         assertThatThrownBy(() -> drill.failback().run()).hasMessageContaining("would delete 2 of the 10 keys");
         assertFrozen();
@@ -150,9 +149,9 @@ final class StoppedFailbackIT {
         limit(0);
         putKeys(1_100);
         drill.switchOver();
-        drill.failback().check();
+        drill.check();
         target.delete("/k999");
-        assertThatThrownBy(() -> drill.failback().check())
+        assertThatThrownBy(() -> drill.check())
                 .hasMessageContaining("would delete 1 of the 1100 keys")
                 .hasMessageContaining("such as \"/k999\"");
     }
