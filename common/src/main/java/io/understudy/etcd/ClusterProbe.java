@@ -40,6 +40,9 @@ final class ClusterProbe implements AutoCloseable {
 
     private static final int HURRIED_PROBES = 50;
 
+    /** Each look has the view built anew, so more than a cluster has members is too many. */
+    private static final int MOST_HURRIED = 8;
+
     private final EtcdSettings settings;
     private final Channels channels;
     private final Function<Endpoint, Channel> calls;
@@ -145,7 +148,7 @@ final class ClusterProbe implements AutoCloseable {
 
     /** A cut, or a restart, that is short should be over for whoever waits for it when it is over. */
     private void probeSoon(Endpoint endpoint) {
-        if (!soon.add(endpoint)) {
+        if (soon.size() >= MOST_HURRIED || !soon.add(endpoint)) {
             return;
         }
         Runnable again = guarded(() -> {

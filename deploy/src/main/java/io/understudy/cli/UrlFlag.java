@@ -15,7 +15,7 @@ final class UrlFlag implements ITypeConverter<URI> {
         try {
             URI url = URI.create(text);
             boolean isHttp = "http".equalsIgnoreCase(url.getScheme()) || "https".equalsIgnoreCase(url.getScheme());
-            if (isHttp && url.getHost() != null) {
+            if (isHttp && url.getRawAuthority() != null) {
                 return url;
             }
         } catch (IllegalArgumentException e) {

@@ -1,17 +1,13 @@
 package io.understudy.mirror.takeover;
 
-import com.google.protobuf.TextFormat;
 import io.understudy.mirror.MirrorProcess;
 import io.understudy.mirror.home.Home;
 import io.understudy.mirror.lease.LeaseMode;
 import io.understudy.mirror.pipeline.MirrorReport;
-import io.understudy.mirror.scope.ReservedKeys;
 import java.time.Duration;
-import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Consumer;
-import org.jspecify.annotations.Nullable;
 
 /**
  * Moves the home back to where it was: lifts the freeze there, mirrors what the new home has into it while clients go on
@@ -25,6 +21,7 @@ public final class Failback {
     private final Parties backward;
     private final OldSource old;
     private final MirrorBack back;
+    private final FailbackPreconditions preconditions;
 
     /**
      * A failback of what a switchover or a failover has moved.
@@ -43,6 +40,7 @@ public final class Failback {
         this.forward = clusters.forward();
         this.backward = clusters.backward();
         this.old = new OldSource(forward, backward, options.patience());
+        this.preconditions = new FailbackPreconditions(forward, backward, options, old);
         this.back = new MirrorBack(clusters, backward, syncDeadline, progress);
     }
 
@@ -54,7 +52,7 @@ public final class Failback {
     public List<StepPlan> plan(Survey found) {
         List<StepPlan> plan = new ArrayList<>();
         plan.add(thawing());
-        if (found.needed() && isHandingOver() && needsMirror()) {
+        if (found.needed() && preconditions.isHandingOver() && !preconditions.goesOn()) {
             plan.add(lifting());
         }
         plan.add(mirroring());
@@ -114,8 +112,13 @@ public final class Failback {
      * @throws TakeOverException it would
      */
     public void check(Survey found) {
-        if (found.needed()) {
-            requirePossible(found);
+        if (!found.needed()) {
+            return;
+        }
+        try {
+            preconditions.require(found);
+        } catch (TakeOverException e) {
+            throw stopped(e, false);
         }
     }
 
@@ -168,7 +171,7 @@ public final class Failback {
         try {
             Survey found = survey();
             if (found.needed()) {
-                requirePossible(found);
+                preconditions.require(found);
                 begun = true;
                 moveBack();
             }
@@ -178,72 +181,11 @@ public final class Failback {
         }
     }
 
-    /** What is known to stop it later is found before anything is done, since the thaw lets clients write again. */
-    private void requirePossible(Survey found) {
-        CheckStep.requireScope(
-                TargetCheckpoint.read(forward.target(), forward.mirror()).checkpoint(), forward);
-        boolean goesOn = isHandingOver() && !needsMirror();
-        if (found.behind() > 0 && !options.acceptSilentWatchers() && !goesOn) {
-            long there = forward.source().head().revision().value();
-            throw CheckStep.silentWatchers(backward, there, there + found.behind());
-        }
-        if (!goesOn && !hasFrozenSo()) {
-            requireFreezable();
-        }
-        homes(forward.target())
-                .read()
-                .flatMap(own ->
-                        homes(forward.source()).keepingOut(own, forward.scope().sourceRanges()))
-                .ifPresent(other -> {
-                    throw keptOut(other);
-                });
-        if (!goesOn) {
-            // Last, since it reads all keys.
-            Surplus.requirePrunable(backward);
-        }
-    }
-
-    /** Whether an earlier run may have frozen the new home in that way; that is taken back first. */
-    private boolean hasFrozenSo() {
-        Journal journal = unfinished();
-        return journal != null && journal.hasFreeze() && journal.freeze() == options.freeze();
-    }
-
-    /** Only reads. */
-    private void requireFreezable() {
-        TargetCheckpoint there = TargetCheckpoint.read(forward.target(), forward.mirror());
-        var unused = Freeze.of(options.freeze(), backward)
-                .prepare(Journal.begun(
-                        Journal.Kind.SWITCHOVER,
-                        "failback",
-                        Instant.now(),
-                        there.cluster(),
-                        there.checkpoint().source(),
-                        options.freeze()));
-    }
-
-    private TakeOverException keptOut(Home other) {
-        boolean isMovedThere = other.cluster().equals(other.target());
-        String key = "key \"" + TextFormat.escapeBytes(ReservedKeys.home(other.mirror())) + "\"";
-        return new TakeOverException("keys that would be mirrored back have their home in "
-                + backward.target().shown() + " for another mirror, " + other.mirror() + ", of "
-                + other.scope().shown() + " between the clusters " + other.source() + " and " + other.target()
-                + ": "
-                + (isMovedThere
-                        ? "take that one's home back first, with a failback of " + other.mirror()
-                                + "; or, if it is gone"
-                        : "that one began, or came back, after this home had moved, and its owners may write them there."
-                                + " To give up what " + forward.target().shown() + " was written, begin mirror "
-                                + forward.mirror() + " anew; to have that in their place, or if mirror "
-                                + other.mirror() + " is gone")
-                + " for good, delete " + key + " in both of its clusters");
-    }
-
     private void moveBack() {
         listener.begins(thawing());
         thaw();
         listener.ends(thawing());
-        if (!needsMirror()) {
+        if (!preconditions.needsMirror()) {
             return;
         }
         takeBackWhatIsLeft();
@@ -269,7 +211,7 @@ public final class Failback {
                 return why;
             }
             boolean isThawed = old.thawed() != null;
-            if (!isThawed && !begun) {
+            if (!isThawed && !begun && alsoFrozen().isEmpty()) {
                 return why;
             }
             return new TakeOverException(
@@ -288,7 +230,7 @@ public final class Failback {
     }
 
     private String alsoFrozen() {
-        Journal journal = unfinished();
+        Journal journal = preconditions.unfinished();
         return journal != null && journal.hasFreeze()
                 ? " " + forward.target().shown() + " is frozen meanwhile, and takes no writes of clients."
                 : "";
@@ -303,7 +245,7 @@ public final class Failback {
     public List<StepPlan> undo() {
         requireUndoable();
         List<StepPlan> undone = new ArrayList<>();
-        if (isHandingOver()) {
+        if (preconditions.isHandingOver()) {
             undone.addAll(handover().undo());
         }
         Journal there = old.thawed();
@@ -319,7 +261,8 @@ public final class Failback {
     /** What {@link #undo} would undo, in that order. Changes nothing. */
     public List<StepPlan> undoPlan() {
         requireUndoable();
-        List<StepPlan> undone = new ArrayList<>(isHandingOver() ? handover().undoPlan() : List.of());
+        List<StepPlan> undone =
+                new ArrayList<>(preconditions.isHandingOver() ? handover().undoPlan() : List.of());
         if (old.thawed() != null) {
             undone.add(freezing());
         }
@@ -335,21 +278,11 @@ public final class Failback {
                     + (isAway ? ". Run failback again, without --undo, to finish that" : "")
                     + ". To move it away again: understudy mirror switchover");
         }
-        if (!isHandingOver() && old.thawed() == null) {
+        if (!preconditions.isHandingOver() && old.thawed() == null) {
             throw new TakeOverException("there is nothing to undo: no failback of mirror " + forward.mirror()
                     + " is under way that has lifted or raised a freeze, and the home still is "
                     + forward.target().shown());
         }
-    }
-
-    private boolean isHandingOver() {
-        return unfinished() != null;
-    }
-
-    /** Of the hand-over back that is under way, or being undone; null for none. */
-    private @Nullable Journal unfinished() {
-        Journal journal = new JournalStore(backward.target(), backward.mirror()).read();
-        return journal != null && journal.isUnfinished() ? journal : null;
     }
 
     private StepPlan freezing() {
@@ -391,11 +324,14 @@ public final class Failback {
         homes(forward.source()).read().ifPresent(homes(forward.target())::learn);
     }
 
-    /** The old target is told last of all. */
+    /** The old target is told last of all; it may have been moved to again since. */
     private boolean isFinished() {
         Home here = homes(forward.source()).read().orElse(null);
         return here != null
-                && homes(forward.target()).read().filter(here::agreesWith).isPresent();
+                && homes(forward.target())
+                        .read()
+                        .filter(there -> there.moves() >= here.moves())
+                        .isPresent();
     }
 
     /** Of the hand-over back. */
@@ -421,20 +357,9 @@ public final class Failback {
         }
     }
 
-    /** Not once the hand-over back has what it needs of it: it may have become the active process itself. */
-    private boolean needsMirror() {
-        Journal journal = unfinished();
-        return journal == null
-                || journal.state() != Journal.State.RUNNING
-                || journal.kind() != Journal.Kind.SWITCHOVER
-                || !new VerifyStep(backward).isDone(journal)
-                || !Freeze.of(journal.freeze(), backward).isRaised(journal)
-                || old.isOverwritten();
-    }
-
     /** Clients are to go on writing while the mirror back is at work again. */
     private void takeBackWhatIsLeft() {
-        if (isHandingOver()) {
+        if (preconditions.isHandingOver()) {
             listener.begins(lifting());
             var unused = Handover.switchover(backward, options, HandoverListener.NONE)
                     .undo();

@@ -104,9 +104,17 @@ public final class Handover {
         FreezeFound freeze = freezeOf(journal);
         // What came since a freeze was lifted is no late commit.
         long late = freeze == FreezeFound.LIFTED ? Journal.UNKNOWN : late(journal);
-        return late == Journal.UNKNOWN
+        HandoverReport report = late == Journal.UNKNOWN
                 ? new Outcome(parties, journal, freeze, false).report()
                 : new Outcome(parties, journal.edit().late(late).build(), freeze, true).report();
+        // A failover that ended long ago may not be the last word.
+        boolean mayHaveGoneBack =
+                journal.kind() == Journal.Kind.FAILOVER && Freeze.isFound(parties.target(), parties.mirror());
+        return mayHaveGoneBack
+                ? report.with(
+                        report.loss() + ". " + parties.to() + " is frozen, or out of space. " + perhapsGoneBack(),
+                        report.next())
+                : report;
     }
 
     /** It may have ended long ago, and the source may have been thawed since. */
@@ -257,20 +265,20 @@ public final class Handover {
             throw new TakeOverException("the home of mirror " + parties.mirror() + " has gone back to "
                     + parties.source().shown() + ": run failback again to finish that");
         }
-        boolean isEnded = kind == Journal.Kind.FAILOVER && found.state() == Journal.State.DONE;
-        // What an ended failover has told is true no more once a failback has moved the home on.
-        if (isEnded && (found.kind() != kind || Freeze.isFound(parties.target(), parties.mirror()))) {
+        if (kind == Journal.Kind.FAILOVER && found.state() == Journal.State.DONE && found.kind() != kind) {
             throw new TakeOverException("the home of mirror " + parties.mirror() + " is "
-                    + parties.target().shown() + " already, by the "
-                    + found.kind().name().toLowerCase(Locale.ROOT)
-                    + " of " + found.startedAt()
-                    + ": there is nothing to fail over. A failback that was under way may have moved it since, which"
-                    + " only " + parties.source().shown() + " could tell, and may have frozen "
-                    + parties.target().shown() + ": \"etcdctl alarm disarm\" lifts an alarm, and key \""
-                    + TextFormat.escapeBytes(ReservedKeys.freeze(parties.mirror()))
-                    + "\" there, if there is one, holds what is to be granted again");
+                    + parties.target().shown() + " already, by the switchover of " + found.startedAt()
+                    + ": there is nothing to fail over. " + perhapsGoneBack());
         }
         return found;
+    }
+
+    private String perhapsGoneBack() {
+        return "A failback that was under way may have moved it since, which only "
+                + parties.source().shown() + " could tell, and may have frozen "
+                + parties.target().shown() + ": \"etcdctl alarm disarm\" lifts an alarm, and key \""
+                + TextFormat.escapeBytes(ReservedKeys.freeze(parties.mirror()))
+                + "\" there, if there is one, holds what is to be granted again";
     }
 
     /** As far as the source tells: a failback that was killed may not have told the target. */

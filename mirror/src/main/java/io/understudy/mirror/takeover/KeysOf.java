@@ -5,6 +5,7 @@ import io.etcd.jetcd.api.KeyValue;
 import io.etcd.jetcd.api.RangeRequest;
 import io.etcd.jetcd.api.RangeResponse;
 import io.understudy.vocabulary.KeyRange;
+import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.Collection;
 import java.util.Deque;
@@ -14,8 +15,7 @@ import org.jspecify.annotations.Nullable;
 /** The keys that a cluster has in some ranges, read page by page, each as it is then. One thread. */
 final class KeysOf {
 
-    /** etcd reads the values, too, though it doesn't send them. */
-    private static final int PAGE_KEYS = 1_000;
+    private static final int MOST_KEYS = 1_000;
 
     private static final ByteString ZERO_BYTE = ByteString.copyFrom(new byte[] {0});
 
@@ -25,6 +25,7 @@ final class KeysOf {
     private final Deque<KeyRange> ranges;
 
     private final Deque<ByteString> page = new ArrayDeque<>();
+    private int pageKeys = MOST_KEYS;
 
     /**
      * @param ranges disjoint, in key order
@@ -46,15 +47,38 @@ final class KeysOf {
     }
 
     private void read(KeyRange range) {
-        RangeResponse found = cluster.range(RangeRequest.newBuilder()
-                .setKey(range.etcdKey())
-                .setRangeEnd(range.etcdRangeEnd())
-                .setKeysOnly(true)
-                .setLimit(PAGE_KEYS)
-                .build());
+        RangeResponse found = answered(range);
         found.getKvsList().stream().map(KeyValue::getKey).forEach(page::add);
         if (found.getMore()) {
             ranges.addFirst(new KeyRange(page.getLast().concat(ZERO_BYTE), range.to()));
         }
+    }
+
+    /** etcd reads the values, too, though it doesn't send them: a page of large ones may not come in time. */
+    private RangeResponse answered(KeyRange range) {
+        while (pageKeys > 1) {
+            try {
+                RangeResponse found = asked(cluster.with(Duration.ZERO), range);
+                pageKeys = Math.min(MOST_KEYS, pageKeys * 2);
+                return found;
+            } catch (TakeOverException e) {
+                if (Thread.currentThread().isInterrupted()) {
+                    throw e;
+                }
+                pageKeys /= 2;
+            }
+        }
+        RangeResponse found = asked(cluster, range);
+        pageKeys = 2;
+        return found;
+    }
+
+    private RangeResponse asked(PatientCalls asked, KeyRange range) {
+        return asked.range(RangeRequest.newBuilder()
+                .setKey(range.etcdKey())
+                .setRangeEnd(range.etcdRangeEnd())
+                .setKeysOnly(true)
+                .setLimit(pageKeys)
+                .build());
     }
 }

@@ -76,6 +76,7 @@ record OldSource(Parties forward, Parties backward, Duration patience) {
                         since,
                         head.revision().value(),
                         commit -> (commit.revision().value() <= verifiedAt ? compared : later).add(commit));
+        compared.dropAllOf(later);
         OwnWrites.Differing differing = unknown == null
                 ? compared.differingIn(forward.target()).and(later.overwrittenIn(forward.source(), head.revision()))
                 : OwnWrites.Differing.NONE;

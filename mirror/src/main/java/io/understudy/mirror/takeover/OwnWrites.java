@@ -70,6 +70,11 @@ final class OwnWrites {
         return (long) key.size() + value.map(ByteString::size).orElse(0);
     }
 
+    /** Leaves out what others have as well: what its owners made of it later counts. */
+    void dropAllOf(OwnWrites others) {
+        last.keySet().removeAll(others.last.keySet());
+    }
+
     /** Whether every key is among them. */
     boolean isComplete() {
         return complete;

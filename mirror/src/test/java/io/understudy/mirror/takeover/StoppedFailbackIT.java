@@ -145,6 +145,27 @@ final class StoppedFailbackIT {
     }
 
     @Test
+    void liftsWhatAnEarlierRunHasFrozenBeforeItsLimitStopsIt() {
+        limit(10);
+        putKeys(9);
+        drill.failOver();
+        HandoverListener stray = new HandoverListener() {
+            @Override
+            public void ends(StepPlan step) {
+                if (step.name().equals("drain")) {
+                    source.put("/stray1", "by a client that comes back too early");
+                    source.put("/stray2", "by that one, too");
+                }
+            }
+        };
+        assertThatThrownBy(() -> drill.failback(stray).run())
+                .hasMessageContaining("/stray1")
+                .hasMessageContaining("is frozen meanwhile, and takes no writes of clients");
+        assertThatThrownBy(() -> drill.failback().run()).hasMessageContaining("would delete 2 of the");
+        target.put("/k1", "by a client of the home");
+    }
+
+    @Test
     void findsWhatWouldBeDeletedAmongMoreKeysThanComeAtATime() {
         limit(0);
         putKeys(1_100);
