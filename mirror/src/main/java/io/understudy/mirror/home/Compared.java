@@ -12,8 +12,9 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * That both clusters were equal when the home was moved back to the source, as a failback leaves it in the target beside the
- * checkpoint: what the source lacks since then it has deleted, unless it was written in the target since. A source that is restored from an older backup lacks more than
- * that, but its own record of the home is another one: none has the same number of moves and the same time.
+ * checkpoint: of what the target held then, the source has deleted what it lacks now. A source that is restored from an older
+ * backup lacks more than that, but its own record of the home is another one: none has the same number of moves and the same
+ * time.
  *
  * <pre>{@code
  * {"format":1,"revision":42,"targetRevision":17,"moves":2,"at":"2026-01-31T12:00:00.123Z"}
