@@ -218,11 +218,10 @@ public final class Pipeline implements AutoCloseable {
      */
     private @Nullable Position follow(Sink sink, @Nullable Position from)
             throws FeedEndedException, InterruptedException {
-        Revision given = from == null ? Revision.ZERO : from.revision();
-        currency.begin(given);
+        Progressing consumer = new Progressing(sink, from);
+        currency.begin(consumer.given());
         replication.forget();
         try (Feed open = plan.source().open(plan.range(), plan.kind(), from)) {
-            Progressing consumer = new Progressing(sink, given);
             while (mayWrite()) {
                 consumer.tellCurrency();
                 replication.written(sink.complete(), Instant.now());
@@ -241,7 +240,8 @@ public final class Pipeline implements AutoCloseable {
                 }
             }
             sink.settle();
-            return from;
+            // The role may be back by now: the same sink goes on, and must not get again what it already has.
+            return consumer.reached;
         } catch (FeedEndedException.Gap e) {
             status.error(String.valueOf(e.getMessage()));
             sink.caughtUp();
@@ -281,12 +281,16 @@ public final class Pipeline implements AutoCloseable {
     /** Passes everything on to the sink, and tells by it how the mirror stands. */
     private final class Progressing implements FeedConsumer {
         private final Sink sink;
-        /** Up to where the sink was given everything. */
-        private Revision given;
+        /** The sink has received everything up to here; null before its first snapshot is complete. */
+        private @Nullable Position reached;
 
-        Progressing(Sink sink, Revision given) {
+        Progressing(Sink sink, @Nullable Position reached) {
             this.sink = sink;
-            this.given = given;
+            this.reached = reached;
+        }
+
+        Revision given() {
+            return reached == null ? Revision.ZERO : reached.revision();
         }
 
         @Override
@@ -335,7 +339,7 @@ public final class Pipeline implements AutoCloseable {
         @Override
         public void asOf(Instant time) {
             sink.asOf(time);
-            replication.read(time, given, Instant.now());
+            replication.read(time, given(), Instant.now());
         }
 
         /** Tells the sink when the source had nothing beyond what it was given. */
@@ -343,14 +347,14 @@ public final class Pipeline implements AutoCloseable {
             Instant covered = currency.covered();
             if (covered != null) {
                 sink.asOf(covered);
-                replication.given(covered, given);
+                replication.given(covered, given());
             }
         }
 
         private void synced(Position position) {
             failures = 0;
-            given = position.revision();
-            currency.given(given);
+            reached = position;
+            currency.given(position.revision());
             status.synced(position.revision());
         }
     }

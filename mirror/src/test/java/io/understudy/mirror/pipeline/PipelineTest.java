@@ -3,14 +3,19 @@ package io.understudy.mirror.pipeline;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import com.google.protobuf.ByteString;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
+import io.understudy.feed.Feed;
+import io.understudy.feed.FeedConsumer;
 import io.understudy.feed.FeedEndedException;
 import io.understudy.feed.FeedKind;
+import io.understudy.feed.FeedSource;
 import io.understudy.mirror.active.ActiveRole;
 import io.understudy.mirror.active.Standing;
 import io.understudy.mirror.checkpoint.Checkpoint;
 import io.understudy.mirror.sink.Sink;
 import io.understudy.mirror.sink.SinkException;
+import io.understudy.vocabulary.Change;
 import io.understudy.vocabulary.ClusterId;
 import io.understudy.vocabulary.Commit;
 import io.understudy.vocabulary.KeyRange;
@@ -18,20 +23,28 @@ import io.understudy.vocabulary.KeyValue;
 import io.understudy.vocabulary.Position;
 import io.understudy.vocabulary.Revision;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
-/** A fenced sink is the end of a mirror only if this process was the active one all the time. */
+/** What a mirror does when its active role, its sink or its feed comes and goes. */
 final class PipelineTest {
 
     private static final Duration PATIENCE = Duration.ofSeconds(30);
 
+    private static final ClusterId SOURCE = new ClusterId(1);
+
     private final AtomicLong activation = new AtomicLong(1);
     private final AtomicInteger opened = new AtomicInteger();
+    private volatile boolean active = true;
 
     @Test
     void goesOnAfterItsSinkWasFencedByOneThatWasActiveInBetween() {
@@ -49,29 +62,99 @@ final class PipelineTest {
         assertThat(opened).hasValue(1);
     }
 
+    @Test
+    void goesOnBehindTheLastCommitWhenTheRoleIsBackBeforeTheSinkHasSettled() throws InterruptedException {
+        assertThat(positionsOfFeeds(at(5), consumer -> consumer.commit(commit(6), at(6))))
+                .containsExactly(at(5), at(6));
+    }
+
+    @Test
+    void goesOnBehindTheSnapshotWhenTheRoleIsBackBeforeTheSinkHasSettled() throws InterruptedException {
+        assertThat(positionsOfFeeds(null, consumer -> {
+                    consumer.snapshotStarted(SOURCE, new Revision(5));
+                    consumer.snapshotCompleted(at(5));
+                }))
+                .containsExactly(null, at(5));
+    }
+
+    @Test
+    void beginsAnotherSnapshotWhenTheRoleWasLostWithinOne() throws InterruptedException {
+        assertThat(positionsOfFeeds(null, consumer -> consumer.snapshotStarted(SOURCE, new Revision(5))))
+                .containsExactly(null, null);
+    }
+
+    /** Where two feeds begin between which the role is lost, the first having given {@code events}. */
+    private List<@Nullable Position> positionsOfFeeds(@Nullable Position start, Consumer<FeedConsumer> events)
+            throws InterruptedException {
+        List<@Nullable Position> begun = Collections.synchronizedList(new ArrayList<>());
+        CountDownLatch twoBegun = new CountDownLatch(2);
+        FeedSource source = (range, kind, from) -> {
+            begun.add(from);
+            twoBegun.countDown();
+            return new FlappingFeed(begun.size() == 1 ? events : consumer -> {});
+        };
+        Sink sink = new StubSink() {
+            @Override
+            public @Nullable Position open() {
+                return start;
+            }
+
+            @Override
+            public void settle() {
+                active = true;
+            }
+        };
+        try (Pipeline pipeline = start(source, sink)) {
+            assertThat(twoBegun.await(PATIENCE.toSeconds(), TimeUnit.SECONDS)).isTrue();
+            assertThat(pipeline.failure()).isNotDone();
+        }
+        return begun.subList(0, 2);
+    }
+
+    private static Position at(long revision) {
+        return new Position(SOURCE, new Revision(revision), null);
+    }
+
+    private static Commit commit(long revision) {
+        return new Commit(new Revision(revision), List.of(new Change.Delete(ByteString.copyFromUtf8("key"))));
+    }
+
     private Pipeline start(Runnable whileOpening) {
+        return start(
+                (range, kind, from) -> {
+                    throw new IllegalStateException("no sink was opened");
+                },
+                new StubSink() {
+                    @Override
+                    public @Nullable Position open() {
+                        opened.incrementAndGet();
+                        whileOpening.run();
+                        throw new SinkException.Fenced("fenced");
+                    }
+                });
+    }
+
+    private Pipeline start(FeedSource source, Sink sink) {
         MirrorPlan plan = new MirrorPlan(
                 "dr",
                 KeyRange.all(),
                 FeedKind.STATE,
                 "source",
-                (range, kind, from) -> {
-                    throw new IllegalStateException("no sink was opened");
-                },
+                source,
                 CompletableFuture::new,
                 true,
                 PATIENCE,
                 CompletableFuture::new,
                 "target",
                 new Role(),
-                listener -> new FencedSink(whileOpening));
+                listener -> sink);
         return Pipeline.start(plan, new SimpleMeterRegistry());
     }
 
     private final class Role implements ActiveRole {
         @Override
         public Standing standing() {
-            return new Standing.Active();
+            return active ? new Standing.Active() : new Standing.Unknown("the target does not answer");
         }
 
         @Override
@@ -91,19 +174,29 @@ final class PipelineTest {
         public void close() {}
     }
 
-    private final class FencedSink implements Sink {
-        private final Runnable whileOpening;
+    /** Gives its events at once; the role is lost right after them. */
+    private final class FlappingFeed implements Feed {
+        private final Consumer<FeedConsumer> events;
 
-        FencedSink(Runnable whileOpening) {
-            this.whileOpening = whileOpening;
+        FlappingFeed(Consumer<FeedConsumer> events) {
+            this.events = events;
         }
 
         @Override
-        public @Nullable Position open() {
-            opened.incrementAndGet();
-            whileOpening.run();
-            throw new SinkException.Fenced("fenced");
+        public boolean poll(Duration timeout, FeedConsumer consumer) {
+            events.accept(consumer);
+            active = false;
+            return true;
         }
+
+        @Override
+        public void requestProgress() {}
+
+        @Override
+        public void close() {}
+    }
+
+    private abstract static class StubSink implements Sink {
 
         @Override
         public void sourceReset(FeedEndedException why) {}
