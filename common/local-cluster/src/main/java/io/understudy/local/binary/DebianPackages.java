@@ -21,6 +21,7 @@ final class DebianPackages implements Fetched.Source {
     /** Releases that have etcd 3.5, the better one first. */
     private static final List<String> SUITES = List.of("forky", "trixie");
 
+    private static final int MINOR = 5;
     private static final List<String> PACKAGES = List.of("etcd-server", "etcd-client");
     private static final List<String> PROGRAMS = List.of("etcd", "etcdctl", "etcdutl");
     private static final Duration DEADLINE = Duration.ofMinutes(3);
@@ -41,7 +42,12 @@ final class DebianPackages implements Fetched.Source {
     }
 
     @Override
-    public void fetch(Path folder, Consumer<String> progress) throws NotHereException {
+    public boolean has(WantedVersion wanted) {
+        return wanted.minor() == MINOR && wanted.patch() == null;
+    }
+
+    @Override
+    public void fetch(WantedVersion wanted, Path folder, Consumer<String> progress) throws NotHereException {
         try {
             List<AptSources.Archive> archives = AptSources.archives(configuration);
             if (archives.isEmpty()) {

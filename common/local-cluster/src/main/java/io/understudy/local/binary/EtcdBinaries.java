@@ -22,23 +22,24 @@ public record EtcdBinaries(
 
     private static final Duration VERSION_DEADLINE = Duration.ofSeconds(20);
 
-    /** As {@link #find(Consumer)}, telling nobody. */
+    /** As {@link #find(Consumer)}, without progress. */
     public static EtcdBinaries find() {
         return find(step -> {});
     }
 
     /**
      * Finds them, or fetches them into the user's cache, which may take a minute the first time. Several processes may
-     * do so at once: one fetches, the others wait for it.
+     * do so at once: one fetches, the others wait for it. The version is that of the system property {@code
+     * understudy.etcd.version}, a list such as {@code 3.7,3.5} with the preferred one first.
      *
-     * @param progress told, on the calling thread, each step that may take longer than a moment
-     * @throws EtcdNotFoundException they are nowhere and cannot be fetched; the message lists all that was tried
+     * @param progress receives, on the calling thread, each step that may take longer than a moment
+     * @throws EtcdNotFoundException no place has the version or can fetch it; the message lists all places
      */
     public static EtcdBinaries find(Consumer<String> progress) {
-        return Search.ofThisMachine().run(progress);
+        return Search.ofThisMachine().run(WantedVersion.configured(), progress);
     }
 
-    /** Whether the user says where they are, which then counts for all of them. */
+    /** Whether the user names their path, which then holds for all of them. */
     public static boolean areNamed() {
         return new ExplicitPath().isNamed();
     }

@@ -20,7 +20,8 @@ import org.jspecify.annotations.Nullable;
  */
 final class EtcdCache implements Place {
 
-    private static final Comparator<EtcdBinaries> BY_VERSION = Comparator.comparing(EtcdBinaries::version);
+    private static final Comparator<Path> NEWEST_FIRST =
+            Comparator.comparing(EtcdCache::versionOf).reversed();
 
     private final Path folder;
 
@@ -42,39 +43,41 @@ final class EtcdCache implements Place {
     }
 
     @Override
-    public EtcdBinaries look(Consumer<String> progress) throws NotHereException {
-        List<EtcdBinaries> usable = new ArrayList<>();
+    public EtcdBinaries look(WantedVersion wanted, Consumer<String> progress) throws NotHereException {
         List<String> reasons = new ArrayList<>();
-        for (Path version : versions()) {
+        for (Path version : versions(wanted)) {
             try {
                 Manifest.verify(version);
-                usable.add(EtcdBinaries.in(version));
+                return EtcdBinaries.in(version);
             } catch (NotHereException e) {
                 reasons.add(e.getMessage());
             }
         }
-        return usable.stream()
-                .max(BY_VERSION)
-                .orElseThrow(() -> new NotHereException(reasons.isEmpty() ? "empty" : String.join("; ", reasons)));
+        throw new NotHereException(reasons.isEmpty() ? "not there" : String.join("; ", reasons));
     }
 
     /** Fetches from the source and installs, or returns what another process has installed meanwhile. */
-    EtcdBinaries install(Fetched.Source source, Consumer<String> progress) throws NotHereException {
+    EtcdBinaries install(WantedVersion wanted, Fetched.Source source, Consumer<String> progress)
+            throws NotHereException {
         try (InstallLock lock = InstallLock.acquire(folder, progress)) {
-            @Nullable EtcdBinaries installed = lookQuietly(progress);
-            return installed == null ? fetchInto(lock.folder(), source, progress) : installed;
+            @Nullable EtcdBinaries installed = lookQuietly(wanted, progress);
+            return installed == null ? fetchInto(lock.folder(), wanted, source, progress) : installed;
         } catch (IOException e) {
             throw new NotHereException("cannot install into " + folder + ": " + e, e);
         }
     }
 
-    private static EtcdBinaries fetchInto(Path folder, Fetched.Source source, Consumer<String> progress)
+    private static EtcdBinaries fetchInto(
+            Path folder, WantedVersion wanted, Fetched.Source source, Consumer<String> progress)
             throws IOException, NotHereException {
         Path staging = Files.createTempDirectory(folder, ".fetching-");
         try {
             Path programs = Files.createDirectory(staging.resolve("programs"));
-            source.fetch(programs, progress);
+            source.fetch(wanted, programs, progress);
             EtcdVersion version = EtcdBinaries.in(programs).version();
+            if (!wanted.accepts(version)) {
+                throw new NotHereException("it gave version " + version);
+            }
             Manifest.write(programs);
             Path target = folder.resolve(version.toString());
             if (Files.exists(target)) {
@@ -87,26 +90,31 @@ final class EtcdCache implements Place {
         }
     }
 
-    private @Nullable EtcdBinaries lookQuietly(Consumer<String> progress) {
+    private @Nullable EtcdBinaries lookQuietly(WantedVersion wanted, Consumer<String> progress) {
         try {
-            return look(progress);
+            return look(wanted, progress);
         } catch (NotHereException e) {
             return null;
         }
     }
 
-    private List<Path> versions() throws NotHereException {
+    private List<Path> versions(WantedVersion wanted) throws NotHereException {
         if (!Files.isDirectory(folder)) {
             return List.of();
         }
         try (Stream<Path> entries = Files.list(folder)) {
             return entries.filter(Files::isDirectory)
                     .filter(entry -> !entry.getFileName().toString().startsWith("."))
-                    .sorted()
+                    .filter(entry -> wanted.accepts(versionOf(entry)))
+                    .sorted(NEWEST_FIRST)
                     .toList();
         } catch (IOException e) {
             throw new NotHereException("cannot be listed: " + e, e);
         }
+    }
+
+    private static EtcdVersion versionOf(Path version) {
+        return EtcdVersion.in(version.getFileName().toString()).orElse(new EtcdVersion(0, 0, 0));
     }
 
     private static void delete(Path tree) throws IOException {

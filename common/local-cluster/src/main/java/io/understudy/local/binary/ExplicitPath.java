@@ -3,11 +3,11 @@ package io.understudy.local.binary;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
-import java.util.function.Consumer;
+import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
-/** The path that the user names: the program, or the folder it is in. If it is no good the search ends with that. */
-final class ExplicitPath implements Place {
+/** The path that the user names: the program, or the folder it is in. */
+final class ExplicitPath {
 
     static final String PROPERTY = "understudy.etcd";
     static final String VARIABLE = "UNDERSTUDY_ETCD";
@@ -22,8 +22,7 @@ final class ExplicitPath implements Place {
         this.named = named;
     }
 
-    @Override
-    public String describe() {
+    String describe() {
         return VARIABLE + " or -D" + PROPERTY;
     }
 
@@ -31,16 +30,24 @@ final class ExplicitPath implements Place {
         return named != null && !named.isBlank();
     }
 
-    @Override
-    public EtcdBinaries look(Consumer<String> progress) throws NotHereException {
+    /**
+     * The programs there; empty if no path is named.
+     *
+     * @throws EtcdNotFoundException they are unusable or of no wanted version: running another etcd than the named one
+     *     would be worse than running none
+     */
+    Optional<EtcdBinaries> find(List<WantedVersion> versions) {
         if (named == null || named.isBlank()) {
-            throw new NotHereException("not set");
+            return Optional.empty();
         }
         Path path = Path.of(named).toAbsolutePath();
         try {
-            return Files.isDirectory(path) ? EtcdBinaries.in(path) : EtcdBinaries.of(path);
+            EtcdBinaries found = Files.isDirectory(path) ? EtcdBinaries.in(path) : EtcdBinaries.of(path);
+            if (versions.stream().noneMatch(wanted -> wanted.byDefault() || wanted.accepts(found.version()))) {
+                throw new NotHereException("it is version " + found.version() + ", wanted " + versions);
+            }
+            return Optional.of(found);
         } catch (NotHereException e) {
-            // Silently running another etcd than the one asked for would be worse than running none.
             throw new EtcdNotFoundException(List.of(describe() + " says '" + named + "': " + e.getMessage()));
         }
     }

@@ -3,7 +3,7 @@ package io.understudy.local.binary;
 import java.nio.file.Path;
 import java.util.function.Consumer;
 
-/** Fetches the programs from a source into the cache, unless someone else has done so in the meantime. */
+/** Fetches the programs from a source into the cache, unless another process has done so in the meantime. */
 record Fetched(EtcdCache cache, Source source) implements Place {
 
     /** Where programs can be fetched from. */
@@ -12,8 +12,11 @@ record Fetched(EtcdCache cache, Source source) implements Place {
         /** What it is, for people. */
         String describe();
 
+        /** Whether it may have that version; finding out costs nothing. */
+        boolean has(WantedVersion wanted);
+
         /** Puts etcd, etcdctl and, if there is one, etcdutl into the folder, which exists and is empty. */
-        void fetch(Path folder, Consumer<String> progress) throws NotHereException;
+        void fetch(WantedVersion wanted, Path folder, Consumer<String> progress) throws NotHereException;
     }
 
     @Override
@@ -22,7 +25,10 @@ record Fetched(EtcdCache cache, Source source) implements Place {
     }
 
     @Override
-    public EtcdBinaries look(Consumer<String> progress) throws NotHereException {
-        return cache.install(source, progress);
+    public EtcdBinaries look(WantedVersion wanted, Consumer<String> progress) throws NotHereException {
+        if (!source.has(wanted)) {
+            throw new NotHereException("does not have it");
+        }
+        return cache.install(wanted, source, progress);
     }
 }

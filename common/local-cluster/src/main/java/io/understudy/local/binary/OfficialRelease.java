@@ -51,7 +51,12 @@ final class OfficialRelease implements Fetched.Source {
     }
 
     @Override
-    public void fetch(Path folder, Consumer<String> progress) throws NotHereException {
+    public boolean has(WantedVersion wanted) {
+        return EtcdVersion.in(VERSION).filter(wanted::accepts).isPresent();
+    }
+
+    @Override
+    public void fetch(WantedVersion wanted, Path folder, Consumer<String> progress) throws NotHereException {
         String architecture = architecture();
         String expected = sha256ByArchitecture.get(architecture);
         if (expected == null || !System.getProperty("os.name").startsWith("Linux")) {

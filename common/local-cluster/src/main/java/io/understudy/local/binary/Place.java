@@ -8,6 +8,6 @@ interface Place {
     /** What it is, for people. */
     String describe();
 
-    /** The programs from here, fetched if need be, checked to run. */
-    EtcdBinaries look(Consumer<String> progress) throws NotHereException;
+    /** The programs of the wanted version from here, fetched if need be, checked to run. */
+    EtcdBinaries look(WantedVersion wanted, Consumer<String> progress) throws NotHereException;
 }

@@ -2,28 +2,37 @@ package io.understudy.local.binary;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.function.Consumer;
 
-/** Asks places in order; the first that has etcd wins, and each that has not is remembered with its reason. */
-record Search(List<Place> places) {
+/** Looks in one place after the other, for each wanted version in turn; a failure lists every place with its reason. */
+record Search(ExplicitPath explicit, List<Place> places) {
 
     static Search ofThisMachine() {
         EtcdCache cache = EtcdCache.ofThisUser();
-        return new Search(List.of(
+        return new Search(
                 new ExplicitPath(),
-                new SystemPath(),
-                cache,
-                new Fetched(cache, new OfficialRelease()),
-                new Fetched(cache, new DebianPackages())));
+                List.of(
+                        new SystemPath(),
+                        cache,
+                        new Fetched(cache, new OfficialRelease()),
+                        new Fetched(cache, new DebianPackages()),
+                        new Fetched(cache, new GoModules())));
     }
 
-    EtcdBinaries run(Consumer<String> progress) {
-        List<String> tried = new ArrayList<>();
-        for (Place place : places) {
-            try {
-                return place.look(progress);
-            } catch (NotHereException e) {
-                tried.add(place.describe() + ": " + e.getMessage());
+    EtcdBinaries run(List<WantedVersion> versions, Consumer<String> progress) {
+        Optional<EtcdBinaries> named = explicit.find(versions);
+        if (named.isPresent()) {
+            return named.get();
+        }
+        List<String> tried = new ArrayList<>(List.of(explicit.describe() + ": not set"));
+        for (WantedVersion wanted : versions) {
+            for (Place place : places) {
+                try {
+                    return place.look(wanted, progress);
+                } catch (NotHereException e) {
+                    tried.add((wanted.byDefault() ? "" : wanted + ", ") + place.describe() + ": " + e.getMessage());
+                }
             }
         }
         throw new EtcdNotFoundException(tried);

@@ -27,14 +27,18 @@ final class SystemPath implements Place {
     }
 
     @Override
-    public EtcdBinaries look(Consumer<String> progress) throws NotHereException {
+    public EtcdBinaries look(WantedVersion wanted, Consumer<String> progress) throws NotHereException {
         List<String> reasons = new ArrayList<>();
         for (String folder : (path == null ? "" : path).split(File.pathSeparator, -1)) {
             if (folder.isEmpty() || !Files.isExecutable(Path.of(folder, "etcd"))) {
                 continue;
             }
             try {
-                return EtcdBinaries.in(Path.of(folder).toAbsolutePath());
+                EtcdBinaries found = EtcdBinaries.in(Path.of(folder).toAbsolutePath());
+                if (wanted.byDefault() || wanted.accepts(found.version())) {
+                    return found;
+                }
+                reasons.add(found.etcd() + " is version " + found.version());
             } catch (NotHereException e) {
                 reasons.add(e.getMessage());
             }

@@ -25,6 +25,8 @@ import org.junit.jupiter.api.io.TempDir;
 
 class EtcdSearchTest {
 
+    private static final List<WantedVersion> ANY = WantedVersion.parse(null);
+
     private final List<String> steps = new CopyOnWriteArrayList<>();
 
     @TempDir
@@ -43,7 +45,7 @@ class EtcdSearchTest {
     void anExplicitPathMayNameTheProgramOrItsFolder() throws Exception {
         Path bin = programs("bin", "3.5.7");
         for (Path named : List.of(bin, bin.resolve("etcd"))) {
-            EtcdBinaries found = new ExplicitPath(named.toString()).look(steps::add);
+            EtcdBinaries found = new ExplicitPath(named.toString()).find(ANY).orElseThrow();
             assertThat(found.etcd()).isEqualTo(bin.resolve("etcd"));
             assertThat(found.etcdctl()).isEqualTo(bin.resolve("etcdctl"));
             assertThat(found.etcdutl()).isNull();
@@ -55,8 +57,8 @@ class EtcdSearchTest {
     void anExplicitPathThatIsNoGoodEndsTheSearch() throws IOException {
         Path old = programs("old", "3.4.23");
         Search search =
-                new Search(List.of(new ExplicitPath(old.toString()), new SystemPath(programs("new", "3.5.9") + "")));
-        assertThatThrownBy(() -> search.run(steps::add))
+                new Search(new ExplicitPath(old.toString()), List.of(new SystemPath(programs("new", "3.5.9") + "")));
+        assertThatThrownBy(() -> search.run(ANY, steps::add))
                 .isInstanceOf(EtcdNotFoundException.class)
                 .hasMessageContaining(old.toString())
                 .hasMessageContaining("is version 3.4.23, at least 3.5.0 is needed");
@@ -65,7 +67,62 @@ class EtcdSearchTest {
     @Test
     void onPathTheFirstThatIsRecentEnoughIsTaken() throws Exception {
         String path = programs("a", "3.4.23") + ":" + folder.resolve("missing") + "::" + programs("b", "3.6.0");
-        assertThat(new SystemPath(path).look(steps::add).version()).hasToString("3.6.0");
+        assertThat(new SystemPath(path).look(ANY.get(0), steps::add).version()).hasToString("3.6.0");
+    }
+
+    @Test
+    void theWantedVersionIsTakenWhereverItIs_theNewestKnownPatchOfAMinorFirst() throws Exception {
+        Fetched.Source any = new Fetched.Source() {
+            @Override
+            public String describe() {
+                return "any patch";
+            }
+
+            @Override
+            public boolean has(WantedVersion wanted) {
+                return wanted.patch() != null;
+            }
+
+            @Override
+            public void fetch(WantedVersion wanted, Path target, Consumer<String> progress) throws NotHereException {
+                try {
+                    write(target, wanted.toString());
+                } catch (IOException e) {
+                    throw new NotHereException(e.toString(), e);
+                }
+            }
+        };
+        Search search = new Search(
+                new ExplicitPath((String) null),
+                List.of(new SystemPath(programs("a", "3.5.9").toString()), cache, new Fetched(cache, any)));
+        assertThat(search.run(ANY, steps::add).version()).hasToString("3.5.9");
+        assertThat(search.run(WantedVersion.parse("3.5.9"), steps::add).version())
+                .hasToString("3.5.9");
+        assertThat(search.run(WantedVersion.parse("3.6.1"), steps::add).version())
+                .hasToString("3.6.1");
+        assertThat(search.run(WantedVersion.parse("3.6"), steps::add).version())
+                .hasToString("3.6." + WantedVersion.NEWEST.get(6));
+        assertThat(search.run(WantedVersion.parse("3.99,3.5.9"), steps::add).version())
+                .hasToString("3.5.9");
+        assertThat(cacheFolder).isDirectoryContaining("glob:**/3.6.1");
+    }
+
+    @Test
+    void whatIsNoVersionIsRefused() {
+        for (String wrong : List.of("abc", "3", "4.0", "3.5,", "3.5.1.2")) {
+            assertThatThrownBy(() -> WantedVersion.parse(wrong))
+                    .isInstanceOf(IllegalArgumentException.class)
+                    .hasMessageContaining("such as 3.7 or 3.6.16")
+                    .hasMessageContaining(wrong);
+        }
+    }
+
+    @Test
+    void aNamedPathOfAnotherVersionThanTheWantedOneEndsTheSearch() throws IOException {
+        Path bin = programs("bin", "3.5.7");
+        assertThatThrownBy(() -> new ExplicitPath(bin.toString()).find(WantedVersion.parse("3.7.3,3.6")))
+                .isInstanceOf(EtcdNotFoundException.class)
+                .hasMessageContaining("version 3.5.7, wanted [3.7.3, 3.6");
     }
 
     @Test
@@ -73,17 +130,15 @@ class EtcdSearchTest {
         Fetched.Source broken = source("a source", target -> {
             throw new NotHereException("it is down");
         });
-        Search search = new Search(List.of(
+        Search search = new Search(
                 new ExplicitPath((String) null),
-                new SystemPath(programs("a", "3.4.23").toString()),
-                cache,
-                new Fetched(cache, broken)));
-        assertThatThrownBy(() -> search.run(steps::add))
+                List.of(new SystemPath(programs("a", "3.4.23").toString()), cache, new Fetched(cache, broken)));
+        assertThatThrownBy(() -> search.run(ANY, steps::add))
                 .isInstanceOf(EtcdNotFoundException.class)
                 .hasMessageContaining("UNDERSTUDY_ETCD or -Dunderstudy.etcd: not set")
                 .hasMessageContaining("PATH: ")
                 .hasMessageContaining("3.4.23")
-                .hasMessageContaining("cache " + cacheFolder + ": empty")
+                .hasMessageContaining("cache " + cacheFolder + ": not there")
                 .hasMessageContaining("a source: it is down")
                 .hasMessageContaining("Install etcd");
         assertThat(cacheFolder).isDirectoryNotContaining("glob:**/.fetching-*");
@@ -93,16 +148,16 @@ class EtcdSearchTest {
     @Test
     void aDamagedCacheIsNotUsedButReplaced() throws Exception {
         Fetched.Source good = source("good", target -> write(target, "3.5.8"));
-        EtcdBinaries installed = cache.install(good, steps::add);
-        assertThat(cache.look(steps::add)).isEqualTo(installed);
+        EtcdBinaries installed = cache.install(ANY.get(0), good, steps::add);
+        assertThat(cache.look(ANY.get(0), steps::add)).isEqualTo(installed);
 
         write(cacheFolder.resolve("3.5.8"), "3.5.9");
-        assertThatThrownBy(() -> cache.look(steps::add))
+        assertThatThrownBy(() -> cache.look(ANY.get(0), steps::add))
                 .isInstanceOf(NotHereException.class)
                 .hasMessageContaining("is not what was installed");
 
-        assertThat(cache.install(good, steps::add)).isEqualTo(installed);
-        assertThat(cache.look(steps::add)).isEqualTo(installed);
+        assertThat(cache.install(ANY.get(0), good, steps::add)).isEqualTo(installed);
+        assertThat(cache.look(ANY.get(0), steps::add)).isEqualTo(installed);
     }
 
     @Test
@@ -139,11 +194,11 @@ class EtcdSearchTest {
         server.start();
         try {
             URI base = URI.create("http://127.0.0.1:" + server.getAddress().getPort() + "/");
-            assertThatThrownBy(() -> cache.install(release(base, "00"), steps::add))
+            assertThatThrownBy(() -> cache.install(ANY.get(0), release(base, "00"), steps::add))
                     .isInstanceOf(NotHereException.class)
                     .hasMessageContaining("expected 00");
             assertThat(cacheFolder).isDirectoryNotContaining("glob:**/3.5.30");
-            EtcdBinaries installed = cache.install(release(base, Manifest.sha256(archive)), steps::add);
+            EtcdBinaries installed = cache.install(ANY.get(0), release(base, Manifest.sha256(archive)), steps::add);
             assertThat(installed.version()).hasToString("3.5.30");
             assertThat(installed.etcdutl()).isExecutable();
         } finally {
@@ -154,7 +209,8 @@ class EtcdSearchTest {
     @Test
     void aReleaseThatIsOutOfReachIsGivenUpWithinSeconds() {
         long start = System.nanoTime();
-        assertThatThrownBy(() -> cache.install(release(URI.create("http://127.0.0.1:1/"), "00"), steps::add))
+        assertThatThrownBy(
+                        () -> cache.install(ANY.get(0), release(URI.create("http://127.0.0.1:1/"), "00"), steps::add))
                 .isInstanceOf(NotHereException.class)
                 .hasMessageContaining("out of reach");
         assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(Duration.ofSeconds(8));
@@ -166,7 +222,7 @@ class EtcdSearchTest {
 
     private EtcdBinaries install(Fetched.Source source) {
         try {
-            return cache.install(source, steps::add);
+            return cache.install(ANY.get(0), source, steps::add);
         } catch (NotHereException e) {
             throw new IllegalStateException(e);
         }
@@ -200,7 +256,12 @@ class EtcdSearchTest {
             }
 
             @Override
-            public void fetch(Path target, Consumer<String> progress) throws NotHereException {
+            public boolean has(WantedVersion wanted) {
+                return true;
+            }
+
+            @Override
+            public void fetch(WantedVersion wanted, Path target, Consumer<String> progress) throws NotHereException {
                 try {
                     fetch.into(target);
                 } catch (IOException e) {
