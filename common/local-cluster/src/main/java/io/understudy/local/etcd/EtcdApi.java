@@ -127,6 +127,39 @@ final class EtcdApi {
         await(post(client, "/v3/auth/enable", json.createObjectNode(), RECONFIGURATION));
     }
 
+    /** Deletes all keys and leases; false if users, roles or alarms are there, or it failed. */
+    boolean deleteAll(URI client) {
+        if (root != null) {
+            return false;
+        }
+        try {
+            for (String list : List.of("/v3/auth/user/list", "/v3/auth/role/list")) {
+                JsonNode found = await(post(client, list, json.createObjectNode(), RECONFIGURATION));
+                if (!found.path("users").isEmpty() || !found.path("roles").isEmpty()) {
+                    return false;
+                }
+            }
+            ObjectNode alarms = json.createObjectNode().put("action", "GET");
+            if (!await(post(client, "/v3/maintenance/alarm", alarms, RECONFIGURATION))
+                    .path("alarms")
+                    .isEmpty()) {
+                return false;
+            }
+            JsonNode leases = await(post(client, "/v3/lease/leases", json.createObjectNode(), RECONFIGURATION));
+            for (JsonNode lease : leases.path("leases")) {
+                ObjectNode body =
+                        json.createObjectNode().put("ID", lease.path("ID").asText());
+                await(post(client, "/v3/lease/revoke", body, RECONFIGURATION));
+            }
+            // Both a zero byte: every key.
+            ObjectNode everything = json.createObjectNode().put("key", "AA==").put("range_end", "AA==");
+            await(post(client, "/v3/kv/deleterange", everything, RECONFIGURATION));
+            return true;
+        } catch (EtcdRequestException e) {
+            return false;
+        }
+    }
+
     /** @param voters that give tokens */
     void authenticateAs(String rootPassword, Supplier<List<URI>> voters) {
         root = new Root(rootPassword, voters);

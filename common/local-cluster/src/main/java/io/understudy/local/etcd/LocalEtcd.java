@@ -1,12 +1,17 @@
 package io.understudy.local.etcd;
 
 import io.understudy.local.process.FreePorts;
+import io.understudy.local.process.LocalServers;
+import io.understudy.local.process.ServerLog;
+import io.understudy.local.process.ServerProcess;
 import io.understudy.local.process.Waiting;
 import java.net.URI;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Consumer;
@@ -21,7 +26,7 @@ import org.slf4j.LoggerFactory;
  * <p>Starting again on the same data directory goes on with what is there. Safe for use by several threads, one
  * operation at a time.
  */
-public final class LocalEtcd implements AutoCloseable {
+public final class LocalEtcd implements LocalServers {
 
     private static final Logger log = LoggerFactory.getLogger(LocalEtcd.class);
     private static final Duration PATIENCE = Duration.ofSeconds(60);
@@ -36,6 +41,7 @@ public final class LocalEtcd implements AutoCloseable {
     private final MemberStarter starter;
     private final EtcdTools tools;
     private final List<FreePorts> ports = new ArrayList<>();
+    private List<ServerProcess> started = List.of();
 
     LocalEtcd(
             String name,
@@ -91,9 +97,11 @@ public final class LocalEtcd implements AutoCloseable {
      * @throws IllegalStateException a port is in use, or a member ended or is not healthy in time; the message says
      *     which, with the end of its log
      */
+    @Override
     public void start() {
         try {
             starter.startAll();
+            started = members().stream().map(EtcdMember::process).toList();
             log.info("cluster started name={} members={} leader={}", name, members(), leader());
         } catch (RuntimeException e) {
             members().forEach(LocalEtcd::killIfAlive);
@@ -264,11 +272,27 @@ public final class LocalEtcd implements AutoCloseable {
     }
 
     /** Undoes all faults: of the proxies, paused members go on, ended ones start; waits until all serve. */
+    @Override
     public void mend() {
         heal();
         members().forEach(EtcdMember::resume);
         members().stream().filter(member -> !member.isAlive()).forEach(EtcdMember::launch);
         members().forEach(starter::awaitServing);
+    }
+
+    /** Deletes all keys and leases; false if members were restarted, added or removed, or have users, roles or alarms. */
+    @Override
+    public boolean reset() {
+        boolean same = members().stream().allMatch(EtcdMember::isAlive)
+                && members().stream().map(EtcdMember::process).toList().equals(started);
+        return same && api.deleteAll(leader().addresses().client());
+    }
+
+    @Override
+    public Map<String, ServerLog> logs() {
+        Map<String, ServerLog> logs = new LinkedHashMap<>();
+        members().forEach(member -> logs.put(member.name(), member.log()));
+        return logs;
     }
 
     /** Kills what still runs, ends the proxies and frees ports; the data stays. Idempotent. */

@@ -2,12 +2,8 @@ package io.understudy.local.junit;
 
 import io.understudy.local.etcd.LocalEtcd;
 import io.understudy.local.etcd.LocalEtcdBuilder;
+import java.nio.file.Path;
 import java.util.function.UnaryOperator;
-import org.jspecify.annotations.Nullable;
-import org.junit.jupiter.api.extension.AfterAllCallback;
-import org.junit.jupiter.api.extension.AfterEachCallback;
-import org.junit.jupiter.api.extension.BeforeAllCallback;
-import org.junit.jupiter.api.extension.BeforeEachCallback;
 import org.junit.jupiter.api.extension.ExtensionContext;
 
 /**
@@ -18,22 +14,24 @@ import org.junit.jupiter.api.extension.ExtensionContext;
  * static final EtcdExtension source = EtcdExtension.voters(3).learners(1).named("source");
  * }</pre>
  *
- * <p>In a static field the cluster starts once for the class and is mended after each test: faults of
- * proxies end, paused members go on, ended ones start again. In an instance field each test has its own. Members don't write through to the disk, and changes of
- * the membership are not checked by etcd, so that a cluster is there in a second or two; {@link #with} changes that.
+ * <p>In a static field the cluster is there for the class and is mended after each test: faults of proxies end, paused
+ * members go on, ended ones start again. It may have served another class before: it is empty, but its revision is not 1
+ * and it has the name's cluster id; {@link #own} prevents that. In an instance field each test has a new one. Members
+ * don't write through to the disk, and changes of the membership are not checked by etcd, so that a cluster is there in a
+ * second or two; {@link #with} changes that.
  */
-public final class EtcdExtension implements BeforeAllCallback, BeforeEachCallback, AfterEachCallback, AfterAllCallback {
+public final class EtcdExtension implements ServerExtension {
 
     private final int voters;
     private int learners;
+    private boolean own;
     private String name = "etcd";
     private UnaryOperator<LocalEtcdBuilder> more = builder -> builder;
-    private boolean perClass;
-    private @Nullable LocalEtcd cluster;
-    private @Nullable TestFolder folder;
+    private final ServerFixture<LocalEtcd> fixture = new ServerFixture<>("etcd cluster", this::build);
 
     private EtcdExtension(int voters) {
         this.voters = voters;
+        share();
     }
 
     public static EtcdExtension voters(int voters) {
@@ -42,13 +40,13 @@ public final class EtcdExtension implements BeforeAllCallback, BeforeEachCallbac
 
     public EtcdExtension learners(int value) {
         learners = value;
-        return this;
+        return share();
     }
 
     /** Name of the cluster, to tell several in one test apart. */
     public EtcdExtension named(String value) {
         name = value;
-        return this;
+        return share();
     }
 
     /** Puts fault proxies before the members, as {@link LocalEtcdBuilder#behindProxies}. */
@@ -60,46 +58,23 @@ public final class EtcdExtension implements BeforeAllCallback, BeforeEachCallbac
     public EtcdExtension with(UnaryOperator<LocalEtcdBuilder> settings) {
         UnaryOperator<LocalEtcdBuilder> before = more;
         more = builder -> settings.apply(before.apply(builder));
+        return own();
+    }
+
+    /** A cluster that no other class has used or will use. */
+    public EtcdExtension own() {
+        own = true;
+        return share();
+    }
+
+    private EtcdExtension share() {
+        fixture.shareAs(own ? null : "etcd " + name + " " + voters + " " + learners);
         return this;
     }
 
     /** The running cluster. */
     public LocalEtcd cluster() {
-        LocalEtcd running = cluster;
-        if (running == null) {
-            throw new IllegalStateException("cluster " + name + " runs only during a test");
-        }
-        return running;
-    }
-
-    @Override
-    public void beforeAll(ExtensionContext context) {
-        perClass = true;
-        start(context);
-    }
-
-    @Override
-    public void beforeEach(ExtensionContext context) {
-        if (!perClass) {
-            start(context);
-        }
-    }
-
-    @Override
-    public void afterEach(ExtensionContext context) {
-        context.getExecutionException().ifPresent(failure -> showLogs(context));
-        if (perClass) {
-            heal();
-        } else {
-            close();
-        }
-    }
-
-    @Override
-    public void afterAll(ExtensionContext context) {
-        if (perClass) {
-            close();
-        }
+        return fixture.servers();
     }
 
     /** Mends what a test broke, as {@link LocalEtcd#mend}. */
@@ -107,48 +82,20 @@ public final class EtcdExtension implements BeforeAllCallback, BeforeEachCallbac
         cluster().mend();
     }
 
-    private void start(ExtensionContext context) {
-        TestFolder made = TestFolder.of(context, name);
-        folder = made;
-        LocalEtcd started = more.apply(Provider.of("etcd")
-                        .configure(LocalEtcd.builder())
+    @Override
+    public ServerFixture<LocalEtcd> fixture() {
+        return fixture;
+    }
+
+    private LocalEtcd build(ExtensionContext context, Path folder) {
+        return more.apply(Provider.of("etcd")
+                        .configure(LocalEtcd.builder().binaries(SessionBinaries.of(context)))
                         .name(name)
                         .voters(voters)
                         .learners(learners)
-                        .dataDirectory(made.path())
+                        .dataDirectory(folder)
                         .fsync(false)
                         .strictReconfiguration(false))
                 .build();
-        cluster = started;
-        try {
-            started.start();
-        } catch (RuntimeException e) {
-            made.keep();
-            throw e;
-        }
-    }
-
-    private void showLogs(ExtensionContext context) {
-        LocalEtcd failed = cluster;
-        if (failed != null) {
-            failed.members().forEach(member -> TestFolder.show(context, member.name(), member.log()));
-        }
-        TestFolder kept = folder;
-        if (kept != null) {
-            kept.keep();
-        }
-    }
-
-    private void close() {
-        LocalEtcd ended = cluster;
-        if (ended != null) {
-            ended.close();
-        }
-        TestFolder made = folder;
-        if (made != null) {
-            made.close();
-        }
-        cluster = null;
-        folder = null;
     }
 }

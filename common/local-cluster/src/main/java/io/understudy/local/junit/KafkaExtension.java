@@ -2,12 +2,9 @@ package io.understudy.local.junit;
 
 import io.understudy.local.kafka.LocalKafka;
 import io.understudy.local.kafka.LocalKafkaBuilder;
+import java.nio.file.Path;
 import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
-import org.junit.jupiter.api.extension.AfterAllCallback;
-import org.junit.jupiter.api.extension.AfterEachCallback;
-import org.junit.jupiter.api.extension.BeforeAllCallback;
-import org.junit.jupiter.api.extension.BeforeEachCallback;
 import org.junit.jupiter.api.extension.ExtensionContext;
 
 /**
@@ -18,19 +15,19 @@ import org.junit.jupiter.api.extension.ExtensionContext;
  * static final KafkaExtension kafka = KafkaExtension.broker();
  * }</pre>
  *
- * <p>In a static field it starts once for the class and is mended after each test: the proxy's faults end, a paused
- * broker goes on, an ended one starts again. In an instance field each test has its own.
+ * <p>In a static field it is there for the class and is mended after each test: the proxy's faults end, a paused broker
+ * goes on, an ended one starts again. It may have served another class before and have that one's topics, unless {@link
+ * #with} or another method here changes it. In an instance field each test has its own.
  */
-public final class KafkaExtension
-        implements BeforeAllCallback, BeforeEachCallback, AfterEachCallback, AfterAllCallback {
+public final class KafkaExtension implements ServerExtension {
 
     private UnaryOperator<LocalKafkaBuilder> more = builder -> builder;
     private @Nullable Provider provider;
-    private boolean perClass;
-    private @Nullable LocalKafka kafka;
-    private @Nullable TestFolder folder;
+    private final ServerFixture<LocalKafka> fixture = new ServerFixture<>("kafka", this::build);
 
-    private KafkaExtension() {}
+    private KafkaExtension() {
+        fixture.shareAs("kafka");
+    }
 
     public static KafkaExtension broker() {
         return new KafkaExtension();
@@ -47,23 +44,25 @@ public final class KafkaExtension
      */
     public KafkaExtension inContainer() {
         provider = Provider.TESTCONTAINERS;
-        return this;
+        return own();
     }
 
     /** Whatever else the builder offers. */
     public KafkaExtension with(UnaryOperator<LocalKafkaBuilder> settings) {
         UnaryOperator<LocalKafkaBuilder> before = more;
         more = builder -> settings.apply(before.apply(builder));
+        return own();
+    }
+
+    /** A broker that no other class has used or will use. */
+    public KafkaExtension own() {
+        fixture.shareAs(null);
         return this;
     }
 
     /** The running broker. */
     public LocalKafka kafka() {
-        LocalKafka running = kafka;
-        if (running == null) {
-            throw new IllegalStateException("the Kafka broker runs only during a test");
-        }
-        return running;
+        return fixture.servers();
     }
 
     /** As {@link LocalKafka#bootstrapServers}. */
@@ -72,71 +71,13 @@ public final class KafkaExtension
     }
 
     @Override
-    public void beforeAll(ExtensionContext context) {
-        perClass = true;
-        start(context);
+    public ServerFixture<LocalKafka> fixture() {
+        return fixture;
     }
 
-    @Override
-    public void beforeEach(ExtensionContext context) {
-        if (!perClass) {
-            start(context);
-        }
-    }
-
-    @Override
-    public void afterEach(ExtensionContext context) {
-        context.getExecutionException().ifPresent(failure -> showLog(context));
-        if (perClass) {
-            kafka().mend();
-        } else {
-            close();
-        }
-    }
-
-    @Override
-    public void afterAll(ExtensionContext context) {
-        if (perClass) {
-            close();
-        }
-    }
-
-    private void start(ExtensionContext context) {
-        TestFolder made = TestFolder.of(context, "kafka");
-        folder = made;
+    private LocalKafka build(ExtensionContext context, Path folder) {
         Provider chosen = provider == null ? Provider.of("kafka") : provider;
-        LocalKafka started = more.apply(chosen.configure(LocalKafka.builder()).dataDirectory(made.path()))
+        return more.apply(chosen.configure(LocalKafka.builder()).dataDirectory(folder))
                 .build();
-        kafka = started;
-        try {
-            started.start();
-        } catch (RuntimeException e) {
-            made.keep();
-            throw e;
-        }
-    }
-
-    private void showLog(ExtensionContext context) {
-        LocalKafka failed = kafka;
-        if (failed != null) {
-            TestFolder.show(context, "kafka", failed.log());
-        }
-        TestFolder kept = folder;
-        if (kept != null) {
-            kept.keep();
-        }
-    }
-
-    private void close() {
-        LocalKafka ended = kafka;
-        if (ended != null) {
-            ended.close();
-        }
-        TestFolder made = folder;
-        if (made != null) {
-            made.close();
-        }
-        kafka = null;
-        folder = null;
     }
 }

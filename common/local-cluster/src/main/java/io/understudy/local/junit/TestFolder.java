@@ -12,7 +12,6 @@ import org.junit.jupiter.api.extension.ExtensionContext;
 final class TestFolder {
 
     private static final Path BASE = Path.of("target", "clusters").toAbsolutePath();
-    private static final int LOG_LINES = 30;
 
     private final Path path;
     private boolean keep;
@@ -40,12 +39,13 @@ final class TestFolder {
         keep = true;
     }
 
-    /** Prints the end of a server's log, and where the whole is, to the test's report and its output. */
+    /** Names a server's log in the test's report. */
     static void show(ExtensionContext context, String server, ServerLog log) {
-        String end = String.join("\n", log.tail(LOG_LINES));
         context.publishReportEntry("log of " + server, log.file().toString());
-        System.err.println("---- " + context.getDisplayName() + " failed; end of the log of " + server + ", "
-                + log.file() + ":\n" + end);
+    }
+
+    boolean isKept() {
+        return keep;
     }
 
     void close() {

@@ -3,6 +3,7 @@ package io.understudy.local.kafka;
 import io.understudy.local.fault.FaultProxy;
 import io.understudy.local.fault.Party;
 import io.understudy.local.process.FreePorts;
+import io.understudy.local.process.LocalServers;
 import io.understudy.local.process.ServerCommand;
 import io.understudy.local.process.ServerHost;
 import io.understudy.local.process.ServerLog;
@@ -19,7 +20,7 @@ import org.slf4j.LoggerFactory;
  * One real Kafka broker that is its own controller, on loopback. Starting again on the same data directory goes on with
  * what is there. Safe for use by several threads, one operation at a time.
  */
-public final class LocalKafka implements AutoCloseable {
+public final class LocalKafka implements LocalServers {
 
     private static final Logger log = LoggerFactory.getLogger(LocalKafka.class);
 
@@ -34,6 +35,7 @@ public final class LocalKafka implements AutoCloseable {
     private final int controllerPort;
     private final @Nullable FaultProxy proxy;
     private @Nullable ServerProcess process;
+    private @Nullable ServerProcess first;
 
     LocalKafka(
             KafkaFiles files,
@@ -72,6 +74,7 @@ public final class LocalKafka implements AutoCloseable {
      * @throws IllegalStateException it runs, a port is in use, it ended at once, or takes no requests in time; the
      *     message says which, with the end of its log
      */
+    @Override
     public synchronized void start() {
         if (isAlive()) {
             throw new IllegalStateException("the Kafka broker runs already");
@@ -84,6 +87,7 @@ public final class LocalKafka implements AutoCloseable {
         }
         ServerProcess broker = prepare(program.run(files.settings()));
         process = broker;
+        first = first == null ? broker : first;
         startup().untilItSays(STARTED, broker);
         log.info("broker started bootstrap={}", bootstrapServers());
     }
@@ -131,6 +135,7 @@ public final class LocalKafka implements AutoCloseable {
     }
 
     /** Undoes all faults: of the proxy, a paused broker goes on, an ended one starts. */
+    @Override
     public void mend() {
         if (proxy != null) {
             proxy.heal();
@@ -139,6 +144,17 @@ public final class LocalKafka implements AutoCloseable {
         if (!isAlive()) {
             start();
         }
+    }
+
+    /** Topics stay: users of a shared broker name theirs so that no other does. False if the broker was restarted. */
+    @Override
+    public synchronized boolean reset() {
+        return isAlive() && process == first;
+    }
+
+    @Override
+    public Map<String, ServerLog> logs() {
+        return Map.of("kafka", log());
     }
 
     public synchronized boolean isAlive() {

@@ -1,0 +1,150 @@
+package io.understudy.local.junit;
+
+import io.understudy.local.process.LocalServers;
+import java.nio.file.Path;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.extension.ExtensionContext;
+import org.junit.jupiter.api.extension.ExtensionContext.Namespace;
+import org.junit.jupiter.api.extension.ExtensionContext.StoreScope;
+
+/**
+ * Servers of one test class or of one test: started, mended between tests, their logs named when a test fails.
+ *
+ * <p>Shared ones outlive their class: the next class of the same JVM that wants the same gets them empty. They are
+ * replaced if a test restarted one of them, changed their membership, or failed.
+ */
+final class ServerFixture<S extends LocalServers> {
+
+    private static final Namespace SHARED = Namespace.create(ServerFixture.class);
+
+    private final String name;
+    private final Factory<S> servers;
+    private boolean perClass;
+    private @Nullable String sharedAs;
+    private @Nullable Running<S> running;
+
+    interface Factory<S> {
+        /** Servers, not started, for data in the folder. */
+        S make(ExtensionContext context, Path folder);
+    }
+
+    ServerFixture(String name, Factory<S> servers) {
+        this.name = name;
+        this.servers = servers;
+    }
+
+    /** Servers of a static field are shared with all classes of this JVM that name the same {@code kind}; null for none. */
+    void shareAs(@Nullable String kind) {
+        sharedAs = kind;
+    }
+
+    S servers() {
+        Running<S> current = running;
+        if (current == null) {
+            throw new IllegalStateException(name + " runs only during a test");
+        }
+        return current.servers();
+    }
+
+    void beforeAll(ExtensionContext context) {
+        perClass = true;
+        Slot<S> slot = slot(context);
+        running = slot == null ? null : slot.take();
+        if (running == null) {
+            running = start(context);
+        }
+    }
+
+    void beforeEach(ExtensionContext context) {
+        if (!perClass) {
+            running = start(context);
+        }
+    }
+
+    void afterEach(ExtensionContext context) {
+        Running<S> current = running;
+        if (current != null && context.getExecutionException().isPresent()) {
+            current.servers().logs().forEach((server, log) -> TestFolder.show(context, server, log));
+            current.folder().keep();
+        }
+        if (perClass) {
+            servers().mend();
+        } else {
+            close();
+        }
+    }
+
+    void afterAll(ExtensionContext context) {
+        Running<S> current = running;
+        Slot<S> slot = slot(context);
+        if (current != null
+                && slot != null
+                && !current.folder().isKept()
+                && current.servers().reset()) {
+            slot.give(current);
+            running = null;
+        }
+        close();
+    }
+
+    private Running<S> start(ExtensionContext context) {
+        TestFolder folder = TestFolder.of(context, name);
+        S made = servers.make(context, folder.path());
+        try {
+            made.start();
+        } catch (RuntimeException e) {
+            folder.keep();
+            throw e;
+        }
+        return new Running<>(made, folder);
+    }
+
+    private void close() {
+        if (running != null) {
+            running.close();
+        }
+        running = null;
+    }
+
+    @SuppressWarnings("unchecked") // A kind has servers of one class.
+    private @Nullable Slot<S> slot(ExtensionContext context) {
+        return sharedAs == null || !perClass
+                ? null
+                : context.getStore(StoreScope.LAUNCHER_SESSION, SHARED)
+                        .getOrComputeIfAbsent(sharedAs, kind -> new Slot<S>(), Slot.class);
+    }
+
+    private record Running<S extends LocalServers>(S servers, TestFolder folder) {
+
+        void close() {
+            servers.close();
+            folder.close();
+        }
+    }
+
+    /** Holds idle servers between two classes; closed with JUnit's session. */
+    private static final class Slot<S extends LocalServers> implements AutoCloseable {
+        private @Nullable Running<S> idle;
+
+        synchronized @Nullable Running<S> take() {
+            Running<S> taken = idle;
+            idle = null;
+            return taken;
+        }
+
+        synchronized void give(Running<S> servers) {
+            if (idle == null) {
+                idle = servers;
+            } else {
+                servers.close();
+            }
+        }
+
+        @Override
+        public synchronized void close() {
+            if (idle != null) {
+                idle.close();
+            }
+        }
+    }
+}

@@ -1,0 +1,28 @@
+package io.understudy.local.process;
+
+import java.util.Map;
+
+/** Servers that run as one: an etcd cluster, or a Kafka broker. */
+public interface LocalServers extends AutoCloseable {
+
+    /** Starts all of them with the data they have and waits until they serve; undoes itself on failure. */
+    void start();
+
+    /** Undoes all faults: of proxies, paused servers continue, ended ones start; waits until all serve. */
+    void mend();
+
+    /**
+     * Empties them for another user.
+     *
+     * @return false if that is impossible or no longer worth it: they are another set of processes than at the start, or
+     *     ask for passwords; then they are only to be closed
+     */
+    boolean reset();
+
+    /** The log of each server by its name. */
+    Map<String, ServerLog> logs();
+
+    /** Kills what still runs and frees the ports; the data stays. Idempotent. */
+    @Override
+    void close();
+}
