@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.nio.file.Path;
 import java.time.Duration;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
@@ -12,6 +13,7 @@ import org.junit.jupiter.api.io.TempDir;
 /** Patroni and PostgreSQL, as Debian packages them, elect and configure themselves through gateways. */
 @EnabledIfSystemProperty(named = "understudy.schedule", matches = "long")
 @Timeout(600)
+@Tag("distribution")
 final class PatroniIT {
 
     @TempDir

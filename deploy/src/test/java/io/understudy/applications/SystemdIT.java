@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.nio.file.Path;
 import java.time.Duration;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
@@ -12,6 +13,7 @@ import org.junit.jupiter.api.io.TempDir;
 /** A core cluster of units of a real systemd, under the archive's hardened units. */
 @EnabledIfSystemProperty(named = "understudy.schedule", matches = "long")
 @Timeout(600)
+@Tag("distribution")
 final class SystemdIT {
 
     @TempDir

@@ -14,8 +14,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /** {@code understudy bench reads} of the distribution, run as a user would, on the smallest schedule. */
-@Tag("alone")
 @Timeout(180)
+@Tag("speed")
 final class ReadBenchIT {
 
     private static final Path HOME = Path.of(System.getProperty("understudy.distribution"));

@@ -8,11 +8,13 @@ import io.understudy.local.process.Command;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /** {@code understudy bench watch} of the distribution, run as a user would, on the smallest schedule. */
 @Timeout(180)
+@Tag("speed")
 final class WatchBenchIT {
 
     private static final Path HOME = Path.of(System.getProperty("understudy.distribution"));

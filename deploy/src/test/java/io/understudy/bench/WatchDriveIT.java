@@ -8,6 +8,7 @@ import io.understudy.local.junit.EtcdExtension;
 import java.net.URI;
 import java.time.Duration;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
@@ -16,6 +17,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 
 /** Our own watchers at a real etcd. */
 @Timeout(60)
+@Tag("speed")
 final class WatchDriveIT {
 
     @RegisterExtension

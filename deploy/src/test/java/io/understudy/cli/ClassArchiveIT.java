@@ -16,11 +16,13 @@ import java.util.TreeSet;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.api.io.TempDir;
 
 /** What {@code bin/archive-classes} is for: processes that start from what it has made. */
+@Tag("distribution")
 final class ClassArchiveIT {
 
     private static final Path HOME = Path.of(System.getProperty("understudy.distribution"));

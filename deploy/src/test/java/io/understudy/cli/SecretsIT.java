@@ -28,12 +28,14 @@ import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Processes with secrets that can be recognised, logging all they can, while much goes wrong: nobody is told any of them. */
 @Timeout(180)
+@Tag("distribution")
 final class SecretsIT {
 
     private static final Path HOME = Path.of(System.getProperty("understudy.distribution"));

@@ -22,12 +22,14 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Map;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.api.io.TempDir;
 import picocli.CommandLine;
 
 /** What the commands that move a home print, and do only when they are told to. */
+@Tag("takeover")
 final class TakeOverCommandsIT {
 
     @RegisterExtension

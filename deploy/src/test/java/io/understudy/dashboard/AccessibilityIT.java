@@ -9,12 +9,14 @@ import com.fasterxml.jackson.databind.node.ObjectNode;
 import java.util.stream.Collectors;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /** Names, roles, landmarks and contrast, as axe-core checks them, in both themes, on a desk and in a hand. */
 @Timeout(120)
+@Tag("browser")
 final class AccessibilityIT {
 
     private static final String KEYS = """

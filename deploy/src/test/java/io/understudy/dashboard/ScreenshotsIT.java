@@ -6,6 +6,7 @@ import com.fasterxml.jackson.databind.node.ObjectNode;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
 
@@ -14,6 +15,7 @@ import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
  * {@code deploy/screenshots}, which says where to put them.
  */
 @EnabledIfSystemProperty(named = ScreenshotsIT.FOLDER, matches = ".+", disabledReason = "run by deploy/screenshots")
+@Tag("browser")
 final class ScreenshotsIT {
 
     static final String FOLDER = "understudy.screenshots";

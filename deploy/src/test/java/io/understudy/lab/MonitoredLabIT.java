@@ -17,10 +17,12 @@ import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /** A real Prometheus, with the alerts that are shipped, scrapes a real lab. */
+@Tag("distribution")
 final class MonitoredLabIT {
 
     /** Measured where snapshots are taken and TLS is spoken, which the lab doesn't. */

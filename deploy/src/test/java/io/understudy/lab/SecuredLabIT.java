@@ -32,7 +32,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /** A lab all of whose parts speak TLS, and whose clusters ask who asks. Two labs at once are more than two cores start in time. */
-@Tag("alone")
+@Tag("distribution")
 final class SecuredLabIT {
 
     private static final Duration COMMANDS = Duration.ofSeconds(60);

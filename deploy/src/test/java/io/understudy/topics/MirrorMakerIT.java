@@ -24,6 +24,7 @@ import java.util.concurrent.TimeUnit;
 import org.apache.kafka.clients.consumer.Consumer;
 import org.apache.kafka.common.TopicPartition;
 import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
@@ -31,6 +32,7 @@ import org.junit.jupiter.api.io.TempDir;
 
 /** A mirror's topics read where Kafka's MirrorMaker 2 has copied them to, while it is killed again and again. */
 @Timeout(180)
+@Tag("distribution")
 final class MirrorMakerIT {
 
     private static final int PARTITIONS = 2;
@@ -52,7 +54,7 @@ final class MirrorMakerIT {
 
     @Test
     void whateverMirrorMakerRepeatsEachCommitComesOnceWholeAndInOrder() throws Exception {
-        long seed = System.nanoTime();
+        long seed = Long.getLong("understudy.seed", System.nanoTime());
         System.err.println("seed " + seed);
         try (WrittenTopics topics = WrittenTopics.create(core.bootstrapServers(), PARTITIONS, seed);
                 LocalMirrorMaker copying = new LocalMirrorMaker(

@@ -11,12 +11,14 @@ import io.understudy.kafka.KafkaSettings;
 import io.understudy.local.junit.KafkaExtension;
 import io.understudy.vocabulary.KeyRange;
 import java.time.Duration;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
 /** A mirror's topics in the broker of Kafka's official image. Skipped without a Docker engine, or without the image. */
 @Timeout(180)
+@Tag("distribution")
 final class OfficialImageIT {
 
     private static final Duration PATIENCE = Duration.ofSeconds(60);

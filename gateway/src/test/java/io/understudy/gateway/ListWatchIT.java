@@ -32,7 +32,7 @@ final class ListWatchIT {
     @RegisterExtension
     static final EtcdExtension SOURCE = EtcdExtension.voters(1).named("source");
 
-    private final long seed = System.nanoTime();
+    private final long seed = Long.getLong("understudy.seed", System.nanoTime());
     private final Random random = new Random(seed);
     private final AtomicBoolean writing = new AtomicBoolean(true);
 

@@ -32,6 +32,7 @@ import javax.net.ssl.SSLEngine;
 import javax.net.ssl.SSLSocket;
 import javax.net.ssl.TrustManager;
 import javax.net.ssl.X509ExtendedTrustManager;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
@@ -45,6 +46,7 @@ import org.slf4j.LoggerFactory;
  * is found.
  */
 @Timeout(1_800)
+@Tag("schedules")
 final class SoakIT {
 
     private static final Logger LOG = LoggerFactory.getLogger(SoakIT.class);

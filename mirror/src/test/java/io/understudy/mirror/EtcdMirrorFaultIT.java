@@ -70,7 +70,7 @@ final class EtcdMirrorFaultIT {
     @ParameterizedTest
     @MethodSource("faults")
     void goesOnElsewhereWhenTheTargetsLeaderIs(Fault fault) {
-        long seed = System.nanoTime();
+        long seed = Long.getLong("understudy.seed", System.nanoTime());
         Workload workload = new Workload(source, seed);
         EtcdSettings impatient = Mirrors.impatient(CLUSTERS.target());
         try (MirrorProcess mirror = Mirrors.etcd(
@@ -91,7 +91,7 @@ final class EtcdMirrorFaultIT {
     /** Answers are lost again and again; still each commit is written once. */
     @Test
     void writesEachCommitOnceThoughConnectionsBreakAllTheTime() {
-        long seed = System.nanoTime();
+        long seed = Long.getLong("understudy.seed", System.nanoTime());
         Workload workload = new Workload(source, seed);
         try (MirrorProcess mirror = CLUSTERS.mirror()) {
             awaitCaughtUp(mirror, source);
@@ -116,7 +116,7 @@ final class EtcdMirrorFaultIT {
 
     @Test
     void keepsTryingWhileTheWholeTargetIsAway_andSaysSo() {
-        long seed = System.nanoTime();
+        long seed = Long.getLong("understudy.seed", System.nanoTime());
         Workload workload = new Workload(source, seed);
         workload.steps(20);
         CLUSTERS.target().members().forEach(EtcdMember::kill);
@@ -156,7 +156,7 @@ final class EtcdMirrorFaultIT {
 
     @Test
     void survivesKillsOfItsProcessAtAnyMoment(@TempDir Path folder) {
-        long seed = System.nanoTime();
+        long seed = Long.getLong("understudy.seed", System.nanoTime());
         Random random = new Random(seed);
         Workload workload = new Workload(source, seed);
         workload.steps(200);
@@ -185,7 +185,7 @@ final class EtcdMirrorFaultIT {
 
     @Test
     void aWriterThatTakesOverWithoutBeingActiveFencesTheActiveOneOff() throws Exception {
-        long seed = System.nanoTime();
+        long seed = Long.getLong("understudy.seed", System.nanoTime());
         Workload workload = new Workload(source, seed);
         try (MirrorProcess first = CLUSTERS.mirror();
                 EtcdCluster cluster =

@@ -169,7 +169,7 @@ final class KafkaMirrorIT {
 
     @Test
     void survivesKillsOfItsProcessAtAnyMoment(@TempDir Path folder) {
-        long seed = System.nanoTime();
+        long seed = Long.getLong("understudy.seed", System.nanoTime());
         Random random = new Random(seed);
         Workload workload = new Workload(source, seed);
         workload.steps(200);
@@ -201,7 +201,7 @@ final class KafkaMirrorIT {
 
     @Test
     void goesOnWhenTheBrokerIsBack() {
-        long seed = System.nanoTime();
+        long seed = Long.getLong("understudy.seed", System.nanoTime());
         Workload workload = new Workload(source, seed);
         KafkaSinkOptions impatient =
                 KafkaSinkOptions.of(new KafkaSettings(KAFKA.bootstrapServers(), null, Duration.ofSeconds(2)), topic);

@@ -39,6 +39,7 @@ import org.apache.kafka.common.resource.ResourcePattern;
 import org.apache.kafka.common.resource.ResourceType;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
@@ -46,6 +47,7 @@ import org.junit.jupiter.api.io.TempDir;
 
 /** Mirrors into Kafka and from it with the rules that the README lists, and with one of them missing. */
 @Timeout(240)
+@Tag("privileges")
 final class KafkaPrivilegesIT {
 
     private static final Pattern GRANTS =

@@ -29,6 +29,7 @@ import java.util.List;
 import java.util.Random;
 import java.util.SortedMap;
 import java.util.TreeMap;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.api.io.TempDir;
@@ -39,6 +40,7 @@ import org.slf4j.LoggerFactory;
  * Mirror, broker and voters are killed, in an order and at moments chosen by a seed, while commits flow. After each
  * snapshot the topic has every commit of the source, whole, in order, nothing twice, nothing missing.
  */
+@Tag("schedules")
 final class KafkaScheduleIT {
 
     private static final Logger LOG = LoggerFactory.getLogger(KafkaScheduleIT.class);

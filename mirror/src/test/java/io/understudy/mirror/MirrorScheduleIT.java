@@ -29,6 +29,7 @@ import java.util.Random;
 import java.util.SortedMap;
 import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.api.io.TempDir;
@@ -39,6 +40,7 @@ import org.slf4j.LoggerFactory;
  * Faults of source, target and mirror one after the other, chosen by a seed, while commits flow. At every checkpoint the
  * target held exactly what the source held at that revision, checkpoints only went forward, and in the end both are equal.
  */
+@Tag("schedules")
 final class MirrorScheduleIT {
 
     private static final Logger LOG = LoggerFactory.getLogger(MirrorScheduleIT.class);

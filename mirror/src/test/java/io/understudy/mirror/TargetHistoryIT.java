@@ -44,7 +44,7 @@ final class TargetHistoryIT {
 
     @Test
     void readersOfTheTargetSeeOnlyStatesThatTheSourceHad_inOrder() {
-        long seed = System.nanoTime();
+        long seed = Long.getLong("understudy.seed", System.nanoTime());
         try (MirrorProcess mirror = start(TargetHistory.COALESCED)) {
             awaitCaughtUp(mirror, source);
             long sourceFrom = revision(source);
@@ -77,7 +77,7 @@ final class TargetHistoryIT {
 
     @Test
     void everyCommitIsOneRevisionOfTheTargetIfThatIsAskedFor() {
-        long seed = System.nanoTime();
+        long seed = Long.getLong("understudy.seed", System.nanoTime());
         try (MirrorProcess mirror = start(TargetHistory.EVERY_COMMIT)) {
             awaitCaughtUp(mirror, source);
             long sourceFrom = revision(source);

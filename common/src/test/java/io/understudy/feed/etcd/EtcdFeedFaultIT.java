@@ -20,7 +20,6 @@ import io.understudy.vocabulary.KeyRange;
 import io.understudy.vocabulary.Revision;
 import java.io.IOException;
 import java.time.Duration;
-import java.util.concurrent.ThreadLocalRandom;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -106,7 +105,7 @@ class EtcdFeedFaultIT {
     void losingTheMemberThatServesTheWatchMissesAndRepeatsNothing(Fault fault) {
         String prefix = "fault/" + fault + "/";
         KeyRange range = KeyRange.prefix(bytes(prefix));
-        long seed = ThreadLocalRandom.current().nextLong();
+        long seed = Long.getLong("understudy.seed", System.nanoTime());
         try (RandomWriter writer = new RandomWriter(fixture.client(), prefix, seed)) {
             FeedRunner runner = fixture.run(range);
             runner.awaitRevision(new Revision(1), PATIENCE);

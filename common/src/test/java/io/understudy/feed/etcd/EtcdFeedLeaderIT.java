@@ -15,7 +15,6 @@ import io.understudy.vocabulary.KeyRange;
 import io.understudy.vocabulary.Revision;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.ThreadLocalRandom;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -41,7 +40,7 @@ class EtcdFeedLeaderIT {
     void open() {
         fixture = new FeedFixture(source.cluster());
         writer = new RandomWriter(
-                fixture.client(), "leader/", ThreadLocalRandom.current().nextLong());
+                fixture.client(), "leader/", Long.getLong("understudy.seed", System.nanoTime()));
     }
 
     @AfterEach

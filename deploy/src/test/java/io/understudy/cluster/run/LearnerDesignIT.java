@@ -19,7 +19,6 @@ import java.util.stream.Collectors;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
-import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -27,7 +26,6 @@ import org.junit.jupiter.api.io.TempDir;
  * The figures of etcd's learner design, each of which there ends in an outage or close to one, with our commands: writers
  * notice an election at most.
  */
-@Tag("alone")
 class LearnerDesignIT {
 
     /** Two election timeouts of 1 s, each up to twice that, and a request to a member that does not answer. */

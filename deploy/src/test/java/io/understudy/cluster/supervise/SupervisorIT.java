@@ -13,12 +13,10 @@ import java.net.http.HttpResponse.BodyHandlers;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Set;
-import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Supervisors of real clusters. */
-@Tag("alone")
 final class SupervisorIT {
 
     private static final Duration DEAD = Duration.ofSeconds(3);

@@ -13,6 +13,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
 import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -22,6 +23,7 @@ import org.junit.jupiter.api.io.TempDir;
  * Clients keep writing; after each fault the cluster returns to its declared shape, nothing acknowledged is lost, and no
  * change was made that the healthy members could not have survived.
  */
+@Tag("schedules")
 final class SupervisorScheduleIT {
 
     private static final int FAULTS = "long".equals(System.getProperty("understudy.schedule")) ? 60 : 24;

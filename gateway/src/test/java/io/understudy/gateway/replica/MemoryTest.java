@@ -19,6 +19,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
 import java.util.stream.LongStream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.slf4j.Logger;
@@ -29,6 +30,7 @@ import org.slf4j.LoggerFactory;
  * million keys with {@code -Dunderstudy.schedule=long}, otherwise a part of that and of the window.
  */
 @Timeout(600)
+@Tag("speed")
 final class MemoryTest {
 
     private static final Logger LOG = LoggerFactory.getLogger(MemoryTest.class);

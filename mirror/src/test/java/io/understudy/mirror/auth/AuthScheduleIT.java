@@ -24,12 +24,14 @@ import java.util.EnumSet;
 import java.util.List;
 import java.util.Random;
 import java.util.Set;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
 /** Whatever is done to the source's roles and users, in any order, with authentication disabled: the target has them. */
 @Timeout(240)
+@Tag("schedules")
 final class AuthScheduleIT {
 
     @RegisterExtension
@@ -55,7 +57,7 @@ final class AuthScheduleIT {
 
     @Test
     void theTargetHasWhatTheSourceHas() throws Exception {
-        long seed = Long.getLong("seed", System.nanoTime());
+        long seed = Long.getLong("understudy.seed", System.nanoTime());
         Random random = new Random(seed);
         AuthOptions options = new AuthOptions(AuthMode.COPY, null, Duration.ofMillis(50), Duration.ofMinutes(5));
         try (AuthSide source = AuthSide.of(CLUSTERS.source(), null);

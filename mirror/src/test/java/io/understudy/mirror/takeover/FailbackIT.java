@@ -22,6 +22,7 @@ import java.util.List;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -29,6 +30,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** The drill: the home moves to the target and back, clients write on either side, and the mirror goes on. */
+@Tag("takeover")
 final class FailbackIT {
 
     @RegisterExtension
@@ -51,6 +53,7 @@ final class FailbackIT {
     }
 
     @Test
+    @Tag("core")
     void bringsTheHomeBackWithWhatWasWrittenMeanwhileAndTheMirrorGoesOn() throws Exception {
         drill.switchOver();
         target.put("/c", "written at the new home");

@@ -19,12 +19,14 @@ import java.nio.file.Path;
 import java.time.Duration;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /** What a freeze withdraws from the source's roles the target's keep, which are to take over. */
 @Timeout(240)
+@Tag("takeover")
 final class FrozenRolesIT {
 
     private static final Credentials ROOT = new Credentials(SecuredCluster.ROOT, SecuredCluster.ROOT);

@@ -27,6 +27,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -34,6 +35,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** The home moves between two real clusters while clients write, and nothing that was acknowledged is lost. */
+@Tag("takeover")
 final class HandoverIT {
 
     private static final EtcdSinkOptions SINK = EtcdSinkOptions.DEFAULTS.withProgressInterval(Duration.ofMillis(100));
@@ -106,6 +108,7 @@ final class HandoverIT {
     }
 
     @Test
+    @Tag("core")
     void movesTheHomeWhileClientsWriteAndLosesNothing() throws Exception {
         try (MirrorProcess mirror = mirror()) {
             awaitCaughtUp(mirror, source);
@@ -260,6 +263,7 @@ final class HandoverIT {
     }
 
     @Test
+    @Tag("core")
     void aFailoverCanBeUndoneUntilTheHomeHasMoved() {
         try (MirrorProcess mirror = mirror()) {
             awaitCaughtUp(mirror, source);
@@ -359,6 +363,7 @@ final class HandoverIT {
     }
 
     @Test
+    @Tag("core")
     void failsOverWithoutTheSourceAndTellsUpToWhere() {
         try (MirrorProcess mirror = mirror()) {
             awaitCaughtUp(mirror, source);

@@ -19,10 +19,12 @@ import java.time.Duration;
 import java.util.List;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
 /** Comparing with a target that holds more than the mirror's settings tell. */
+@Tag("takeover")
 final class OwnWritesIT {
 
     @RegisterExtension

@@ -14,10 +14,12 @@ import io.understudy.mirror.fixture.Mirrors;
 import io.understudy.mirror.fixture.TestClient;
 import io.understudy.mirror.scope.MirrorScope;
 import java.time.Duration;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
 /** The home of one mirror moves and comes back while another one copies the same keys from the same source. */
+@Tag("takeover")
 final class SharedSourceIT {
 
     private static final HandoverOptions OPTIONS = HandoverOptions.DEFAULTS

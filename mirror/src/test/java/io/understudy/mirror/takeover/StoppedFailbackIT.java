@@ -19,10 +19,12 @@ import java.util.stream.IntStream;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
 /** A failback that can't be: before it lets clients write to the old source, or else not without saying so. */
+@Tag("takeover")
 final class StoppedFailbackIT {
 
     private static final HandoverOptions STRICT =

@@ -22,6 +22,7 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -30,6 +31,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 
 /** The home of {@code /in/} moves with the permissions that the README lists, and with fewer it stays where it is. */
 @Timeout(240)
+@Tag("privileges")
 final class TakeOverPrivilegesIT {
 
     private static final Credentials MIRROR = new Credentials(SecuredCluster.MIRROR, SecuredCluster.PASSWORD);

@@ -16,10 +16,12 @@ import io.understudy.mirror.verify.VerifyOptions;
 import java.time.Duration;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
 /** What a failback tells of what was lost: all that was, and no more than is known. */
+@Tag("takeover")
 final class ToldFailbackIT {
 
     @RegisterExtension

@@ -17,10 +17,12 @@ import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
 /** What is told of a hand-over before, in its midst and afterwards is what is so. */
+@Tag("takeover")
 final class ToldHandoverIT {
 
     private static final HandoverOptions OPTIONS = HandoverOptions.DEFAULTS
