@@ -48,13 +48,13 @@ final class ImportRulesTest {
 
             .local.process      org.slf4j
             .local.fault        org.slf4j
-            .local.certificate  javax.net.ssl
+            .local.certificate  javax.net.ssl org.bouncycastle
             .local.fuzz         .local.process
             .local.binary       .local.process
             .local.etcd         .local.binary .local.certificate .local.process .local.fault com.fasterxml.jackson org.slf4j
             .local.kafka        .local.certificate .local.process .local.fault org.slf4j
             .local.container    .local.process .local.kafka com.github.dockerjava org.testcontainers org.slf4j
-            .local.junit        .local org.junit.jupiter org.opentest4j org.slf4j
+            .local.junit        .local org.junit.jupiter org.junit.platform org.opentest4j org.slf4j
 
             .gateway            .health .vocabulary .feed .kafka .etcd .config .metrics .tls com.google.protobuf io.etcd.jetcd.api
             .gateway            io.grpc io.micrometer io.vertx org.slf4j

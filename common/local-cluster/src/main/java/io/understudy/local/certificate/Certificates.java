@@ -1,22 +1,33 @@
 package io.understudy.local.certificate;
 
 import java.io.IOException;
-import java.io.InputStream;
+import java.math.BigInteger;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.security.GeneralSecurityException;
-import java.security.Key;
-import java.security.KeyStore;
-import java.security.cert.Certificate;
-import java.util.ArrayList;
+import java.security.KeyPair;
+import java.security.KeyPairGenerator;
+import java.security.SecureRandom;
+import java.time.Duration;
+import java.time.Instant;
 import java.util.Base64;
-import java.util.List;
-import java.util.concurrent.TimeUnit;
+import java.util.Date;
+import java.util.Map;
+import org.bouncycastle.asn1.x500.X500Name;
+import org.bouncycastle.asn1.x509.BasicConstraints;
+import org.bouncycastle.asn1.x509.Extension;
+import org.bouncycastle.asn1.x509.GeneralName;
+import org.bouncycastle.asn1.x509.GeneralNames;
+import org.bouncycastle.cert.X509CertificateHolder;
+import org.bouncycastle.cert.jcajce.JcaX509v3CertificateBuilder;
+import org.bouncycastle.operator.OperatorCreationException;
+import org.bouncycastle.operator.jcajce.JcaContentSignerBuilder;
 
-/** Certificates for tests, made by the JDK's own tool, as PEM files in one folder. */
+/** Certificates for tests, as PEM files in one folder. */
 public final class Certificates {
 
-    private static final String PASSWORD = "secret";
+    private static final Map<String, String> SIGNATURES =
+            Map.of("EC", "SHA256withECDSA", "RSA", "SHA256withRSA", "Ed25519", "Ed25519");
 
     private final Path folder;
 
@@ -33,55 +44,41 @@ public final class Certificates {
      * @param name its common name, and what its files are called
      * @param algorithm of the key, as the JDK calls it: {@code EC}, {@code RSA}, {@code Ed25519}
      */
-    public Pair make(String name, String algorithm) throws IOException, InterruptedException {
+    public Pair make(String name, String algorithm) throws IOException {
         return make(name, "CN=" + name, algorithm);
     }
 
     /** Likewise, without a common name. */
-    public Pair makeNameless(String file, String algorithm) throws IOException, InterruptedException {
+    public Pair makeNameless(String file, String algorithm) throws IOException {
         return make(file, "O=understudy", algorithm);
     }
 
-    private Pair make(String name, String subject, String algorithm) throws IOException, InterruptedException {
-        Path store = folder.resolve(name + ".p12");
-        List<String> command = new ArrayList<>(List.of(
-                Path.of(System.getProperty("java.home"), "bin", "keytool").toString(),
-                "-genkeypair",
-                "-alias",
-                "own",
-                "-keyalg",
-                algorithm,
-                "-dname",
-                subject,
-                "-ext",
-                "SAN=ip:127.0.0.1,dns:localhost",
-                "-ext",
-                "BC:c",
-                "-validity",
-                "2",
-                "-storetype",
-                "PKCS12",
-                "-keystore",
-                store.toString(),
-                "-storepass",
-                PASSWORD));
-        Process tool = new ProcessBuilder(command)
-                .redirectErrorStream(true)
-                .redirectOutput(folder.resolve(name + ".log").toFile())
-                .start();
-        if (!tool.waitFor(1, TimeUnit.MINUTES) || tool.exitValue() != 0) {
-            throw new IOException("keytool failed: " + Files.readString(folder.resolve(name + ".log")));
-        }
-        try (InputStream in = Files.newInputStream(store)) {
-            KeyStore keys = KeyStore.getInstance("PKCS12");
-            keys.load(in, PASSWORD.toCharArray());
-            Certificate certificate = keys.getCertificate("own");
-            Key key = keys.getKey("own", PASSWORD.toCharArray());
+    private Pair make(String name, String subject, String algorithm) throws IOException {
+        try {
+            KeyPair keys = KeyPairGenerator.getInstance(algorithm).generateKeyPair();
+            X500Name own = new X500Name(subject);
+            Instant from = Instant.now().minus(Duration.ofMinutes(1));
+            X509CertificateHolder certificate = new JcaX509v3CertificateBuilder(
+                            own,
+                            new BigInteger(64, new SecureRandom()),
+                            Date.from(from),
+                            Date.from(from.plus(Duration.ofDays(2))),
+                            own,
+                            keys.getPublic())
+                    .addExtension(Extension.basicConstraints, true, new BasicConstraints(true))
+                    .addExtension(
+                            Extension.subjectAlternativeName,
+                            false,
+                            new GeneralNames(new GeneralName[] {
+                                new GeneralName(GeneralName.iPAddress, "127.0.0.1"),
+                                new GeneralName(GeneralName.dNSName, "localhost")
+                            }))
+                    .build(new JcaContentSignerBuilder(SIGNATURES.get(algorithm)).build(keys.getPrivate()));
             return new Pair(
                     write(name + ".crt", "CERTIFICATE", certificate.getEncoded()),
-                    write(name + ".key", "PRIVATE KEY", key.getEncoded()));
-        } catch (GeneralSecurityException e) {
-            throw new IOException(e);
+                    write(name + ".key", "PRIVATE KEY", keys.getPrivate().getEncoded()));
+        } catch (GeneralSecurityException | OperatorCreationException e) {
+            throw new IOException("cannot make a certificate named " + name, e);
         }
     }
 

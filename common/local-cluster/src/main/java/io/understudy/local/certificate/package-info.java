@@ -1,4 +1,4 @@
-/** Certificates of servers: for tests, made by the JDK's own {@code keytool}, or given. */
+/** Certificates of servers: for tests, self-signed, or given. */
 @NullMarked
 package io.understudy.local.certificate;
 
