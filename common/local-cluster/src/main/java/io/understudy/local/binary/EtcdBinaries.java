@@ -6,6 +6,8 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
@@ -19,6 +21,9 @@ import org.jspecify.annotations.Nullable;
  */
 public record EtcdBinaries(
         Path etcd, Path etcdctl, @Nullable Path etcdutl, EtcdVersion version) {
+
+    /** Verifying 90 MB takes a second, so it is done once per JVM. */
+    private static final Map<List<WantedVersion>, EtcdBinaries> FOUND = new ConcurrentHashMap<>();
 
     private static final Duration VERSION_DEADLINE = Duration.ofSeconds(20);
 
@@ -36,7 +41,14 @@ public record EtcdBinaries(
      * @throws EtcdNotFoundException no place has the version or can fetch it; the message lists all places
      */
     public static EtcdBinaries find(Consumer<String> progress) {
-        return Search.ofThisMachine().run(WantedVersion.configured(), progress);
+        List<WantedVersion> wanted = WantedVersion.configured();
+        EtcdBinaries known = FOUND.get(wanted);
+        if (known != null && Files.isExecutable(known.etcd()) && Files.isExecutable(known.etcdctl())) {
+            return known;
+        }
+        EtcdBinaries found = Search.ofThisMachine().run(wanted, progress);
+        FOUND.put(wanted, found);
+        return found;
     }
 
     /** Whether the user names their path, which then holds for all of them. */

@@ -31,6 +31,11 @@ public record EtcdVersion(int major, int minor, int patch) implements Comparable
         return compareTo(other) >= 0;
     }
 
+    /** The command line flag of that name, which has had the prefix {@code experimental-} before 3.6. */
+    public String flagSince36(String name) {
+        return isAtLeast(new EtcdVersion(3, 6, 0)) ? "--" + name : "--experimental-" + name;
+    }
+
     @Override
     public int compareTo(EtcdVersion other) {
         return ORDER.compare(this, other);

@@ -33,7 +33,8 @@ record EtcdArguments(EtcdOptions options, EtcdLimits limits) {
                 "--log-outputs=stderr",
                 "--strict-reconfig-check=" + options.strictReconfiguration()));
         if (!options.fsync()) {
-            line.add("--unsafe-no-fsync");
+            // Only fit for tests, and so are passwords that are quickly hashed.
+            line.addAll(List.of("--unsafe-no-fsync", "--bcrypt-cost=4"));
         }
         ServerTls tls = options.tls();
         if (tls != null) {

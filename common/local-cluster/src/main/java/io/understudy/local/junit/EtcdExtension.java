@@ -4,7 +4,6 @@ import io.understudy.local.etcd.LocalEtcd;
 import io.understudy.local.etcd.LocalEtcdBuilder;
 import java.nio.file.Path;
 import java.util.function.UnaryOperator;
-import org.junit.jupiter.api.extension.ExtensionContext;
 
 /**
  * Runs an etcd cluster for tests.
@@ -87,9 +86,9 @@ public final class EtcdExtension implements ServerExtension {
         return fixture;
     }
 
-    private LocalEtcd build(ExtensionContext context, Path folder) {
+    private LocalEtcd build(Path folder) {
         return more.apply(Provider.of("etcd")
-                        .configure(LocalEtcd.builder().binaries(SessionBinaries.of(context)))
+                        .configure(LocalEtcd.builder())
                         .name(name)
                         .voters(voters)
                         .learners(learners)

@@ -1,5 +1,6 @@
 package io.understudy.local.junit;
 
+import io.understudy.local.binary.EtcdBinaries;
 import io.understudy.local.binary.EtcdNotFoundException;
 import org.junit.jupiter.api.extension.ConditionEvaluationResult;
 import org.junit.jupiter.api.extension.ExecutionCondition;
@@ -20,7 +21,7 @@ public final class EtcdVersionCondition implements ExecutionCondition {
         }
         try {
             return ConditionEvaluationResult.enabled(
-                    "etcd " + SessionBinaries.of(context).version());
+                    "etcd " + EtcdBinaries.find().version());
         } catch (EtcdNotFoundException e) {
             // Reports drop the reason when a whole class is skipped.
             System.err.println("skipped: " + e.getMessage());

@@ -5,7 +5,6 @@ import io.understudy.local.kafka.LocalKafkaBuilder;
 import java.nio.file.Path;
 import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
-import org.junit.jupiter.api.extension.ExtensionContext;
 
 /**
  * Runs a Kafka broker for tests.
@@ -75,7 +74,7 @@ public final class KafkaExtension implements ServerExtension {
         return fixture;
     }
 
-    private LocalKafka build(ExtensionContext context, Path folder) {
+    private LocalKafka build(Path folder) {
         Provider chosen = provider == null ? Provider.of("kafka") : provider;
         return more.apply(chosen.configure(LocalKafka.builder()).dataDirectory(folder))
                 .build();

@@ -2,6 +2,7 @@ package io.understudy.local.junit;
 
 import io.understudy.local.process.LocalServers;
 import java.nio.file.Path;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.extension.ExtensionContext;
 import org.junit.jupiter.api.extension.ExtensionContext.Namespace;
@@ -18,17 +19,13 @@ final class ServerFixture<S extends LocalServers> {
     private static final Namespace SHARED = Namespace.create(ServerFixture.class);
 
     private final String name;
-    private final Factory<S> servers;
+    private final Function<Path, S> servers;
     private boolean perClass;
     private @Nullable String sharedAs;
     private @Nullable Running<S> running;
 
-    interface Factory<S> {
-        /** Servers, not started, for data in the folder. */
-        S make(ExtensionContext context, Path folder);
-    }
-
-    ServerFixture(String name, Factory<S> servers) {
+    /** @param servers makes them, not started, for data in the given folder */
+    ServerFixture(String name, Function<Path, S> servers) {
         this.name = name;
         this.servers = servers;
     }
@@ -89,7 +86,7 @@ final class ServerFixture<S extends LocalServers> {
 
     private Running<S> start(ExtensionContext context) {
         TestFolder folder = TestFolder.of(context, name);
-        S made = servers.make(context, folder.path());
+        S made = servers.apply(folder.path());
         try {
             made.start();
         } catch (RuntimeException e) {
