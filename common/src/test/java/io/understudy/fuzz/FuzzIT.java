@@ -5,10 +5,13 @@ import io.understudy.feed.kafka.RecordFuzz;
 import io.understudy.local.fuzz.Fuzzer;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /** What comes from outside as bytes. */
+@Tag("fuzz")
+@Tag("verify")
 final class FuzzIT {
 
     private static final int TIMES = "long".equals(System.getProperty("understudy.schedule")) ? 100 : 1;
@@ -33,11 +36,11 @@ final class FuzzIT {
                 """;
         Fuzzer.of(YamlFuzz.class)
                 .beginningWith(sample.getBytes(StandardCharsets.UTF_8))
-                .run(1_000 * TIMES, folder);
+                .run(100 * TIMES, folder);
     }
 
     @Test
     void anyRecordIsUnderstoodOrRefusedWithItsPlace() {
-        Fuzzer.of(RecordFuzz.class).run(10_000 * TIMES, folder);
+        Fuzzer.of(RecordFuzz.class).run(1_000 * TIMES, folder);
     }
 }

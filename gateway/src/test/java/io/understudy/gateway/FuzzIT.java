@@ -3,13 +3,16 @@ package io.understudy.gateway;
 import io.understudy.local.fuzz.Fuzzer;
 import java.nio.file.Path;
 import java.util.Random;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Clients that send anything. */
+@Tag("fuzz")
+@Tag("verify")
 final class FuzzIT {
 
-    private static final int INPUTS = "long".equals(System.getProperty("understudy.schedule")) ? 500_000 : 4_000;
+    private static final int INPUTS = "long".equals(System.getProperty("understudy.schedule")) ? 40_000 : 400;
 
     @TempDir
     private Path folder;

@@ -17,6 +17,7 @@ import java.util.Random;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.UnaryOperator;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
@@ -28,11 +29,13 @@ import org.slf4j.LoggerFactory;
  * ({@code -Dunderstudy.schedule=long}) many of all.
  */
 @Timeout(1_800)
+@Tag("schedules")
+@Tag("verify")
 final class LinearizabilityIT {
 
     private static final Logger LOG = LoggerFactory.getLogger(LinearizabilityIT.class);
     private static final boolean LONG = "long".equals(System.getProperty("understudy.schedule"));
-    private static final int READS_PER_FAULT = LONG ? 5_000 : 2_000;
+    private static final int READS_PER_FAULT = LONG ? 5_000 : 500;
     private static final int REPETITIONS = LONG ? 10 : 1;
 
     @RegisterExtension

@@ -12,6 +12,7 @@ import io.understudy.config.HostPort;
 import io.understudy.etcd.EtcdSettings;
 import io.understudy.gateway.hub.HubSettings;
 import io.understudy.local.etcd.EtcdMember;
+import io.understudy.local.binary.EtcdBinaries;
 import io.understudy.local.junit.EtcdExtension;
 import io.understudy.local.process.FreePorts;
 import java.io.IOException;
@@ -41,7 +42,8 @@ final class WatchClientsIT {
     @RegisterExtension
     static final EtcdExtension SOURCE = EtcdExtension.voters(1)
             .named("source")
-            .with(etcd -> etcd.extraArguments("--experimental-watch-progress-notify-interval=200ms"));
+            .with(etcd -> etcd.extraArguments(
+                    EtcdBinaries.find().version().flagSince36("watch-progress-notify-interval") + "=200ms"));
 
     private static FreePorts ports;
     private static GatewayFixture fixture;

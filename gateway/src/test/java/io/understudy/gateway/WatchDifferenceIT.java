@@ -15,6 +15,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
 import java.util.stream.Collectors;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
@@ -27,6 +28,8 @@ import org.junit.jupiter.api.extension.RegisterExtension;
  * <p>{@code -Dunderstudy.seed=…} repeats the script that failed, {@code -Dunderstudy.scripts=…} plays more.
  */
 @Timeout(1_800)
+@Tag("schedules")
+@Tag("verify")
 final class WatchDifferenceIT {
 
     private static final boolean LONG = "long".equals(System.getProperty("understudy.schedule"));

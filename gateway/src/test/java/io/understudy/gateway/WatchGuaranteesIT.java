@@ -21,6 +21,7 @@ import java.util.List;
 import java.util.Random;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
@@ -32,6 +33,8 @@ import org.slf4j.LoggerFactory;
  * each kind, the long one ({@code -Dunderstudy.schedule=long}) many of all.
  */
 @Timeout(1_800)
+@Tag("schedules")
+@Tag("verify")
 final class WatchGuaranteesIT {
 
     private static final Logger LOG = LoggerFactory.getLogger(WatchGuaranteesIT.class);

@@ -18,6 +18,7 @@ import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
@@ -58,6 +59,7 @@ final class WatchResumeIT {
     /** With a window that has it all; and with one that doesn't, so that the source's history is read. */
     @ParameterizedTest
     @ValueSource(ints = {10_000, 50})
+    @Tag("volume")
     void thousandsResumeAfterAKillAndTheVotersSeeTwoWatches(int window) throws Exception {
         try (UpstreamWatchers upstream = new UpstreamWatchers(SOURCE.cluster().voters());
                 RestartableGateway gateway = new RestartableGateway(

@@ -39,6 +39,7 @@ import org.apache.kafka.clients.admin.NewTopic;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInfo;
 import org.junit.jupiter.api.extension.RegisterExtension;
@@ -168,6 +169,7 @@ final class KafkaMirrorIT {
     }
 
     @Test
+    @Tag("schedules")
     void survivesKillsOfItsProcessAtAnyMoment(@TempDir Path folder) {
         long seed = Long.getLong("understudy.seed", System.nanoTime());
         Random random = new Random(seed);

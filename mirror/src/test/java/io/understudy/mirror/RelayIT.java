@@ -53,6 +53,7 @@ import org.apache.kafka.clients.producer.KafkaProducer;
 import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.common.serialization.ByteArraySerializer;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInfo;
 import org.junit.jupiter.api.extension.RegisterExtension;
@@ -79,6 +80,7 @@ final class RelayIT {
     }
 
     @Test
+    @Tag("schedules")
     void sourceTopicAndTargetAreEqualAfterKillsOfEveryPart(@TempDir Path folder) throws Exception {
         long seed = Long.getLong("understudy.seed", System.nanoTime());
         System.out.println("seed " + seed);

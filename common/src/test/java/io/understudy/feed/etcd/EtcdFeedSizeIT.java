@@ -16,6 +16,7 @@ import io.understudy.vocabulary.KeyRange;
 import io.understudy.vocabulary.Revision;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
@@ -64,6 +65,7 @@ class EtcdFeedSizeIT {
     }
 
     @Test
+    @Tag("volume")
     void aSnapshotOfLargeValuesFitsItsPages() {
         KeyRange range = KeyRange.prefix(bytes("pages-of-large/"));
         fixture.client().fill("pages-of-large/a", 500, bytes("small"), 0);
@@ -77,6 +79,7 @@ class EtcdFeedSizeIT {
     }
 
     @Test
+    @Tag("volume")
     void twoHundredThousandKeysAndOneDeletionOfThemAll() throws Exception {
         KeyRange range = KeyRange.prefix(bytes("many/"));
         fixture.client().fill("many/", 200_000, bytes("value"), 0);
@@ -92,6 +95,7 @@ class EtcdFeedSizeIT {
     }
 
     @Test
+    @Tag("volume")
     void theEndOfALeaseOfTwoHundredThousandKeysIsOneCommit() throws Exception {
         KeyRange range = KeyRange.prefix(bytes("leased/"));
         long lease = fixture.client().grantLease(600);

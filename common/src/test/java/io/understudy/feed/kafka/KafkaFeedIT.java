@@ -29,6 +29,7 @@ import java.util.Random;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.IntStream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
@@ -171,6 +172,7 @@ final class KafkaFeedIT {
     }
 
     @Test
+    @Tag("volume")
     void anyPositionIsFoundAmongManyRecords() throws Exception {
         MirrorStub mirror = fixture.mirror(2);
         mirror.snapshot(fixture.history().revision(), fixture.history().state(), List.of());
@@ -280,6 +282,7 @@ final class KafkaFeedIT {
     }
 
     @Test
+    @Tag("volume")
     void aCommitOf200000DeletesIsOne() {
         MirrorStub mirror = fixture.mirror(3);
         String[] names = IntStream.range(0, 200_000).mapToObj(i -> "many-" + i).toArray(String[]::new);

@@ -34,6 +34,7 @@ import org.apache.kafka.clients.admin.ListOffsetsOptions;
 import org.apache.kafka.clients.admin.OffsetSpec;
 import org.apache.kafka.common.IsolationLevel;
 import org.apache.kafka.common.TopicPartition;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
@@ -150,6 +151,7 @@ final class KafkaSinkIT {
     }
 
     @Test
+    @Tag("volume")
     void aCommitOfManyDeletesIsOneTransaction() {
         KafkaSink sink = fixture.begun(10);
         List<Change> deletes = IntStream.range(0, 200_000)

@@ -14,9 +14,12 @@ import io.understudy.vocabulary.Revision;
 import java.nio.file.Path;
 import java.time.Instant;
 import java.util.List;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
+@Tag("fuzz")
+@Tag("verify")
 final class StoredFuzzIT {
 
     @TempDir
@@ -44,6 +47,6 @@ final class StoredFuzzIT {
                         CheckpointCodec.encode(checkpoint).toByteArray(),
                         home.encode().toByteArray(),
                         JournalCodec.encode(journal).toByteArray())
-                .run(Schedule.isLong() ? 2_000_000 : 20_000, folder);
+                .run(Schedule.isLong() ? 400_000 : 2_000, folder);
     }
 }
