@@ -12,12 +12,14 @@ import java.time.Duration;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
 /** The member list is followed; each test has a cluster of its own. */
 @Timeout(value = 3, unit = TimeUnit.MINUTES)
+@Tag("core")
 final class MembershipIT {
 
     @RegisterExtension

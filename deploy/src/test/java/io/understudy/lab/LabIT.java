@@ -24,6 +24,7 @@ import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.MethodOrderer;
 import org.junit.jupiter.api.Order;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestMethodOrder;
 import org.junit.jupiter.api.io.TempDir;
@@ -33,6 +34,7 @@ import org.junit.jupiter.api.io.TempDir;
  * -Plong} the first run writes 10,000 keys in place of 2,000.
  */
 @TestMethodOrder(MethodOrderer.OrderAnnotation.class)
+@Tag("distribution")
 final class LabIT {
 
     private static final boolean LONG = "long".equals(System.getProperty("understudy.schedule"));
@@ -100,6 +102,7 @@ final class LabIT {
 
     @Test
     @Order(2)
+    @Tag("verify")
     void theNextRunResumesAndIfKilledLeavesNothingBehind() throws Exception {
         try (RunningLab lab = RunningLab.start("second", data(), ports)) {
             lab.report();
@@ -152,6 +155,7 @@ final class LabIT {
 
     @Test
     @Order(5)
+    @Tag("verify")
     void aPortInUseIsNamedAndNothingStarts() throws IOException {
         try (ServerSocket taken = new ServerSocket(ports.number(LabPort.DR), 1, InetAddress.getLoopbackAddress());
                 RunningLab lab = RunningLab.start("fourth", data(), ports)) {

@@ -29,6 +29,7 @@ import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
@@ -38,6 +39,7 @@ import org.junit.jupiter.api.extension.RegisterExtension;
  * or the same refusal. {@code -Dunderstudy.seed=…} repeats a run, {@code -Dunderstudy.requests=…} asks more.
  */
 @Timeout(300)
+@Tag("core")
 final class DifferenceIT {
 
     private static final int REQUESTS = Integer.getInteger("understudy.requests", 20_000);

@@ -14,12 +14,14 @@ import java.io.IOException;
 import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.time.Duration;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
 /** A gateway from its start to its end, before a real source. */
 @Timeout(180)
+@Tag("core")
 final class GatewayIT {
 
     @RegisterExtension

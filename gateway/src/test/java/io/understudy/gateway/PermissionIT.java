@@ -183,9 +183,9 @@ final class PermissionIT {
                 "{\"key\":\"" + Base64.getEncoder().encodeToString(key("secret").toByteArray()) + "\"}";
         String token = users.token("guest");
         assertThat(post("/v3/kv/range", json, null))
-                .isEqualTo("400 {\"code\":3, \"message\":\"etcdserver: user name is empty\"}");
+                .isEqualTo("400 {\"code\":3,\"message\":\"etcdserver: user name is empty\"}");
         assertThat(post("/v3/kv/range", json, token))
-                .isEqualTo("403 {\"code\":7, \"message\":\"etcdserver: permission denied\"}");
+                .isEqualTo("403 {\"code\":7,\"message\":\"etcdserver: permission denied\"}");
         assertThat(post("/v3/kv/range", json, "never.7")).startsWith("401 ");
         assertThat(post("/v3/kv/range", json, users.token("root"))).startsWith("200 ");
     }
@@ -321,7 +321,8 @@ final class PermissionIT {
             request.header("Authorization", token);
         }
         HttpResponse<String> answer = HttpClient.newHttpClient().send(request.build(), BodyHandlers.ofString());
-        return answer.statusCode() + " " + answer.body().strip();
+        // Versions of etcd differ in the spaces of their JSON.
+        return answer.statusCode() + " " + answer.body().strip().replace(", \"", ",\"");
     }
 
     private static HttpResponse<String> rest(String path, @Nullable String authorization) throws Exception {

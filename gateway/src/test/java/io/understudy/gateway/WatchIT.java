@@ -19,12 +19,14 @@ import java.util.List;
 import java.util.function.ToLongFunction;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
 /** Watches over gRPC: a gateway answers as etcd does, response by response. */
 @Timeout(120)
+@Tag("core")
 final class WatchIT {
 
     @RegisterExtension

@@ -16,10 +16,12 @@ import io.understudy.mirror.fixture.SourceAndTarget;
 import io.understudy.mirror.fixture.TestClient;
 import io.understudy.mirror.scope.MirrorScope;
 import java.util.stream.IntStream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
 /** Real etcd to real etcd: whatever is committed at the source, the target then holds exactly that. */
+@Tag("core")
 final class EtcdMirrorIT {
 
     private static final ByteString CHECKPOINT = ByteString.copyFromUtf8("\0understudy/mirror/dr/checkpoint");
