@@ -39,8 +39,7 @@ class EtcdFeedLeaderIT {
     @BeforeEach
     void open() {
         fixture = new FeedFixture(source.cluster());
-        writer = new RandomWriter(
-                fixture.client(), "leader/", Long.getLong("understudy.seed", System.nanoTime()));
+        writer = new RandomWriter(fixture.client(), "leader/", Long.getLong("understudy.seed", System.nanoTime()));
     }
 
     @AfterEach

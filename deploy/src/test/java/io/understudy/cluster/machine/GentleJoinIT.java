@@ -57,10 +57,8 @@ final class GentleJoinIT {
     private static final long BYTES_PER_SECOND = 8L << 20;
 
     /** From a log of so few entries, nobody can be brought up by entries alone. */
-    private static final List<String> SHORT_LOG =
-            List.of(
-                    "--snapshot-count=10",
-                    EtcdBinaries.find().version().flagSince36("snapshot-catchup-entries") + "=5");
+    private static final List<String> SHORT_LOG = List.of(
+            "--snapshot-count=10", EtcdBinaries.find().version().flagSince36("snapshot-catchup-entries") + "=5");
 
     /** Until a member that joins has begun to take its data, on a machine that is busy otherwise. */
     private static final Duration PATIENCE = Duration.ofMinutes(1);

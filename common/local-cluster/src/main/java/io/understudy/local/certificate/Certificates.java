@@ -66,13 +66,10 @@ public final class Certificates {
                             own,
                             keys.getPublic())
                     .addExtension(Extension.basicConstraints, true, new BasicConstraints(true))
-                    .addExtension(
-                            Extension.subjectAlternativeName,
-                            false,
-                            new GeneralNames(new GeneralName[] {
-                                new GeneralName(GeneralName.iPAddress, "127.0.0.1"),
-                                new GeneralName(GeneralName.dNSName, "localhost")
-                            }))
+                    .addExtension(Extension.subjectAlternativeName, false, new GeneralNames(new GeneralName[] {
+                        new GeneralName(GeneralName.iPAddress, "127.0.0.1"),
+                        new GeneralName(GeneralName.dNSName, "localhost")
+                    }))
                     .build(new JcaContentSignerBuilder(SIGNATURES.get(algorithm)).build(keys.getPrivate()));
             return new Pair(
                     write(name + ".crt", "CERTIFICATE", certificate.getEncoded()),

@@ -22,7 +22,8 @@ import org.opentest4j.TestAbortedException;
  * that the list only shrinks. The list is a file, {@code -Dunderstudy.known.failures}, with a line for each test: class
  * and method, the minors of etcd, the reason, separated by tabs. Registered for every test.
  */
-public final class KnownFailures implements ExecutionCondition, TestExecutionExceptionHandler, AfterTestExecutionCallback {
+public final class KnownFailures
+        implements ExecutionCondition, TestExecutionExceptionHandler, AfterTestExecutionCallback {
 
     private static final String LIST = "understudy.known.failures";
     /** Begins the reason of one that is not run, since it would only wait for what does not come. */
@@ -44,7 +45,9 @@ public final class KnownFailures implements ExecutionCondition, TestExecutionExc
     public void afterTestExecution(ExtensionContext context) {
         // Of a template only some invocations may fail.
         boolean mustFail = !context.getUniqueId().contains("[test-template:");
-        if (mustFail && context.getExecutionException().isEmpty() && reason(context).isPresent()) {
+        if (mustFail
+                && context.getExecutionException().isEmpty()
+                && reason(context).isPresent()) {
             throw new AssertionFailedError("passes on this version of etcd: remove it from the list of known failures");
         }
     }
