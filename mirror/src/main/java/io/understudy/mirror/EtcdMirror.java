@@ -10,6 +10,7 @@ import io.understudy.mirror.auth.AuthCopy;
 import io.understudy.mirror.auth.AuthMode;
 import io.understudy.mirror.etcd.EtcdSink;
 import io.understudy.mirror.etcd.Feeders;
+import io.understudy.mirror.etcd.KeyObservation;
 import io.understudy.mirror.lease.LeaseMetrics;
 import io.understudy.mirror.lease.LeasedSink;
 import io.understudy.mirror.lease.TargetLeases;
@@ -109,9 +110,13 @@ final class EtcdMirror {
                 || !(mirror.source() instanceof MirrorSettings.Source.Etcd from)) {
             return null;
         }
-        Repair repair = operations -> {
+        Repair repair = keys -> {
             EtcdSink sink = writing.get();
-            return sink != null && sink.repair(operations);
+            if (sink == null) {
+                return null;
+            }
+            KeyObservation observed = sink.observe(keys);
+            return operations -> sink.repair(observed, operations);
         };
         return new BackgroundVerification(
                 MirrorQuestions.sides(mirror, from, etcd, cluster, target), etcd.verify(), repair, meters);

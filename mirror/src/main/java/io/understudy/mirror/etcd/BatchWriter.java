@@ -1,5 +1,6 @@
 package io.understudy.mirror.etcd;
 
+import com.google.protobuf.ByteString;
 import io.etcd.jetcd.api.RequestOp;
 import io.understudy.mirror.checkpoint.Checkpoint;
 import io.understudy.mirror.checkpoint.CheckpointState;
@@ -9,6 +10,7 @@ import io.understudy.vocabulary.ClusterId;
 import io.understudy.vocabulary.Revision;
 import java.time.Instant;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.List;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -17,7 +19,7 @@ import org.slf4j.LoggerFactory;
  * Writes each batch together with the checkpoint, in one transaction. A commit too large for that is written in parts, the
  * checkpoint standing {@code torn} before it until the last part: after a crash the feed gives it again.
  *
- * <p>One thread at a time, but for {@link #complete}.
+ * <p>One thread at a time, but for {@link #complete} and observations.
  */
 final class BatchWriter {
 
@@ -27,6 +29,7 @@ final class BatchWriter {
     private final CheckpointWriter writer;
     private final TargetLeases leases;
     private final ForeignWriteHint hint;
+    private volatile KeyObservation observation = new KeyObservation(List.of());
     private volatile Revision complete = Revision.ZERO;
 
     BatchWriter(String mirror, CheckpointWriter writer, TargetLeases leases, ForeignWriteHint hint) {
@@ -44,6 +47,25 @@ final class BatchWriter {
     /** As told last, or as written since. Any thread. */
     Revision complete() {
         return complete;
+    }
+
+    /** Observes commits to {@code keys}. Ends the observation before it. Any thread. */
+    synchronized KeyObservation observe(Collection<ByteString> keys) {
+        KeyObservation before = observation;
+        KeyObservation next = new KeyObservation(keys);
+        observation = next;
+        before.end();
+        return next;
+    }
+
+    /** Ends the observation, since other writes than batches change the target. Any thread. */
+    void endObservation() {
+        observation.end();
+    }
+
+    /** The source did these operations, but the target is not written. Any thread. */
+    void passedOver(List<RequestOp> operations) {
+        observation.changed(operations);
     }
 
     void write(CommitBatch batch) {
@@ -92,6 +114,8 @@ final class BatchWriter {
     private void write(List<RequestOp> operations, Checkpoint next) {
         long after = writer.modRevision();
         writer.write(operations, next);
+        // Recorded after the write: a comparison that begins once this is recorded reads the write.
+        observation.changed(operations);
         if (writer.modRevision() != after + 1) {
             hint.between(after, writer.modRevision());
         }

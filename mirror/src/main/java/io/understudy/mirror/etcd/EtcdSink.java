@@ -1,5 +1,6 @@
 package io.understudy.mirror.etcd;
 
+import com.google.protobuf.ByteString;
 import io.etcd.jetcd.api.Compare;
 import io.etcd.jetcd.api.RequestOp;
 import io.understudy.etcd.EtcdCluster;
@@ -19,7 +20,9 @@ import io.understudy.vocabulary.KeyValue;
 import io.understudy.vocabulary.Position;
 import io.understudy.vocabulary.Revision;
 import java.time.Duration;
+import java.util.Collection;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
@@ -261,6 +264,20 @@ public final class EtcdSink implements Sink {
      */
     public boolean repair(List<RequestOp> operations) {
         return tail.repair(operations, homes.path(store.current().source()));
+    }
+
+    /** Observes commits to {@code keys}, as the target names them. Ends the observation before it. Any thread. */
+    public KeyObservation observe(Collection<ByteString> keys) {
+        return tail.observe(keys);
+    }
+
+    /**
+     * Repairs like {@link #repair(List)}, but only keys that no commit has changed since {@code observed} began.
+     *
+     * @param operations by key
+     */
+    public boolean repair(KeyObservation observed, Map<ByteString, RequestOp> operations) {
+        return tail.repair(observed, operations, homes.path(store.current().source()));
     }
 
     @Override

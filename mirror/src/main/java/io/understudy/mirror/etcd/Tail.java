@@ -1,5 +1,6 @@
 package io.understudy.mirror.etcd;
 
+import com.google.protobuf.ByteString;
 import io.etcd.jetcd.api.RequestOp;
 import io.understudy.mirror.checkpoint.Checkpoint;
 import io.understudy.mirror.checkpoint.CheckpointState;
@@ -13,8 +14,11 @@ import io.understudy.vocabulary.Position;
 import io.understudy.vocabulary.Revision;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.Collection;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.Supplier;
 
 /**
  * Follows the source: has commits written in the target's terms, many at a time when many wait.
@@ -54,6 +58,7 @@ final class Tail implements AutoCloseable {
 
     /** Commits follow that checkpoint, unless a snapshot does. */
     void begin(Checkpoint stored) {
+        batches.endObservation();
         given = stored.revision();
         batches.completeAt(stored.state() == CheckpointState.SYNCED ? stored.revision() : Revision.ZERO);
         following.set(true);
@@ -77,6 +82,7 @@ final class Tail implements AutoCloseable {
         List<RequestOp> operations = Operations.of(commit, scope, leases);
         if (!operations.isEmpty() && path.contains(writer.target())) {
             listener.passedOver();
+            batches.passedOver(operations);
             operations = List.of();
         }
         if (operations.isEmpty()) {
@@ -116,11 +122,34 @@ final class Tail implements AutoCloseable {
      *
      * @return false if that is not the time for it: a snapshot is being written, or a commit in parts
      */
-    synchronized boolean repair(List<RequestOp> operations, List<ClusterId> path) {
+    boolean repair(List<RequestOp> operations, List<ClusterId> path) {
+        return repair(() -> operations, path);
+    }
+
+    /** Observes commits to {@code keys}. Ends the observation before it. Any thread. */
+    KeyObservation observe(Collection<ByteString> keys) {
+        return batches.observe(keys);
+    }
+
+    /** Repairs the keys that no commit has changed since {@code observed} began. Any thread. */
+    boolean repair(KeyObservation observed, Map<ByteString, RequestOp> operations, List<ClusterId> path) {
+        // Filtered between two batches, so no commit is written between the filter and the repair.
+        return repair(
+                () -> operations.entrySet().stream()
+                        .filter(operation -> observed.isUnchanged(operation.getKey()))
+                        .map(Map.Entry::getValue)
+                        .toList(),
+                path);
+    }
+
+    private synchronized boolean repair(Supplier<List<RequestOp>> operations, List<ClusterId> path) {
         AtomicBoolean done = new AtomicBoolean();
         group.between(() -> {
             if (following.get() && writer.current().state() == CheckpointState.SYNCED) {
-                batches.repair(operations, path);
+                List<RequestOp> left = operations.get();
+                if (!left.isEmpty()) {
+                    batches.repair(left, path);
+                }
                 done.set(true);
             }
         });

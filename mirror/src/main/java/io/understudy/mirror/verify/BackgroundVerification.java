@@ -137,9 +137,14 @@ public final class BackgroundVerification {
     private void repair(ByteString from, @Nullable ByteString to, Look differing)
             throws CompactedException, IncomparableException, InterruptedException {
         Look left = differing;
-        for (int attempt = 0; attempt < REPAIR_ATTEMPTS && !left.found().isEmpty(); attempt++) {
+        for (int i = 0; i < REPAIR_ATTEMPTS && !left.found().isEmpty(); i++) {
+            Repair.Attempt attempt = repair.begin(keys(left));
+            if (attempt == null) {
+                break;
+            }
+            left = left.again();
             var operations = Repairs.of(left);
-            if (operations.isEmpty() || !repair.repair(operations)) {
+            if (operations.isEmpty() || !attempt.write(operations)) {
                 break;
             }
             left = left.again();
@@ -177,6 +182,12 @@ public final class BackgroundVerification {
                 }
             }
         };
+    }
+
+    private static List<ByteString> keys(Look look) {
+        return look.found().stream()
+                .map(found -> found.difference().targetKey())
+                .toList();
     }
 
     private static List<Difference> differences(Look look) {

@@ -1,19 +1,31 @@
 package io.understudy.mirror.verify;
 
+import com.google.protobuf.ByteString;
 import io.etcd.jetcd.api.RequestOp;
-import java.util.List;
+import java.util.Collection;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
 
-/** Who writes to the target for the mirror, fenced as all its writes are. */
+/** Writes repairs to the target, fenced like all writes of the mirror. */
 public interface Repair {
 
-    /** There is nobody now. */
-    Repair NOBODY = operations -> false;
-
     /**
-     * Has operations done, in one transaction with the checkpoint. From any thread, which waits for it.
+     * Starts an attempt to repair some keys. Both sides are compared after this.
      *
-     * @param operations nested transactions, each of which compares what it is about to put right
-     * @return false if that is not the time for it
+     * @param keys as the target names them
+     * @return null while nothing here writes to the target
      */
-    boolean repair(List<RequestOp> operations);
+    @Nullable Attempt begin(Collection<ByteString> keys);
+
+    /** Observes commits from its beginning to its write. */
+    interface Attempt {
+
+        /**
+         * Writes in one transaction with the checkpoint, and blocks until it is written. Any thread.
+         *
+         * @param operations by key. Those of keys that a commit has changed since the beginning are left out
+         * @return false while repairs are not possible: during a snapshot, or between the parts of a commit
+         */
+        boolean write(Map<ByteString, RequestOp> operations);
+    }
 }

@@ -10,26 +10,25 @@ import io.understudy.mirror.scope.ReservedKeys;
 import io.understudy.mirror.verify.Difference.Kind;
 import io.understudy.vocabulary.KeyValue;
 import io.understudy.vocabulary.Revision;
-import java.util.ArrayList;
-import java.util.List;
+import java.util.LinkedHashMap;
+import java.util.Map;
 
 /**
- * What puts back the source's state of keys that differ. The mirror goes on meanwhile, so each key is written only if it
- * still is as it was seen: a commit that came first has made it right.
+ * Builds the operations that restore the source's state of differing keys. Other clients may write to the target meanwhile,
+ * so each operation compares the mod revision of its key.
  */
 final class Repairs {
 
     private Repairs() {}
 
     /**
-     * One nested transaction for each key that can be put right.
+     * One nested transaction for each key that can be restored, by key.
      *
      * <p>Keys with leases are left alone where leases are kept: they are put back, with leases that exist, when the mirror
      * starts.
      */
-    static List<RequestOp> of(Look look) {
-        List<RequestOp> operations = new ArrayList<>();
-        ByteString checkpoint = ReservedKeys.checkpoint(look.pair().sides().mirror());
+    static Map<ByteString, RequestOp> of(Look look) {
+        Map<ByteString, RequestOp> operations = new LinkedHashMap<>();
         for (Look.Found found : look.found()) {
             ByteString key = found.difference().targetKey();
             KeyValue source = found.source();
@@ -40,15 +39,8 @@ final class Repairs {
                             && look.pair().sides().leases())) {
                 continue;
             }
-            TxnRequest.Builder guarded = TxnRequest.newBuilder();
-            if (target != null) {
-                guarded.addCompare(unchanged(key, target.modRevision()));
-            } else {
-                // A key that is gone shows nothing of a deletion that the mirror has relayed since: nothing must have
-                // been.
-                guarded.addCompare(unchanged(key, Revision.ZERO))
-                        .addCompare(unchanged(checkpoint, look.pair().written()));
-            }
+            TxnRequest.Builder guarded = TxnRequest.newBuilder()
+                    .addCompare(unchanged(key, target == null ? Revision.ZERO : target.modRevision()));
             if (source == null
                     && target != null
                     && target.createRevision().isBefore(look.pair().created())) {
@@ -57,7 +49,7 @@ final class Repairs {
                         unchanged(ReservedKeys.keptForeign(look.pair().sides().mirror()), Revision.ZERO));
             }
             guarded.addSuccess(source == null ? delete(key) : put(key, source.value()));
-            operations.add(RequestOp.newBuilder().setRequestTxn(guarded).build());
+            operations.put(key, RequestOp.newBuilder().setRequestTxn(guarded).build());
         }
         return operations;
     }

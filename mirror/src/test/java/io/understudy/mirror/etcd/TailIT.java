@@ -25,6 +25,7 @@ import io.understudy.vocabulary.KeyValue;
 import io.understudy.vocabulary.Position;
 import io.understudy.vocabulary.Revision;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.CopyOnWriteArrayList;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -117,6 +118,48 @@ final class TailIT {
     }
 
     @Test
+    void repairsAnObservedKeyAfterCommitsToOtherKeys() {
+        commit(11, "1");
+        target.delete("/t/1");
+        KeyObservation observed = sink.observe(List.of(KEY));
+        commitTo("/t/2", 12);
+        assertThat(sink.repair(observed, Map.of(KEY, putBack("1", 0)))).isTrue();
+        assertThat(value()).isEqualTo("1");
+    }
+
+    @Test
+    void leavesOutAnObservedKeyThatACommitHasChanged() {
+        commit(11, "1");
+        target.delete("/t/1");
+        KeyObservation observed = sink.observe(List.of(KEY));
+        commit(12, "2");
+        target.delete("/t/1");
+        assertThat(sink.repair(observed, Map.of(KEY, putBack("1", 0)))).isTrue();
+        assertThat(target.get(KEY).getKvsCount()).isZero();
+    }
+
+    @Test
+    void leavesOutAKeyObservedBeforeASnapshot() {
+        KeyObservation observed = sink.observe(List.of(KEY));
+        sink.historyRecognised();
+        sink.snapshotStarted(SOURCE, new Revision(20));
+        sink.snapshotPage(KeyRange.prefix(ByteString.copyFromUtf8("/t/")), List.of());
+        sink.snapshotCompleted(new Position(SOURCE, new Revision(20), null));
+        assertThat(sink.repair(observed, Map.of(KEY, putBack("1", 0)))).isTrue();
+        assertThat(target.get(KEY).getKvsCount()).isZero();
+    }
+
+    @Test
+    void leavesOutAKeyOfAnEarlierObservation() {
+        KeyObservation earlier = sink.observe(List.of(KEY));
+        KeyObservation last = sink.observe(List.of(KEY));
+        assertThat(sink.repair(earlier, Map.of(KEY, putBack("1", 0)))).isTrue();
+        assertThat(target.get(KEY).getKvsCount()).isZero();
+        assertThat(sink.repair(last, Map.of(KEY, putBack("1", 0)))).isTrue();
+        assertThat(value()).isEqualTo("1");
+    }
+
+    @Test
     void theCheckpointIsMovedByProgressOnlyAfterTheCommitsBeforeIt() {
         for (int revision = 11; revision < 200; revision++) {
             sink.commit(put(revision, "v" + revision), position(put(revision, "v" + revision)));
@@ -148,11 +191,21 @@ final class TailIT {
         assertThat(sink.complete()).isEqualTo(commit.revision());
     }
 
+    private void commitTo(String key, long revision) {
+        Commit commit = put(ByteString.copyFromUtf8(key), revision, "v");
+        sink.commit(commit, position(commit));
+        sink.settle();
+    }
+
     private static Commit put(long at, String value) {
+        return put(KEY, at, value);
+    }
+
+    private static Commit put(ByteString key, long at, String value) {
         Revision revision = new Revision(at);
         return new Commit(
                 revision,
-                List.of(new Change.Put(new KeyValue(KEY, ByteString.copyFromUtf8(value), revision, revision, 1, 0))));
+                List.of(new Change.Put(new KeyValue(key, ByteString.copyFromUtf8(value), revision, revision, 1, 0))));
     }
 
     private static Position position(Commit commit) {
