@@ -33,7 +33,7 @@ final class PendingRead<R extends OpResult> implements LoopWaits.Waiting {
     private final long freshnessDeadlineNanos;
 
     /** When it was last known to be permitted. */
-    private long permittedNanos = beganNanos;
+    private long permittedNanos;
 
     /** What the answer's state has to include, as far as known; grows. */
     private long least;
@@ -47,6 +47,7 @@ final class PendingRead<R extends OpResult> implements LoopWaits.Waiting {
     PendingRead(ReadPath path, Caller caller, Operation<R> operation, Consistency consistency, long least) {
         this.path = path;
         this.caller = caller;
+        this.permittedNanos = path.permissionNanos();
         this.operation = operation;
         this.consistency = consistency;
         this.least = least;
@@ -262,7 +263,7 @@ final class PendingRead<R extends OpResult> implements LoopWaits.Waiting {
         if (!isFresh(answer)) {
             release(hold);
             freshen();
-        } else if (System.nanoTime() - permittedNanos >= PERMITTED_NANOS) {
+        } else if (path.permissionNanos() - permittedNanos >= PERMITTED_NANOS) {
             path.permitted(caller, operation)
                     .onSuccess(yes -> guarded(hold, () -> stillPermitted(answer, hold)))
                     .onFailure(why -> {
@@ -279,7 +280,7 @@ final class PendingRead<R extends OpResult> implements LoopWaits.Waiting {
 
     /** Which may have taken its time too. */
     private void stillPermitted(Answer<R> answer, ByteBudget.@Nullable Hold hold) {
-        permittedNanos = System.nanoTime();
+        permittedNanos = path.permissionNanos();
         if (answer.revision() < caller.session().lastRevision()) {
             release(hold);
             again();

@@ -26,6 +26,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -57,6 +58,7 @@ public final class ReadPath implements Reads {
     private final Evaluations evaluations;
     private final ReadMetrics metrics;
     private final Runnable requestProgress;
+    private final LongSupplier permissionClock;
     private final AtomicLong progressAskedNanos = new AtomicLong(System.nanoTime() - PROGRESS_NANOS);
 
     /**
@@ -71,6 +73,21 @@ public final class ReadPath implements Reads {
             ReadSource source,
             Runnable requestProgress,
             MeterRegistry registry) {
+        this(vertx, settings, replica, headers, permissions, source, requestProgress, registry, System::nanoTime);
+    }
+
+    /** @param permissionClock in nanoseconds, measures the age of a permission; for tests */
+    ReadPath(
+            Vertx vertx,
+            ReadSettings settings,
+            Replica replica,
+            ResponseHeaders headers,
+            ReadPermissions permissions,
+            ReadSource source,
+            Runnable requestProgress,
+            MeterRegistry registry,
+            LongSupplier permissionClock) {
+        this.permissionClock = permissionClock;
         this.settings = settings;
         this.replica = replica;
         this.headers = headers;
@@ -261,6 +278,11 @@ public final class ReadPath implements Reads {
 
     Future<Void> permitted(Caller caller, Operation<?> operation) {
         return operation.permitted(permissions, caller.principal());
+    }
+
+    /** The time by which the age of a permission is measured. */
+    long permissionNanos() {
+        return permissionClock.getAsLong();
     }
 
     void requireLinearizable() throws ApiException {

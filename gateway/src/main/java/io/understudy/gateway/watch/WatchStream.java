@@ -176,9 +176,9 @@ public final class WatchStream {
                 return;
             }
             String refusal = checked.failed() ? longForm(checked.cause()) : null;
-            long knownNanos = System.nanoTime();
+            long knownNanos = loop.watches().permissionNanos();
             whenCurrent(request.getPrevKv(), () -> {
-                if (System.nanoTime() - knownNanos < PERMITTED_NANOS) {
+                if (loop.watches().permissionNanos() - knownNanos < PERMITTED_NANOS) {
                     create(request, range, refusal);
                     taken.run();
                 } else {

@@ -18,6 +18,7 @@ import java.time.Duration;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.LongSupplier;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
@@ -30,6 +31,7 @@ public final class Watches implements AutoCloseable {
     private final ReadPermissions permissions;
     private final Source source;
     private final long maxMessageBytes;
+    private final LongSupplier permissionClock;
     private final Counter revocations;
     private final Map<EventExecutor, WatchLoop> loops = new ConcurrentHashMap<>();
     private final AtomicInteger streams = new AtomicInteger();
@@ -57,6 +59,20 @@ public final class Watches implements AutoCloseable {
             Source source,
             long maxMessageBytes,
             MeterRegistry registry) {
+        this(hub, range, headers, permissions, source, maxMessageBytes, registry, System::nanoTime);
+    }
+
+    /** @param permissionClock in nanoseconds, measures the age of a permission; for tests */
+    Watches(
+            WatchHub hub,
+            KeyRange range,
+            ResponseHeaders headers,
+            ReadPermissions permissions,
+            Source source,
+            long maxMessageBytes,
+            MeterRegistry registry,
+            LongSupplier permissionClock) {
+        this.permissionClock = permissionClock;
         this.hub = hub;
         this.range = range;
         this.headers = headers;
@@ -98,6 +114,11 @@ public final class Watches implements AutoCloseable {
     public void close() {
         closed = true;
         loops.forEach((eventLoop, loop) -> eventLoop.execute(() -> loop.end(stopped())));
+    }
+
+    /** The time by which the age of a permission is measured. */
+    long permissionNanos() {
+        return permissionClock.getAsLong();
     }
 
     WatchLoop on(EventExecutor eventLoop) {

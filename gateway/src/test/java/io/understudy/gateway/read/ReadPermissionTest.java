@@ -37,6 +37,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -48,6 +49,7 @@ final class ReadPermissionTest {
 
     private static final ClusterId CLUSTER = new ClusterId(7);
     private static final String DENIED = "etcdserver: permission denied";
+    /** After which a permission is checked again. */
     private static final Duration LONG = Duration.ofMillis(150);
 
     private final Vertx vertx = Vertx.vertx();
@@ -57,6 +59,7 @@ final class ReadPermissionTest {
     private final List<CompletableFuture<ReadIndex>> rounds = new CopyOnWriteArrayList<>();
     private final Session session = new Session();
     private final AtomicInteger asked = new AtomicInteger();
+    private final AtomicLong clock = new AtomicLong(System.nanoTime());
     private volatile Future<Void> permitted = Future.succeededFuture();
     private Replica replica;
     private ReadPath reads;
@@ -81,7 +84,8 @@ final class ReadPermissionTest {
                     return round;
                 }),
                 () -> {},
-                new SimpleMeterRegistry());
+                new SimpleMeterRegistry(),
+                clock::get);
         told[0] = reads;
         replica.snapshotStarted(CLUSTER, new Revision(10));
         replica.snapshotPage(KeyRange.all(), List.of());
@@ -104,7 +108,7 @@ final class ReadPermissionTest {
     @Test
     void aReadThatAwaitedItsRevisionIsNotAnsweredIfItIsNotPermittedAnyMore() throws Exception {
         var late = read(true, 11);
-        waitLong();
+        passLong();
         permitted = Future.failedFuture(ApiException.permissionDenied());
         replica.progress(new Position(CLUSTER, new Revision(11), null));
         assertRefused(late, Status.Code.PERMISSION_DENIED, DENIED);
@@ -114,7 +118,7 @@ final class ReadPermissionTest {
     void aReadThatAwaitedARoundIsNotAnsweredIfItIsNotPermittedAnyMore() throws Exception {
         var late = read(false, 0);
         await().until(() -> rounds.size() == 1);
-        waitLong();
+        passLong();
         permitted = Future.failedFuture(ApiException.permissionDenied());
         rounds.get(0)
                 .complete(
@@ -134,7 +138,7 @@ final class ReadPermissionTest {
     @Test
     void whileItIsAskedOnceMoreTheSessionMayComeFurther() throws Exception {
         var late = read(true, 11);
-        waitLong();
+        passLong();
         Promise<Void> answer = Promise.promise();
         permitted = answer.future();
         replica.progress(new Position(CLUSTER, new Revision(11), null));
@@ -147,8 +151,8 @@ final class ReadPermissionTest {
                 .isEqualTo(12));
     }
 
-    private static void waitLong() {
-        await().pollDelay(LONG).until(() -> true);
+    private void passLong() {
+        clock.addAndGet(LONG.toNanos());
     }
 
     private CompletableFuture<Answer<RangeResult>> read(boolean serializable, long minRevision) throws Exception {

@@ -31,6 +31,8 @@ import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -54,6 +56,8 @@ final class WatchPermissionsTest {
             commit -> new CompletableFuture<>(),
             registry);
 
+    private final AtomicInteger checks = new AtomicInteger();
+    private final AtomicLong clock = new AtomicLong(System.nanoTime());
     private volatile boolean enforced;
     private volatile Future<Void> permitted = Future.succeededFuture();
 
@@ -64,6 +68,7 @@ final class WatchPermissionsTest {
             new ReadPermissions() {
                 @Override
                 public Future<Void> check(Principal principal, Permission wanted) {
+                    checks.incrementAndGet();
                     return permitted;
                 }
 
@@ -74,7 +79,8 @@ final class WatchPermissionsTest {
             },
             new Watches.Source(() -> new ClusterId(7), () -> Duration.ZERO, () -> {}),
             1 << 20,
-            registry);
+            registry,
+            clock::get);
 
     @AfterEach
     void close() throws Exception {
@@ -89,7 +95,9 @@ final class WatchPermissionsTest {
         enforced = true;
         Client before = new Client();
         before.watch();
-        await().pollDelay(Duration.ofSeconds(1)).until(() -> before.told.size() == 1);
+        // The first check is of the watch that begins, the second one of the watch that lasts.
+        await().until(() -> checks.get() >= 2);
+        assertThat(before.told).hasSize(1);
         before.leave();
 
         enforced = false;
@@ -100,7 +108,7 @@ final class WatchPermissionsTest {
         enforced = true;
         permitted = Future.failedFuture(ApiException.permissionDenied());
 
-        await().atMost(Duration.ofSeconds(3)).until(() -> client.told.size() == 2);
+        await().until(() -> client.told.size() == 2);
         assertThat(client.told.get(1).canceled()).isTrue();
     }
 
@@ -109,7 +117,9 @@ final class WatchPermissionsTest {
         Client client = new Client();
         client.watch();
         permitted = Future.failedFuture(ApiException.permissionDenied());
-        await().pollDelay(Duration.ofMillis(200)).until(() -> client.told.isEmpty());
+        assertThat(client.told).isEmpty();
+        // Longer than a permission may be used without another check.
+        clock.addAndGet(Duration.ofMillis(200).toNanos());
         log.begin(5);
         hub.moved();
         await().until(() -> !client.told.isEmpty());
