@@ -18,6 +18,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentMap;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.function.BiConsumer;
+import java.util.function.LongSupplier;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
@@ -42,12 +43,14 @@ public final class EnforcedPermissions implements ReadPermissions, AutoCloseable
     private final PermissionMetrics metrics;
     private final ConcurrentMap<Asked, Question> underWay = new ConcurrentHashMap<>();
     private final Room room = new Room();
+    private final LongSupplier clock;
 
     /**
      * Asks nobody until {@link #start}.
      *
      * @param thread for what is done now and then; must not be held up
      * @param authentication whether the source has it enabled; fails if nobody can tell
+     * @param clock in nanoseconds, measures the age of a grant
      */
     EnforcedPermissions(
             Vertx vertx,
@@ -56,7 +59,9 @@ public final class EnforcedPermissions implements ReadPermissions, AutoCloseable
             Oracle<Principal.Token> tokens,
             Oracle<Principal.Certificate> names,
             PermissionSettings settings,
-            MeterRegistry registry) {
+            MeterRegistry registry,
+            LongSupplier clock) {
+        this.clock = clock;
         this.vertx = vertx;
         this.thread = thread;
         this.authentication = new Authentication(authentication);
@@ -73,7 +78,8 @@ public final class EnforcedPermissions implements ReadPermissions, AutoCloseable
         SourceOracle oracle = new SourceOracle(source, source::bareChannel);
         Oracle<Principal.Certificate> names =
                 settings.roles() ? new RoleOracle(new SourceRoles(source, registry)) : new UnknownNames();
-        return new EnforcedPermissions(vertx, source.thread(), oracle::isEnforced, oracle, names, settings, registry);
+        return new EnforcedPermissions(
+                vertx, source.thread(), oracle::isEnforced, oracle, names, settings, registry, System::nanoTime);
     }
 
     /** Begins to ask whether there is anything to be enforced. */
@@ -119,7 +125,7 @@ public final class EnforcedPermissions implements ReadPermissions, AutoCloseable
                     : Future.failedFuture(ApiException.userNameEmpty());
         }
         Asked asked = new Asked(principal, wanted);
-        long now = System.nanoTime();
+        long now = clock.getAsLong();
         Grant grant = grants.covering(asked, now);
         if (grant == null) {
             return later(ask(asked).answer).compose(verdict -> {
@@ -153,7 +159,7 @@ public final class EnforcedPermissions implements ReadPermissions, AutoCloseable
         if (!(asked.wanted() instanceof Permission.Read read) || guessesLeft == 0) {
             return;
         }
-        Permission.Read guess = grants.guess(asked.principal(), read, System.nanoTime());
+        Permission.Read guess = grants.guess(asked.principal(), read, clock.getAsLong());
         if (guess == null) {
             return;
         }
@@ -166,7 +172,7 @@ public final class EnforcedPermissions implements ReadPermissions, AutoCloseable
                 grants.guessedRight(asked.principal(), guess, question.sentNanos);
                 widen(wider, guessesLeft - 1);
             } else {
-                grants.guessedWrong(asked.principal(), guess, System.nanoTime());
+                grants.guessedWrong(asked.principal(), guess, clock.getAsLong());
                 widen(asked, guessesLeft - 1);
             }
         });
@@ -175,11 +181,15 @@ public final class EnforcedPermissions implements ReadPermissions, AutoCloseable
     /** What is asked for all who wait for it. */
     private static final class Question {
         private final CompletableFuture<Verdict> answer = new CompletableFuture<>();
-        private final long sentNanos = System.nanoTime();
+        private final long sentNanos;
+
+        Question(long sentNanos) {
+            this.sentNanos = sentNanos;
+        }
     }
 
     private Question ask(Asked asked) {
-        Question question = new Question();
+        Question question = new Question(clock.getAsLong());
         Question same = underWay.putIfAbsent(asked, question);
         if (same != null) {
             return same;
@@ -204,7 +214,7 @@ public final class EnforcedPermissions implements ReadPermissions, AutoCloseable
     }
 
     private void note(Asked asked, Question question, @Nullable Verdict verdict) {
-        Duration took = Duration.ofNanos(System.nanoTime() - question.sentNanos);
+        Duration took = Duration.ofNanos(clock.getAsLong() - question.sentNanos);
         if (verdict == null) {
             metrics.unknown(took);
         } else if (verdict instanceof Verdict.Granted) {

@@ -15,6 +15,7 @@ import java.util.concurrent.ConcurrentMap;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -44,6 +45,7 @@ final class RoleOracle implements Oracle<Principal.Certificate> {
     private static final String ROOT = "root";
 
     private final RoleSource source;
+    private final LongSupplier clock;
     private final Cache<String, User> users =
             Caffeine.newBuilder().maximumSize(MOST_USERS).build();
     private final Cache<String, Role> roles =
@@ -52,10 +54,17 @@ final class RoleOracle implements Oracle<Principal.Certificate> {
     private final AtomicReference<@Nullable CompletableFuture<Current>> asking = new AtomicReference<>();
     private final AtomicBoolean failing = new AtomicBoolean();
     private volatile @Nullable Current current;
-    private volatile long failedNanos = System.nanoTime() - PAUSE_NANOS;
+    private volatile long failedNanos;
 
     RoleOracle(RoleSource source) {
+        this(source, System::nanoTime);
+    }
+
+    /** @param clock in nanoseconds, measures the age of a revision and the pause after a failure */
+    RoleOracle(RoleSource source, LongSupplier clock) {
         this.source = source;
+        this.clock = clock;
+        this.failedNanos = clock.getAsLong() - PAUSE_NANOS;
     }
 
     /**
@@ -69,8 +78,8 @@ final class RoleOracle implements Oracle<Principal.Certificate> {
 
     /** The revision of users and roles, as it was when it was asked for, or later. */
     private record Current(long revision, long sentNanos) {
-        boolean counts() {
-            return System.nanoTime() - sentNanos < MOST_AGE_NANOS;
+        boolean counts(long nowNanos) {
+            return nowNanos - sentNanos < MOST_AGE_NANOS;
         }
     }
 
@@ -101,7 +110,7 @@ final class RoleOracle implements Oracle<Principal.Certificate> {
 
     private CompletableFuture<User> user(String name) {
         Current known = current;
-        if (known != null && known.counts()) {
+        if (known != null && known.counts(clock.getAsLong())) {
             return user(name, known);
         }
         return shared().thenCompose(now -> user(name, now));
@@ -181,7 +190,7 @@ final class RoleOracle implements Oracle<Principal.Certificate> {
 
     /** As asked for by all who want it now. */
     private CompletableFuture<Current> shared() {
-        if (System.nanoTime() - failedNanos < PAUSE_NANOS) {
+        if (clock.getAsLong() - failedNanos < PAUSE_NANOS) {
             return CompletableFuture.failedFuture(ApiException.timedOut());
         }
         CompletableFuture<Current> round = new CompletableFuture<>();
@@ -203,10 +212,10 @@ final class RoleOracle implements Oracle<Principal.Certificate> {
     }
 
     private CompletableFuture<Current> revision() {
-        long sentNanos = System.nanoTime();
+        long sentNanos = clock.getAsLong();
         return source.revision().handle((revision, failure) -> {
             if (failure != null) {
-                failedNanos = System.nanoTime();
+                failedNanos = clock.getAsLong();
                 if (failing.compareAndSet(false, true)) {
                     LOG.warn(
                             "users and roles can't be read, so nobody is permitted anything who names himself by a"
