@@ -108,7 +108,7 @@ final class JwtIT {
             }
             await().atMost(TTL.plusSeconds(5)).until(() -> read(token, "script") == Status.Code.UNAUTHENTICATED);
             // The client resumes it with another token.
-            await().atMost(Duration.ofSeconds(5)).until(() -> watch.status() != null);
+            await().atMost(GatewayFixture.PATIENCE).until(() -> watch.status() != null);
             assertThat(watch.status().getCode()).isEqualTo(Status.Code.UNAVAILABLE);
         }
         assertThat(read(users.token("guest"), "script")).isEqualTo(Status.Code.OK);
@@ -145,7 +145,7 @@ final class JwtIT {
         users.grant("user1", Permission.Type.READ, key("elsewhere"), ByteString.EMPTY);
         for (Client each : clients) {
             assertThat(read(each.etcd(), "a")).isEqualTo(Status.Code.INVALID_ARGUMENT);
-            await().atMost(Duration.ofSeconds(2))
+            await().atMost(GatewayFixture.PATIENCE)
                     .until(() -> read(each.gateway(), "a") == Status.Code.INVALID_ARGUMENT);
         }
     }

@@ -23,6 +23,7 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
@@ -90,20 +91,30 @@ final class PermissionChainIT {
     }
 
     @Test
+    void whatIsRevokedIsSeen() {
+        revokes("reader", GatewayFixture.PATIENCE);
+    }
+
+    @Test
+    @Tag("speed")
     void whatIsRevokedIsSeenInTime() {
-        users.add("reader");
-        users.grant("reader", Permission.Type.READ, key("news"), ByteString.EMPTY);
-        String token = users.token("reader");
+        revokes("swift", SEEN_WITHIN);
+    }
+
+    private static void revokes(String user, Duration seenWithin) {
+        users.add(user);
+        users.grant(user, Permission.Type.READ, key("news"), ByteString.EMPTY);
+        String token = users.token(user);
         assertThat(read(token, "news")).isEqualTo("OK");
         try (WatchClient watch = new WatchClient(Users.as(token, child.channel()))) {
             watch.send(WatchRequest.newBuilder()
                     .setCreateRequest(WatchCreateRequest.newBuilder().setKey(key("news")))
                     .build());
             await().until(() -> watch.received().size() == 1);
-            users.revoke("reader", key("news"), ByteString.EMPTY);
-            await().pollInterval(Duration.ofMillis(50)).atMost(SEEN_WITHIN).until(() -> read(token, "news")
+            users.revoke(user, key("news"), ByteString.EMPTY);
+            await().pollInterval(Duration.ofMillis(50)).atMost(seenWithin).until(() -> read(token, "news")
                     .equals(DENIED));
-            await().atMost(SEEN_WITHIN).until(() -> watch.received().size() == 2);
+            await().atMost(seenWithin).until(() -> watch.received().size() == 2);
             assertThat(watch.received().get(1).getCanceled()).isTrue();
         }
     }

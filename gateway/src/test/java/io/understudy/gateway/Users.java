@@ -3,6 +3,7 @@ package io.understudy.gateway;
 import com.google.protobuf.ByteString;
 import io.etcd.jetcd.api.AuthGrpc;
 import io.etcd.jetcd.api.AuthRoleAddRequest;
+import io.etcd.jetcd.api.AuthRoleDeleteRequest;
 import io.etcd.jetcd.api.AuthRoleGrantPermissionRequest;
 import io.etcd.jetcd.api.AuthRoleRevokePermissionRequest;
 import io.etcd.jetcd.api.AuthUserAddRequest;
@@ -157,6 +158,11 @@ final class Users implements AutoCloseable {
     void delete(String user) {
         var unused = auth().userDelete(
                         AuthUserDeleteRequest.newBuilder().setName(user).build());
+    }
+
+    void deleteRole(String role) {
+        var unused = auth().roleDelete(
+                        AuthRoleDeleteRequest.newBuilder().setRole(role).build());
     }
 
     void grant(String user, Permission.Type type, ByteString key, ByteString end) {
