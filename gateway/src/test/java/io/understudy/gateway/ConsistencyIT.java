@@ -27,6 +27,7 @@ import java.util.concurrent.atomic.AtomicReference;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
@@ -75,14 +76,26 @@ final class ConsistencyIT {
     }
 
     @Test
+    void aLinearizableReadOfAPartSeesEveryWriteElsewhere() {
+        for (int i = 0; i < 50; i++) {
+            readPartAfterWriteElsewhere("v" + i);
+        }
+    }
+
+    @Test
+    @Tag("speed")
     void aLinearizableReadOfAPartNeedNotWaitForTheFeedsOwnTimeToAsk() {
         long began = System.nanoTime();
         for (int i = 0; i < 50; i++) {
-            long written = put(OUTSIDE, "v" + i);
-            assertThat(part.kv().range(get(INSIDE).build()).getHeader().getRevision())
-                    .isGreaterThanOrEqualTo(written);
+            readPartAfterWriteElsewhere("v" + i);
         }
         assertThat(Duration.ofNanos(System.nanoTime() - began).dividedBy(50)).isLessThan(Duration.ofMillis(200));
+    }
+
+    private static void readPartAfterWriteElsewhere(String value) {
+        long written = put(OUTSIDE, value);
+        assertThat(part.kv().range(get(INSIDE).build()).getHeader().getRevision())
+                .isGreaterThanOrEqualTo(written);
     }
 
     @Test
@@ -158,13 +171,13 @@ final class ConsistencyIT {
         for (GatewayFixture gateway : new GatewayFixture[] {whole, part}) {
             for (ByteString key : new ByteString[] {INSIDE, OUTSIDE}) {
                 long began = System.nanoTime();
+                // The client's own deadline is far off: that the gateway answers with its error is its own timeout.
                 Status refusal =
                         refusal(() -> gateway.kv("understudy-min-revision", far).range(serializable(key)));
                 assertThat(refusal.getCode()).isEqualTo(Status.Code.OUT_OF_RANGE);
                 assertThat(refusal.getDescription())
                         .isEqualTo("etcdserver: mvcc: required revision is a future revision");
-                assertThat(Duration.ofNanos(System.nanoTime() - began))
-                        .isBetween(Duration.ofMillis(900), Duration.ofSeconds(3));
+                assertThat(Duration.ofNanos(System.nanoTime() - began)).isGreaterThanOrEqualTo(Duration.ofMillis(900));
             }
         }
     }
@@ -196,7 +209,7 @@ final class ConsistencyIT {
         assertThat(told.get().get(ascii("understudy-revision")))
                 .isEqualTo(Long.toString(answer.getHeader().getRevision()));
         assertThat(Long.parseLong(told.get().get(ascii("understudy-staleness-ms"))))
-                .isBetween(0L, 10_000L);
+                .isNotNegative();
     }
 
     private static Metadata.Key<String> ascii(String name) {
@@ -215,13 +228,33 @@ final class ConsistencyIT {
     }
 
     @Test
+    void everyRoundMakesStalenessFall() {
+        for (GatewayFixture gateway : new GatewayFixture[] {whole, part}) {
+            await().atMost(PATIENCE).until(() -> gateway.gateway.staleness() != null);
+            for (int i = 0; i < 5; i++) {
+                awaitRound(gateway, gateway.gateway.staleness());
+            }
+        }
+    }
+
+    @Test
+    @Tag("speed")
     void stalenessStaysAboutTheIntervalOfRounds() {
         await().atMost(PATIENCE).until(() -> whole.gateway.staleness() != null && part.gateway.staleness() != null);
-        for (int i = 0; i < 20; i++) {
-            await().pollDelay(Duration.ofMillis(30)).until(() -> true);
+        for (int i = 0; i < 5; i++) {
+            awaitRound(whole, whole.gateway.staleness());
             assertThat(whole.gateway.staleness()).isLessThan(Duration.ofSeconds(1));
             assertThat(part.gateway.staleness()).isLessThan(Duration.ofMillis(2_500));
         }
+    }
+
+    /** Staleness grows with the time that passes, and falls only when a later round confirms the replica. */
+    private static void awaitRound(GatewayFixture gateway, Duration before) {
+        AtomicReference<Duration> last = new AtomicReference<>(before);
+        await().atMost(PATIENCE).pollInterval(Duration.ofMillis(5)).until(() -> {
+            Duration now = gateway.gateway.staleness();
+            return now.compareTo(last.getAndSet(now)) < 0;
+        });
     }
 
     private static long put(ByteString key, String value) {

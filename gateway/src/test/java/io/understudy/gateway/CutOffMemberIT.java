@@ -41,16 +41,27 @@ final class CutOffMemberIT {
                 SOURCE.cluster().enableAuthentication(Users.ROOT);
 
                 await().atMost(Duration.ofSeconds(30)).until(() -> !isServed(channel));
-                // For longer than a member that failed is left alone at first.
-                await().pollInterval(Duration.ofMillis(20))
+                // A member that failed is left alone for a while, each time longer, and then tried again.
+                double before = failedAtTheLearner(fixture);
+                await().atMost(GatewayFixture.PATIENCE)
+                        .pollInterval(Duration.ofMillis(20))
                         .failFast("served to nobody", () -> isServed(channel))
-                        .during(Duration.ofSeconds(12))
-                        .atMost(Duration.ofSeconds(40))
-                        .until(() -> true);
+                        .until(() -> failedAtTheLearner(fixture) >= before + 3);
             } finally {
                 channel.shutdownNow();
             }
         }
+    }
+
+    private static double failedAtTheLearner(GatewayFixture fixture) {
+        return fixture.page("/metrics")
+                .body()
+                .lines()
+                .filter(line -> line.startsWith("understudy_etcd_readindex_seconds_count{")
+                        && line.contains("outcome=\"failed\"")
+                        && line.contains("role=\"learner\""))
+                .mapToDouble(line -> Double.parseDouble(line.substring(line.lastIndexOf(' '))))
+                .sum();
     }
 
     private static boolean isServed(ManagedChannel nobody) {

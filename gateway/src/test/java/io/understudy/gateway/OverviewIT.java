@@ -30,6 +30,7 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -48,7 +49,17 @@ final class OverviewIT {
             HttpClient.newBuilder().version(HttpClient.Version.HTTP_1_1).build();
 
     @Test
+    void aLostMemberIsSeenAndSoIsALostQuorum() throws Exception {
+        aLostMemberIsSeenWithin(PATIENCE);
+    }
+
+    @Test
+    @Tag("speed")
     void aLostMemberIsSeenSoonAndSoIsALostQuorum() throws Exception {
+        aLostMemberIsSeenWithin(SOON);
+    }
+
+    private void aLostMemberIsSeenWithin(Duration soon) throws Exception {
         try (LocalEtcd cluster = cluster(3, 1);
                 GatewayFixture fixture = new GatewayFixture(GatewayFixture.settings(cluster))) {
             fixture.awaitReady();
@@ -68,7 +79,7 @@ final class OverviewIT {
                     .toList();
 
             followers.get(0).kill();
-            await().atMost(SOON).untilAsserted(() -> {
+            await().atMost(soon).untilAsserted(() -> {
                 JsonObject core = overview(fixture).getJsonObject("core");
                 assertThat(members(core)
                                 .filter(member -> member.getString("health").equals("unreachable")))
@@ -78,7 +89,7 @@ final class OverviewIT {
             });
 
             followers.get(1).kill();
-            await().atMost(SOON).untilAsserted(() -> {
+            await().atMost(soon).untilAsserted(() -> {
                 JsonObject core = overview(fixture).getJsonObject("core");
                 assertThat(core.getString("quorum")).isEqualTo("lost");
             });
@@ -86,7 +97,17 @@ final class OverviewIT {
     }
 
     @Test
+    void anAlarmIsSeenAndSoIsItsEnd() throws Exception {
+        anAlarmIsSeenWithin(PATIENCE);
+    }
+
+    @Test
+    @Tag("speed")
     void anAlarmIsSeenSoonAndSoIsItsEnd() throws Exception {
+        anAlarmIsSeenWithin(SOON);
+    }
+
+    private void anAlarmIsSeenWithin(Duration soon) throws Exception {
         try (LocalEtcd cluster = cluster(1, 0);
                 GatewayFixture fixture = new GatewayFixture(GatewayFixture.settings(cluster))) {
             fixture.awaitReady();
@@ -102,12 +123,12 @@ final class OverviewIT {
                 var maintenance = MaintenanceGrpc.newBlockingStub(channel);
                 var unusedRaised = maintenance.alarm(
                         alarm.setAction(AlarmRequest.AlarmAction.ACTIVATE).build());
-                await().atMost(SOON).untilAsserted(() -> assertThat(alarms(overview(fixture)))
+                await().atMost(soon).untilAsserted(() -> assertThat(alarms(overview(fixture)))
                         .containsExactly(new JsonObject().put("kind", "NOSPACE").put("member", source.name())));
 
                 var unusedLifted = maintenance.alarm(
                         alarm.setAction(AlarmRequest.AlarmAction.DEACTIVATE).build());
-                await().atMost(SOON).untilAsserted(() -> assertThat(alarms(overview(fixture)))
+                await().atMost(soon).untilAsserted(() -> assertThat(alarms(overview(fixture)))
                         .isEmpty());
             } finally {
                 channel.shutdownNow();
@@ -116,7 +137,17 @@ final class OverviewIT {
     }
 
     @Test
+    void whoeverStandsBesideIsAskedAndMissed() throws Exception {
+        whoeverStandsBesideIsMissedWithin(PATIENCE);
+    }
+
+    @Test
+    @Tag("speed")
     void whoeverStandsBesideIsAskedEachSecondAndMissedSoon() throws Exception {
+        whoeverStandsBesideIsMissedWithin(SOON);
+    }
+
+    private void whoeverStandsBesideIsMissedWithin(Duration soon) throws Exception {
         CountDownLatch paused = new CountDownLatch(1);
         HttpServer mirror = HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 0);
         mirror.setExecutor(Executors.newCachedThreadPool());
@@ -170,7 +201,7 @@ final class OverviewIT {
             });
 
             mute.set(true);
-            await().atMost(SOON).untilAsserted(() -> {
+            await().atMost(soon).untilAsserted(() -> {
                 JsonObject process = overview(fixture).getJsonArray("mirrors").getJsonObject(0);
                 assertThat(process.getBoolean("reachable")).isFalse();
                 assertThat(process.getString("told")).isEqualTo("no answer within 1000 ms");

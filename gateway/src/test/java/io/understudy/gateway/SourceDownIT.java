@@ -67,6 +67,7 @@ final class SourceDownIT {
         EtcdMember leader = SOURCE.cluster().leader();
         EtcdMember follower = SOURCE.cluster().followers().get(0);
         long before = System.nanoTime();
+        Duration atFirst = fixture.gateway.staleness();
         leader.pause();
         follower.pause();
         long gone = System.nanoTime();
@@ -79,16 +80,17 @@ final class SourceDownIT {
             assertThat(fixture.kv().range(get(INSIDE, true)).getKvsCount()).isEqualTo(1);
             return now - gone > bound.toNanos();
         });
-        long asked = System.nanoTime();
+        // The client's own deadline is far off, and the refusal is not that of the timeout of reads.
         StatusRuntimeException refusal = refusal(
                 () -> fixture.kv(MAX_STALENESS, Long.toString(bound.toMillis())).range(get(INSIDE, true)));
 
-        assertThat(Duration.ofNanos(System.nanoTime() - asked)).isLessThan(Duration.ofSeconds(2));
         assertThat(refusal.getStatus().getCode()).isEqualTo(Status.Code.UNAVAILABLE);
         assertThat(refusal.getStatus().getDescription())
                 .matches("understudy: staleness is \\d+ ms, allowed are 1500 ms");
-        assertThat(fixture.gateway.staleness())
-                .isLessThan(Duration.ofNanos(System.nanoTime() - before).plusSeconds(2));
+        Duration atLast = fixture.gateway.staleness();
+        assertThat(atLast.minus(atFirst).toNanos())
+                .as("staleness grows no faster than time")
+                .isLessThanOrEqualTo(System.nanoTime() - before);
 
         SOURCE.heal();
         await().atMost(PATIENCE).until(() -> fixture.gateway.staleness().compareTo(Duration.ofSeconds(1)) < 0);
@@ -100,10 +102,9 @@ final class SourceDownIT {
     void withoutVotersSerializableReadsGoOnAndLinearizableOnesFailWithEtcdsOwnError() {
         SOURCE.cluster().voters().forEach(EtcdMember::pause);
 
-        long asked = System.nanoTime();
+        // The client's own deadline is far off, so that the error is the gateway's own.
         StatusRuntimeException refusal = refusal(() -> fixture.kv().range(get(INSIDE, false)));
 
-        assertThat(Duration.ofNanos(System.nanoTime() - asked)).isLessThan(Duration.ofSeconds(5));
         assertThat(refusal.getStatus().getCode()).isEqualTo(Status.Code.UNAVAILABLE);
         assertThat(refusal.getStatus().getDescription()).isEqualTo("etcdserver: request timed out");
         assertThat(fixture.kv().range(get(INSIDE, true)).getKvsCount()).isEqualTo(1);
