@@ -99,7 +99,7 @@ final class KafkaFedGatewayIT {
                             .range(request)
                             .hasHeader())
                     .isTrue();
-            assertThat(fixture.gateway.staleness()).isBetween(Duration.ofMillis(100), Duration.ofSeconds(5));
+            assertThat(fixture.gateway.staleness()).isGreaterThanOrEqualTo(Duration.ofMillis(100));
             relay.quiet(true);
             // Commits are no heartbeats.
             fixture.awaitRevision(write(1));

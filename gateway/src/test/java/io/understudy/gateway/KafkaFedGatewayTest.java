@@ -168,7 +168,7 @@ final class KafkaFedGatewayTest {
         assertThat(json.headers().firstValue("Grpc-Metadata-Understudy-Revision"))
                 .hasValue("10");
         assertThat(json.headers().firstValue("Grpc-Metadata-Understudy-Staleness-Ms"))
-                .hasValueSatisfying(age -> assertThat(Long.parseLong(age)).isBetween(1_000L, 10_000L));
+                .hasValueSatisfying(age -> assertThat(Long.parseLong(age)).isGreaterThanOrEqualTo(1_000L));
     }
 
     @Test

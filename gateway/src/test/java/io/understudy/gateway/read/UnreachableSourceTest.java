@@ -124,9 +124,9 @@ final class UnreachableSourceTest {
             assertThat(answer.staleness()).isNull();
         });
         replica.asOf(Instant.now().minusMillis(200));
-        assertThat(read(request(), Freshness.ANY)).succeedsWithin(SOON).satisfies(answer -> assertThat(
-                        answer.staleness())
-                .isBetween(Duration.ofMillis(300), Duration.ofSeconds(5)));
+        assertThat(read(request(), Freshness.ANY))
+                .succeedsWithin(SOON)
+                .satisfies(answer -> assertThat(answer.staleness()).isGreaterThanOrEqualTo(Duration.ofMillis(300)));
     }
 
     @Test

@@ -102,11 +102,10 @@ final class TracingTest {
         await().atMost(PATIENCE).until(() -> collector.batches.size() == 1);
 
         int calls = SpanTracing.MOST_WAITING + 100;
-        long beganNanos = System.nanoTime();
         for (int i = 0; i < calls; i++) {
             tracer.begin(NO_HEADERS).end(0);
         }
-        assertThat(Duration.ofNanos(System.nanoTime() - beganNanos)).isLessThan(Duration.ofSeconds(5));
+        assertThat(collector.batches).as("what the collector has taken").noneMatch(CompletableResultCode::isDone);
         assertThat(count("dropped")).isEqualTo(100);
 
         collector.batches.forEach(CompletableResultCode::succeed);
@@ -123,9 +122,9 @@ final class TracingTest {
         StuckCollector collector = new StuckCollector();
         SpanTracing tracing = tracing(collector);
         tracing.ofMethod(RANGE).begin(NO_HEADERS).end(0);
-        long beganNanos = System.nanoTime();
         tracing.close(Duration.ofMillis(200));
-        assertThat(Duration.ofNanos(System.nanoTime() - beganNanos)).isLessThan(Duration.ofSeconds(3));
+        // The exporter is shut down once it is given up to wait for the batch.
+        assertThat(collector.isShutDown).isFalse();
     }
 
     @Test
@@ -157,12 +156,11 @@ final class TracingTest {
 
     @Test
     void stateOfTheCallersThatIsTooLongIsNotLookedAt() {
-        String blanks = "a" + " ".repeat(250_000) + "b";
+        // Looked at by a pattern that backtracks, so many blanks take hours.
+        String blanks = "a" + " ".repeat(2_500_000) + "b";
         Carrier hostile = name -> name.contentEquals("traceparent") ? CALLER + "-01" : blanks;
         SpanTracing tracing = tracing(new StuckCollector());
-        long beganNanos = System.nanoTime();
         Metadata passedOn = passedOn(tracing, hostile);
-        assertThat(Duration.ofNanos(System.nanoTime() - beganNanos)).isLessThan(Duration.ofSeconds(5));
         assertThat(passedOn.get(TRACEPARENT)).startsWith(CALLER.substring(0, 35));
     }
 
@@ -217,6 +215,7 @@ final class TracingTest {
     private static final class StuckCollector implements SpanExporter {
 
         final Queue<CompletableResultCode> batches = new ConcurrentLinkedQueue<>();
+        volatile boolean isShutDown;
 
         @Override
         public CompletableResultCode export(Collection<SpanData> spans) {
@@ -232,6 +231,7 @@ final class TracingTest {
 
         @Override
         public CompletableResultCode shutdown() {
+            isShutDown = true;
             return CompletableResultCode.ofSuccess();
         }
     }
