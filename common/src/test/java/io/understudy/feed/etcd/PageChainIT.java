@@ -144,7 +144,7 @@ class PageChainIT {
 
         pages.close();
 
-        assertThat(told).succeedsWithin(Duration.ofSeconds(2)).isInstanceOf(CancellationException.class);
+        assertThat(told).succeedsWithin(FeedFixture.PATIENCE).isInstanceOf(CancellationException.class);
     }
 
     private PageChain chain(String prefix) {
