@@ -36,6 +36,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicBoolean;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.api.io.TempDir;
@@ -78,18 +79,18 @@ final class ActiveMirrorIT {
 
     @Test
     void takesOverAtOnceFromOneThatIsStopped() {
-        MirrorProcess first = start();
+        // Longer than the test may take: only the end of the key can make the other one active.
+        Duration ttl = PATIENCE.multipliedBy(5);
+        MirrorProcess first = start(ttl);
         awaitCaughtUp(first, source);
-        try (MirrorProcess second = start()) {
+        try (MirrorProcess second = start(ttl)) {
             awaitState(second, MirrorState.STANDBY);
             first.close();
             assertThat(target.get(ACTIVE).getKvsCount())
                     .as("the key of one that is stopped")
                     .isZero();
-            long began = System.nanoTime();
             source.put("k", "1");
             awaitCaughtUp(second, source);
-            assertThat(Duration.ofNanos(System.nanoTime() - began)).isLessThan(Duration.ofSeconds(2));
         } finally {
             first.close();
         }
@@ -97,7 +98,19 @@ final class ActiveMirrorIT {
     }
 
     @Test
+    void takesOverFromOneThatIsKilled(@TempDir Path folder) {
+        assertThat(takesOverFromKilled(folder)).isPositive();
+        assertThat(target.contents()).isEqualTo(source.contents());
+    }
+
+    @Test
+    @Tag("speed")
     void takesOverWithinFiveSecondsFromOneThatIsKilled(@TempDir Path folder) {
+        assertThat(takesOverFromKilled(folder)).isLessThan(Duration.ofSeconds(5));
+    }
+
+    /** Returns how long that takes. */
+    private Duration takesOverFromKilled(Path folder) {
         try (MirrorJvm first = MirrorJvm.etcd(folder, CLUSTERS.source(), CLUSTERS.target())) {
             first.start();
             await().atMost(PATIENCE).until(() -> target.get(ACTIVE).getKvsCount() == 1);
@@ -107,10 +120,9 @@ final class ActiveMirrorIT {
                 long began = System.nanoTime();
                 source.put("k", "1");
                 awaitCaughtUp(second, source);
-                assertThat(Duration.ofNanos(System.nanoTime() - began)).isLessThan(Duration.ofSeconds(5));
+                return Duration.ofNanos(System.nanoTime() - began);
             }
         }
-        assertThat(target.contents()).isEqualTo(source.contents());
     }
 
     @Test
@@ -220,6 +232,22 @@ final class ActiveMirrorIT {
 
     private static MirrorProcess start() {
         return CLUSTERS.mirror();
+    }
+
+    private static MirrorProcess start(Duration activeTtl) {
+        MirrorSettings.Target.Etcd usual =
+                MirrorSettings.Target.Etcd.of(Mirrors.settings(CLUSTERS.target()), EtcdSinkOptions.DEFAULTS);
+        return Mirrors.start(new MirrorSettings.Mirror(
+                "dr",
+                MirrorSettings.Source.Etcd.of(Mirrors.settings(CLUSTERS.source())),
+                MirrorScope.all(),
+                new MirrorSettings.Target.Etcd(
+                        usual.cluster(),
+                        usual.options(),
+                        usual.verify(),
+                        usual.compactAfter(),
+                        activeTtl,
+                        usual.auth())));
     }
 
     private static MirrorProcess start(EtcdSettings targetSettings) {

@@ -18,7 +18,6 @@ import io.understudy.mirror.fixture.SourceAndTarget;
 import io.understudy.mirror.fixture.TestClient;
 import io.understudy.mirror.lease.LeaseMode;
 import io.understudy.mirror.scope.MirrorScope;
-import java.time.Duration;
 import java.util.Comparator;
 import java.util.List;
 import org.junit.jupiter.api.AfterEach;
@@ -30,8 +29,6 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 final class LeaseMirrorIT {
 
     private static final int TTL = 2;
-    /** Until a lease that nobody keeps alive is gone: etcd looks every half a second. */
-    private static final Duration GONE = Duration.ofSeconds(TTL + 2);
 
     private static final ByteString REGISTER = ByteString.copyFromUtf8("\0understudy/mirror/dr/lease/");
     private static final ByteString REGISTER_END = ByteString.copyFromUtf8("\0understudy/mirror/dr/lease0");
@@ -54,6 +51,12 @@ final class LeaseMirrorIT {
     void disconnect() {
         owner.close();
         inTarget.close();
+    }
+
+    /** Waits until the target has ended a lease that is granted now: any other with its TTL is ended unless kept alive. */
+    private void awaitExpiry() {
+        long witness = inTarget.grant(0, TTL);
+        await().atMost(PATIENCE).until(() -> inTarget.facts(witness).getTTL() < 0);
     }
 
     @Test
@@ -118,8 +121,8 @@ final class LeaseMirrorIT {
             awaitCaughtUp(mirror, source);
             EtcdMember member = CLUSTERS.source().leader();
             member.pause();
-            await().pollDelay(GONE).atMost(PATIENCE).untilAsserted(() -> assertThat(lease("k"))
-                    .isEqualTo(lease));
+            awaitExpiry();
+            assertThat(lease("k")).isEqualTo(lease);
             member.resume();
             // Whether it has run out there by now is the source's to say.
             await().atMost(PATIENCE).until(() -> target.contents().equals(source.contents()));
@@ -206,8 +209,8 @@ final class LeaseMirrorIT {
         try (MirrorProcess mirror =
                 start(EtcdSinkOptions.DEFAULTS.with(LeaseMode.TTL).with(ForeignKeys.DELETE))) {
             awaitCaughtUp(mirror, source);
-            await().pollDelay(GONE).atMost(PATIENCE).untilAsserted(() -> assertThat(target.contents())
-                    .isEqualTo(source.contents()));
+            awaitExpiry();
+            assertThat(target.contents()).isEqualTo(source.contents());
             assertThat(registered()).hasSize(2);
         }
     }
