@@ -9,6 +9,7 @@ import io.understudy.gateway.dashboard.DashboardSettings;
 import io.understudy.gateway.rest.RestSettings;
 import io.understudy.local.etcd.LocalEtcd;
 import io.understudy.local.fault.FaultProxy;
+import io.understudy.local.process.FreePorts;
 import io.understudy.local.process.LocalProcesses;
 import io.understudy.local.process.ServerCommand;
 import io.understudy.local.process.ServerProcess;
@@ -16,7 +17,6 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
-import java.net.ServerSocket;
 import java.net.URI;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -33,15 +33,14 @@ final class Scene implements AutoCloseable {
     private final Gateway other;
     private final FaultProxy link;
     private final ServerProcess mirror;
-    private final int mirrorPort;
+    private final FreePorts ports = FreePorts.take(1);
     private Gateway gateway;
 
     private Scene(LocalEtcd core, LocalEtcd dr, Path folder) throws IOException, InterruptedException {
         this.core = core;
         other = Gateway.start(settings("other", 0));
         link = FaultProxy.to(new InetSocketAddress(InetAddress.getLoopbackAddress(), other.restPort()));
-        mirrorPort = freePort();
-        mirror = mirror(core, dr, folder, mirrorPort);
+        mirror = mirror(core, dr, folder, ports.get(0));
         mirror.start();
         gateway = startGateway(0);
     }
@@ -93,6 +92,7 @@ final class Scene implements AutoCloseable {
         mirror.close();
         link.close();
         other.close();
+        ports.close();
     }
 
     private Gateway startGateway(int restPort) throws IOException, InterruptedException {
@@ -100,7 +100,7 @@ final class Scene implements AutoCloseable {
                 .withDashboard(new DashboardSettings(
                         true,
                         List.of(URI.create(otherUrl())),
-                        List.of(URI.create("http://127.0.0.1:" + mirrorPort)),
+                        List.of(URI.create("http://127.0.0.1:" + ports.get(0))),
                         List.of(),
                         null)));
     }
@@ -143,11 +143,5 @@ final class Scene implements AutoCloseable {
                         Map.of(),
                         folder,
                         folder.resolve("mirror.log")));
-    }
-
-    private static int freePort() throws IOException {
-        try (ServerSocket socket = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
-            return socket.getLocalPort();
-        }
     }
 }
