@@ -92,10 +92,11 @@ final class LabIT {
             await().atMost(CATCH_UP).untilAsserted(() -> assertThat(Copies.ofServer(lab.url(LabPort.EDGE_GATEWAY)))
                     .isEqualTo(core));
 
-            long asked = System.nanoTime();
             lab.interrupt();
             assertThat(lab.awaitExit()).as(lab.output()).isZero();
-            assertThat(Duration.ofNanos(System.nanoTime() - asked)).isLessThan(Duration.ofSeconds(12));
+            assertThat(lab.output())
+                    .as("each part stops by itself, in its time")
+                    .doesNotContain("did not stop in time");
             lab.assertNothingIsLeft();
         }
     }
