@@ -30,7 +30,6 @@ final class TestTimeRulesTest {
     private static final Map<String, String> EXCEPTIONS = Map.of(
             "UnreachableSourceTest", "compares heartbeats that are a minute apart, and answers with the bound they met",
             "JoinPaceTest", "computes durations; no clock runs",
-            "EtcdSearchTest", "compares a deadline of a second with a program that hangs for a minute",
             "MisconfiguredAddIT", "that no write stalls for longer than an election is the claim of the scenario",
             "InterruptedChangeIT", "that no write stalls for longer than an election is the claim of the scenario",
             "LearnerDesignIT", "that no write stalls for longer than an election is the claim of each scenario");

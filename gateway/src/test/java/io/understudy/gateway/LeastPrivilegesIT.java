@@ -81,6 +81,8 @@ final class LeastPrivilegesIT {
                 Map.of(
                         "listen",
                         "127.0.0.1:0",
+                        "rest.listen",
+                        "127.0.0.1:0",
                         "source.endpoints",
                         endpoints,
                         "source.user",

@@ -207,13 +207,11 @@ class EtcdSearchTest {
     }
 
     @Test
-    void aReleaseThatIsOutOfReachIsGivenUpWithinSeconds() {
-        long start = System.nanoTime();
+    void aReleaseThatIsOutOfReachIsGivenUp() {
         assertThatThrownBy(
                         () -> cache.install(ANY.get(0), release(URI.create("http://127.0.0.1:1/"), "00"), steps::add))
                 .isInstanceOf(NotHereException.class)
                 .hasMessageContaining("out of reach");
-        assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(Duration.ofSeconds(8));
     }
 
     private static OfficialRelease release(URI base, String sha256) {
