@@ -11,7 +11,6 @@ import org.junit.jupiter.api.io.TempDir;
 
 /** What comes from outside as bytes. */
 @Tag("fuzz")
-@Tag("verify")
 final class FuzzIT {
 
     private static final int TIMES = "long".equals(System.getProperty("understudy.schedule")) ? 100 : 1;

@@ -9,7 +9,6 @@ import org.junit.jupiter.api.io.TempDir;
 
 /** Clients that send anything. */
 @Tag("fuzz")
-@Tag("verify")
 final class FuzzIT {
 
     private static final int INPUTS = "long".equals(System.getProperty("understudy.schedule")) ? 40_000 : 400;

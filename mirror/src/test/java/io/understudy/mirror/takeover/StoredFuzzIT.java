@@ -19,7 +19,6 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 @Tag("fuzz")
-@Tag("verify")
 final class StoredFuzzIT {
 
     @TempDir
