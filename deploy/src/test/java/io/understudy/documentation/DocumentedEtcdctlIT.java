@@ -22,7 +22,11 @@ final class DocumentedEtcdctlIT {
 
     private static final String ETCDCTL = EtcdBinaries.find().etcdctl().toString();
 
-    private static final Pattern NAME = Pattern.compile("NAME:\n\t(.+?) - ");
+    /** Of etcdctl before 3.7, and of later ones. */
+    private static final Pattern NAME =
+            Pattern.compile("NAME:\n\\s+(.+?) - |Usage:\n  etcdctl ([a-z-]+(?: [a-z-]+)*)(?= |\n)");
+
+    private static final Pattern GROUP = Pattern.compile("\n(?:COMMANDS|Available Commands):\n");
 
     static Stream<String> commands() {
         return Stream.concat(
@@ -74,11 +78,15 @@ final class DocumentedEtcdctlIT {
                 said.stream().takeWhile(word -> !word.startsWith("-")).toList();
         String help = help(plain);
         Matcher name = NAME.matcher(help);
-        if (!name.find() || !(String.join(" ", plain) + " ").startsWith(name.group(1) + " ")) {
+        if (!name.find()) {
+            return List.of("no such command: " + command);
+        }
+        String found = name.group(1) == null ? name.group(2) : name.group(1);
+        if (!(String.join(" ", plain) + " ").startsWith(found + " ")) {
             return List.of("no such command: " + command);
         }
         // A group of commands would be followed by one of them.
-        if (help.contains("\nCOMMANDS:\n")) {
+        if (GROUP.matcher(help).find()) {
             faults.add("no such command: " + command);
         }
         flags.stream()
@@ -89,14 +97,21 @@ final class DocumentedEtcdctlIT {
         return faults;
     }
 
+    /** Of the command, with the options of all commands where etcdctl lists them apart. */
     private static String help(List<String> command) throws Exception {
+        List<String> line = new ArrayList<>(command);
+        line.add("--help");
+        String help = output(line);
+        return help.contains("\"etcdctl options\"") ? help + output(List.of("options")) : help;
+    }
+
+    private static String output(List<String> arguments) throws Exception {
         List<String> line = new ArrayList<>();
         line.add(ETCDCTL);
-        line.addAll(command);
-        line.add("--help");
+        line.addAll(arguments);
         Process etcdctl = new ProcessBuilder(line).redirectErrorStream(true).start();
-        String help = new String(etcdctl.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+        String output = new String(etcdctl.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
         assertThat(etcdctl.waitFor(10, TimeUnit.SECONDS)).isTrue();
-        return help;
+        return output;
     }
 }

@@ -159,7 +159,7 @@ final class LabIT {
     @Tag("verify")
     void aPortInUseIsNamedAndNothingStarts() throws IOException {
         try (ServerSocket taken = new ServerSocket(ports.number(LabPort.DR), 1, InetAddress.getLoopbackAddress());
-                RunningLab lab = RunningLab.start("fourth", data(), ports)) {
+                RunningLab lab = RunningLab.start("fourth", folder.resolve("fourth-data"), ports)) {
             assertThat(lab.awaitExit()).isEqualTo(1);
             assertThat(lab.output())
                     .contains(
