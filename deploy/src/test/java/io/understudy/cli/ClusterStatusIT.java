@@ -7,6 +7,8 @@ import static org.awaitility.Awaitility.await;
 import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
+import io.understudy.local.binary.EtcdBinaries;
+import io.understudy.local.binary.EtcdVersion;
 import io.understudy.local.etcd.EtcdMember;
 import io.understudy.local.etcd.LocalEtcd;
 import java.io.PrintWriter;
@@ -53,8 +55,9 @@ final class ClusterStatusIT {
                 .containsPattern("MEMBER +ID +ROLE +HEALTH +TERM +RAFT INDEX +APPLIED +LAG +REVISION +VERSION +DB MIB")
                 .containsPattern(cluster.leader().name() + " +[0-9a-f]+ +leader +healthy ")
                 .containsPattern("whole-4 +[0-9a-f]+ +learner +healthy ")
-                .contains("learner-slot-taken: before 3.6, etcd allows one learner, which is whole-4")
                 .doesNotContain("even-size");
+        assertThat(table.out().contains("learner-slot-taken: before 3.6, etcd allows one learner, which is whole-4"))
+                .isEqualTo(!EtcdBinaries.find().version().isAtLeast(new EtcdVersion(3, 6, 0)));
         assertThat(page.path("healthy").asBoolean()).isTrue();
         assertThat(page.path("confirmed").asBoolean()).isTrue();
         assertThat(page.path("tolerance").asInt()).isEqualTo(1);

@@ -82,16 +82,19 @@ final class DistributionIT {
 
     /** Neither needs its clusters to be there. */
     @ParameterizedTest
-    @CsvSource({"gateway, listen, listens", "mirror, status.listen, started"})
-    void aProcessToldToStopClosesAndEndsWithStatusZero(String command, String address, String sign) throws Exception {
+    @CsvSource({"gateway, listen rest.listen, listens", "mirror, status.listen, started"})
+    void aProcessToldToStopClosesAndEndsWithStatusZero(String command, String addresses, String sign)
+            throws Exception {
         Path log = folder.resolve("log");
-        Process process = new ProcessBuilder(
-                        HOME.resolve("bin/understudy").toString(),
-                        command,
-                        "--config",
-                        HOME.resolve("conf").resolve(command + ".yaml").toString(),
-                        "--set",
-                        address + "=127.0.0.1:0")
+        List<String> line = new ArrayList<>(List.of(
+                HOME.resolve("bin/understudy").toString(),
+                command,
+                "--config",
+                HOME.resolve("conf").resolve(command + ".yaml").toString()));
+        for (String address : addresses.split(" ", -1)) {
+            line.addAll(List.of("--set", address + "=127.0.0.1:0"));
+        }
+        Process process = new ProcessBuilder(line)
                 .redirectErrorStream(true)
                 .redirectOutput(log.toFile())
                 .start();

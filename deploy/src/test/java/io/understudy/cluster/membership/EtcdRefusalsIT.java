@@ -12,6 +12,8 @@ import io.understudy.cluster.observe.MemberFacts;
 import io.understudy.cluster.observe.UnobservableException;
 import io.understudy.etcd.EtcdConnections;
 import io.understudy.etcd.EtcdSettings;
+import io.understudy.local.binary.EtcdBinaries;
+import io.understudy.local.binary.EtcdVersion;
 import io.understudy.local.etcd.EtcdMember;
 import io.understudy.local.etcd.LocalEtcd;
 import io.understudy.vocabulary.MemberId;
@@ -194,6 +196,11 @@ final class EtcdRefusalsIT {
                 .learners(learners)
                 .fsync(false)
                 .strictReconfiguration(strict)
+                // One learner, as before 3.6 and by default since.
+                .extraArguments(
+                        EtcdBinaries.find().version().isAtLeast(new EtcdVersion(3, 6, 0))
+                                ? new String[] {"--max-learners=1"}
+                                : new String[0])
                 .dataDirectory(folder)
                 .build();
         EtcdSettings settings = EtcdSettings.of(cluster.clientUrls().toArray(URI[]::new));
