@@ -20,6 +20,7 @@ import java.util.Map;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -93,6 +94,7 @@ final class ClusterAuthIT {
     }
 
     @Test
+    @Tag("schedules")
     void aLostQuorumIsRecovered() throws Exception {
         await().atMost(COMMAND).untilAsserted(() -> done("status"));
         try (ClusterConnection cluster = ClusterConnection.open(supervisor, Map.of())) {

@@ -16,10 +16,12 @@ import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Commands that change a real cluster, as they are given. */
+@Tag("core")
 final class ClusterChangeIT {
 
     private static final Duration PATIENCE = Duration.ofSeconds(30);

@@ -32,10 +32,12 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Voters founded, lost and recovered through machines. */
+@Tag("schedules")
 final class RecoveryIT {
 
     private static final Duration PATIENCE = Duration.ofSeconds(60);
@@ -93,6 +95,7 @@ final class RecoveryIT {
     }
 
     @Test
+    @Tag("verify")
     void afterTwoOfThreeWereWipedTheSurvivorGoesOnWithAllItHadOnceTheOperatorWants() {
         found(3);
         put("before", "acknowledged");

@@ -21,10 +21,12 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
 import org.awaitility.Awaitility;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /** A command that is killed at every step, and run again each time, finishes; writers notice elections at most. */
+@Tag("schedules")
 class InterruptedChangeIT {
 
     private static final Duration ELECTION = Duration.ofSeconds(5);

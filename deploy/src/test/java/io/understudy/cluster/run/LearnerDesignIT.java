@@ -19,6 +19,7 @@ import java.util.stream.Collectors;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -26,6 +27,7 @@ import org.junit.jupiter.api.io.TempDir;
  * The figures of etcd's learner design, each of which there ends in an outage or close to one, with our commands: writers
  * notice an election at most.
  */
+@Tag("schedules")
 class LearnerDesignIT {
 
     /** Two election timeouts of 1 s, each up to twice that, and a request to a member that does not answer. */

@@ -11,11 +11,13 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import org.awaitility.Awaitility;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Figures 8 and 9 of etcd's learner design: a mistyped URL, which there costs the quorum for good. */
+@Tag("schedules")
 class MisconfiguredAddIT {
 
     private static final Duration ELECTION = Duration.ofSeconds(5);
