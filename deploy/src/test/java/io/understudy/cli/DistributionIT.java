@@ -83,8 +83,7 @@ final class DistributionIT {
     /** Neither needs its clusters to be there. */
     @ParameterizedTest
     @CsvSource({"gateway, listen rest.listen, listens", "mirror, status.listen, started"})
-    void aProcessToldToStopClosesAndEndsWithStatusZero(String command, String addresses, String sign)
-            throws Exception {
+    void aProcessToldToStopClosesAndEndsWithStatusZero(String command, String addresses, String sign) throws Exception {
         Path log = folder.resolve("log");
         List<String> line = new ArrayList<>(List.of(
                 HOME.resolve("bin/understudy").toString(),
