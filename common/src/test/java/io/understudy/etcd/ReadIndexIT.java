@@ -21,6 +21,7 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
@@ -123,6 +124,7 @@ final class ReadIndexIT {
     }
 
     @Test
+    @Tag("schedules")
     void aLearnerThatIsBehindConfirmsNothingBeforeItHasCaughtUp() {
         EtcdMember learner = etcd.cluster().learners().get(0);
         EtcdSettings settings = EtcdSettings.of(learner.clientUrl()).withDiscovery(MemberDiscovery.CONFIGURED);

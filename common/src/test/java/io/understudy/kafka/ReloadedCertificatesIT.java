@@ -17,12 +17,14 @@ import javax.net.ssl.SSLContext;
 import org.apache.kafka.clients.admin.Admin;
 import org.apache.kafka.common.errors.SslAuthenticationException;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /** A client of a real broker that asks for certificates, while its own is replaced. */
 @Timeout(180)
+@Tag("variants")
 final class ReloadedCertificatesIT {
 
     private static final Duration PATIENCE = Duration.ofSeconds(30);

@@ -9,6 +9,7 @@ import io.understudy.lab.ports.LabPort;
 import io.understudy.lab.ports.LabPorts;
 import io.understudy.lab.ports.PortCheck;
 import io.understudy.lab.ports.PortHolders;
+import io.understudy.local.binary.EtcdBinaries;
 import io.understudy.local.process.Command;
 import io.understudy.local.process.LocalProcesses;
 import io.understudy.local.process.ServerCommand;
@@ -60,7 +61,9 @@ final class RunningLab implements AutoCloseable {
                         run,
                         HOME.resolve("bin/understudy").toAbsolutePath(),
                         arguments,
-                        Map.of(),
+                        Map.of(
+                                "UNDERSTUDY_ETCD_VERSION",
+                                EtcdBinaries.find().version().toString()),
                         data.getParent(),
                         data.resolveSibling(run + ".log")));
         process.start();

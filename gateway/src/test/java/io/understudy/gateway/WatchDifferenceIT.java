@@ -29,7 +29,6 @@ import org.junit.jupiter.api.extension.RegisterExtension;
  */
 @Timeout(1_800)
 @Tag("schedules")
-@Tag("verify")
 final class WatchDifferenceIT {
 
     private static final boolean LONG = "long".equals(System.getProperty("understudy.schedule"));

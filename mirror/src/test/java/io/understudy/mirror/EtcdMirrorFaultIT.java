@@ -27,6 +27,7 @@ import java.time.Duration;
 import java.util.Random;
 import java.util.function.Consumer;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.api.io.TempDir;
@@ -155,6 +156,7 @@ final class EtcdMirrorFaultIT {
     }
 
     @Test
+    @Tag("schedules")
     void survivesKillsOfItsProcessAtAnyMoment(@TempDir Path folder) {
         long seed = Long.getLong("understudy.seed", System.nanoTime());
         Random random = new Random(seed);

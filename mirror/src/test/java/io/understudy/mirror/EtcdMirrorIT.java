@@ -21,7 +21,6 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
 /** Real etcd to real etcd: whatever is committed at the source, the target then holds exactly that. */
-@Tag("core")
 final class EtcdMirrorIT {
 
     private static final ByteString CHECKPOINT = ByteString.copyFromUtf8("\0understudy/mirror/dr/checkpoint");
@@ -37,6 +36,7 @@ final class EtcdMirrorIT {
     private final TestClient target = CLUSTERS.targetClient();
 
     @Test
+    @Tag("core")
     void copiesWhatIsThereAndThenEachChange() {
         source.put("a", "1");
         source.put("b", "");
@@ -55,6 +55,7 @@ final class EtcdMirrorIT {
     }
 
     @Test
+    @Tag("core")
     void writesEachCommitOfManyChangesAsOneRevision() {
         try (MirrorProcess mirror = start()) {
             awaitEqual(mirror);
@@ -121,6 +122,7 @@ final class EtcdMirrorIT {
     }
 
     @Test
+    @Tag("core")
     void resumesAtTheCheckpointWritingNothingAgain() {
         IntStream.range(0, 50).forEach(i -> source.put("/k/" + i, "1"));
         try (MirrorProcess mirror = start()) {
@@ -138,6 +140,7 @@ final class EtcdMirrorIT {
     }
 
     @Test
+    @Tag("core")
     void mergesASnapshotAfterAGapWritingOnlyWhatDiffers() {
         IntStream.range(0, 500).forEach(i -> source.put(String.format("/k/%03d", i), "1"));
         try (MirrorProcess mirror = start()) {

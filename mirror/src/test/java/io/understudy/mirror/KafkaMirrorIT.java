@@ -202,6 +202,7 @@ final class KafkaMirrorIT {
     }
 
     @Test
+    @Tag("schedules")
     void goesOnWhenTheBrokerIsBack() {
         long seed = Long.getLong("understudy.seed", System.nanoTime());
         Workload workload = new Workload(source, seed);

@@ -187,6 +187,7 @@ final class RelayIT {
     }
 
     @Test
+    @Tag("schedules")
     void aTopicThatCantBeReadIsToldUntilItCan() {
         MirrorSettings.Mirror impatient = new MirrorSettings.Mirror(
                 "remote",

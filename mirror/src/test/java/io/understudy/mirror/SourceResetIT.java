@@ -34,6 +34,7 @@ import java.time.Duration;
 import java.util.SortedMap;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.api.io.TempDir;
@@ -79,6 +80,7 @@ final class SourceResetIT {
     }
 
     @Test
+    @Tag("variants")
     void aBackupThatIsBehind_stopsAsWellWhereLeasesAreToBePutBack() throws Exception {
         restore();
         assertStopsTellingWhatDiffers(LEASES, "10 (such as \"/new/0\"", "1 (such as \"/k/07\"");
@@ -139,6 +141,7 @@ final class SourceResetIT {
 
     /** Its checkpoint is {@code syncing} then, and the backup's revision beyond it: nothing else tells of the reset. */
     @Test
+    @Tag("variants")
     void aBackupFromBeforeAFailbackThatHasGoneOn_isHeldToTheLimit_alsoWhenAskedAgain() throws Exception {
         switchOverAndBack();
         assertThat(target.get(ReservedKeys.compared("dr")).getKvsList()).hasSize(1);
@@ -176,6 +179,7 @@ final class SourceResetIT {
     }
 
     @Test
+    @Tag("variants")
     void resynchronisesNoFurtherThanItMayDelete_alsoWhenAskedAgain() throws Exception {
         restore();
         for (int again = 0; again < 2; again++) {
@@ -192,6 +196,7 @@ final class SourceResetIT {
 
     /** The checkpoint has the snapshot's revision by then, and the source the home. */
     @Test
+    @Tag("variants")
     void whatToldOfAComparisonAtAnotherRevisionLiftsNoLimit() throws Exception {
         restore();
         try (MirrorProcess mirror = start(RESYNC)) {

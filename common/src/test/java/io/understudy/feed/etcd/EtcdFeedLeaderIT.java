@@ -17,6 +17,7 @@ import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
@@ -81,6 +82,7 @@ class EtcdFeedLeaderIT {
 
     @ParameterizedTest
     @EnumSource
+    @Tag("schedules")
     void losingTheLeaderMissesAndRepeatsNothing(Loss loss) {
         FeedRunner runner = run();
         EtcdMember leader = source.cluster().leader();

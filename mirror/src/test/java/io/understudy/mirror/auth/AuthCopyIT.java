@@ -31,6 +31,7 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -325,6 +326,7 @@ final class AuthCopyIT {
     }
 
     @Test
+    @Tag("schedules")
     void killedMidwayAnotherProcessCompletesIt() throws Exception {
         for (int i = 0; i < 40; i++) {
             source.calls().addRole("role-" + i);

@@ -29,7 +29,7 @@ final class GoModules implements Fetched.Source {
 
     @Override
     public boolean has(WantedVersion wanted) {
-        return wanted.patch() != null;
+        return wanted.patch() != null || WantedVersion.NEWEST.containsKey(wanted.minor());
     }
 
     @Override
@@ -37,17 +37,20 @@ final class GoModules implements Fetched.Source {
         if (!isGoOnPath()) {
             throw new NotHereException("no go on PATH");
         }
-        progress.accept("building etcd " + wanted + " with go");
+        String version = wanted.patch() == null
+                ? wanted + "." + WantedVersion.NEWEST.get(wanted.minor())
+                : wanted.toString();
+        progress.accept("building etcd " + version + " with go");
         try {
             // `go install module@version` refuses modules with replace directives, which etcd's have.
-            Path work = Files.createDirectory(folder.resolveSibling("go-" + wanted));
+            Path work = Files.createDirectory(folder.resolveSibling("go-" + version));
             Files.writeString(work.resolve("go.mod"), "module local/etcd\n");
             List<String> get = new ArrayList<>(List.of("go", "get"));
             List<String> build = new ArrayList<>(List.of("go", "build", "-trimpath", "-o", folder + File.separator));
             StringBuilder imports = new StringBuilder("//go:build tools\n\npackage tools\n\n");
             for (String program : PROGRAMS) {
                 String module = MODULES + program + "/v3";
-                get.add(module + "@v" + wanted);
+                get.add(module + "@v" + version);
                 build.add(module);
                 imports.append("import _ \"").append(module).append("\"\n");
             }

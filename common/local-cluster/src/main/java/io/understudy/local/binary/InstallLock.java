@@ -13,7 +13,7 @@ import java.util.function.Consumer;
 /** Lets one process at a time, and one thread in it, install into a cache. The system frees it when the holder dies. */
 final class InstallLock implements AutoCloseable {
 
-    private static final Duration PATIENCE = Duration.ofMinutes(15);
+    private static final Duration PATIENCE = Duration.ofMinutes(25);
     private static final Duration RETRY = Duration.ofMillis(100);
 
     private final Path folder;

@@ -13,7 +13,7 @@ import org.jspecify.annotations.Nullable;
  *
  * @param minor of major version 3
  * @param patch null for any
- * @param byDefault nobody named it: what is installed on the machine is accepted too if it is another one
+ * @param byDefault not selected: another version is accepted where it is installed
  */
 record WantedVersion(int minor, @Nullable Integer patch, boolean byDefault) {
 
@@ -34,12 +34,12 @@ record WantedVersion(int minor, @Nullable Integer patch, boolean byDefault) {
     }
 
     /**
-     * Reads a list such as {@code 3.7,3.5}, the preferred version first.
+     * Reads a list such as {@code 3.7,3.5}, the preferred version first; {@code any} or nothing means no preference.
      *
      * @throws IllegalArgumentException an entry is neither a minor nor a patch of etcd 3
      */
     static List<WantedVersion> parse(@Nullable String text) {
-        if (text == null || text.isBlank()) {
+        if (text == null || text.isBlank() || text.equals("any")) {
             return List.of(DEFAULT);
         }
         List<WantedVersion> wanted = new ArrayList<>();

@@ -12,6 +12,7 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Consumer;
@@ -41,7 +42,7 @@ public final class LocalEtcd implements LocalServers {
     private final MemberStarter starter;
     private final EtcdTools tools;
     private final List<FreePorts> ports = new ArrayList<>();
-    private List<ServerProcess> started = List.of();
+    private Map<ServerProcess, Boolean> learnersAtStart = Map.of();
 
     LocalEtcd(
             String name,
@@ -101,7 +102,7 @@ public final class LocalEtcd implements LocalServers {
     public void start() {
         try {
             starter.startAll();
-            started = members().stream().map(EtcdMember::process).toList();
+            learnersAtStart = learnersNow();
             log.info("cluster started name={} members={} leader={}", name, members(), leader());
         } catch (RuntimeException e) {
             members().forEach(LocalEtcd::killIfAlive);
@@ -280,12 +281,26 @@ public final class LocalEtcd implements LocalServers {
         members().forEach(starter::awaitServing);
     }
 
-    /** Deletes all keys and leases; false if members were restarted, added or removed, or have users, roles or alarms. */
+    /**
+     * Deletes all keys and leases on all members; false if members were restarted, added, removed or promoted, or have users,
+     * roles or alarms. Revision and compaction stay.
+     */
     @Override
     public boolean reset() {
-        boolean same = members().stream().allMatch(EtcdMember::isAlive)
-                && members().stream().map(EtcdMember::process).toList().equals(started);
-        return same && api.deleteAll(leader().addresses().client());
+        boolean same = members().stream().allMatch(EtcdMember::isAlive) && learnersNow().equals(learnersAtStart);
+        if (!same || !api.deleteAll(leader().addresses().client())) {
+            return false;
+        }
+        long deleted = leader().status().revision();
+        members().forEach(member -> Waiting.until(
+                PATIENCE,
+                () -> Optional.of(member.status()).filter(status -> status.revision() >= deleted),
+                () -> new IllegalStateException(member + " has not reached revision " + deleted)));
+        return true;
+    }
+
+    private Map<ServerProcess, Boolean> learnersNow() {
+        return members().stream().collect(Collectors.toMap(EtcdMember::process, EtcdMember::isLearner));
     }
 
     @Override

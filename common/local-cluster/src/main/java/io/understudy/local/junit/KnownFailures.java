@@ -18,15 +18,14 @@ import org.opentest4j.AssertionFailedError;
 import org.opentest4j.TestAbortedException;
 
 /**
- * Skips a test that fails as the list of known failures expects on this version of etcd, and fails one that does not, so
- * that the list only shrinks. The list is a file, {@code -Dunderstudy.known.failures}, with a line for each test: class
+ * Skips a listed test that fails, and fails a listed test that passes, so that the list only shrinks. The list is a file, {@code -Dunderstudy.known.failures}, with a line for each test: class
  * and method, the minors of etcd, the reason, separated by tabs. Registered for every test.
  */
 public final class KnownFailures
         implements ExecutionCondition, TestExecutionExceptionHandler, AfterTestExecutionCallback {
 
     private static final String LIST = "understudy.known.failures";
-    /** Begins the reason of one that is not run, since it would only wait for what does not come. */
+    /** Begins the reason of a test that is not run, because it would only time out. */
     private static final String SKIPPED = "not run: ";
 
     private static final Pattern METHOD = Pattern.compile("\\[(method|test-template):(\\w+)\\(");

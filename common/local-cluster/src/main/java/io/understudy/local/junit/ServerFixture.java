@@ -7,6 +7,7 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.extension.ExtensionContext;
 import org.junit.jupiter.api.extension.ExtensionContext.Namespace;
 import org.junit.jupiter.api.extension.ExtensionContext.StoreScope;
+import org.opentest4j.TestAbortedException;
 
 /**
  * Servers of one test class or of one test: started, mended between tests, their logs named when a test fails.
@@ -22,6 +23,8 @@ final class ServerFixture<S extends LocalServers> {
     private final Function<Path, S> servers;
     private boolean perClass;
     private @Nullable String sharedAs;
+    /** A class and the nested ones in it. */
+    private int classes;
     private @Nullable Running<S> running;
 
     /** @param servers makes them, not started, for data in the given folder */
@@ -45,6 +48,9 @@ final class ServerFixture<S extends LocalServers> {
 
     void beforeAll(ExtensionContext context) {
         perClass = true;
+        if (classes++ > 0) {
+            return;
+        }
         Slot<S> slot = slot(context);
         running = slot == null ? null : slot.take();
         if (running == null) {
@@ -59,29 +65,53 @@ final class ServerFixture<S extends LocalServers> {
     }
 
     void afterEach(ExtensionContext context) {
-        Running<S> current = running;
-        if (current != null && context.getExecutionException().isPresent()) {
-            current.servers().logs().forEach((server, log) -> TestFolder.show(context, server, log));
-            current.folder().keep();
+        if (hasFailed(context)) {
+            show(context);
         }
-        if (perClass) {
-            servers().mend();
-        } else {
+        if (!perClass) {
             close();
+            return;
+        }
+        try {
+            servers().mend();
+        } catch (RuntimeException e) {
+            show(context);
+            throw e;
         }
     }
 
+    private void show(ExtensionContext context) {
+        Running<S> current = running;
+        if (current != null) {
+            current.servers().logs().forEach((server, log) -> TestFolder.show(context, server, log));
+            current.folder().keep();
+        }
+    }
+
+    private static boolean hasFailed(ExtensionContext context) {
+        return context.getExecutionException()
+                .filter(failure -> !(failure instanceof TestAbortedException))
+                .isPresent();
+    }
+
     void afterAll(ExtensionContext context) {
+        if (--classes > 0) {
+            return;
+        }
         Running<S> current = running;
         Slot<S> slot = slot(context);
-        if (current != null
-                && slot != null
-                && !current.folder().isKept()
-                && current.servers().reset()) {
-            slot.give(current);
-            running = null;
+        try {
+            if (current != null
+                    && slot != null
+                    && !current.folder().isKept()
+                    && !hasFailed(context)
+                    && current.servers().reset()) {
+                slot.give(current);
+                running = null;
+            }
+        } finally {
+            close();
         }
-        close();
     }
 
     private Running<S> start(ExtensionContext context) {
