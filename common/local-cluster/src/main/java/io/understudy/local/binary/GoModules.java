@@ -37,9 +37,8 @@ final class GoModules implements Fetched.Source {
         if (!isGoOnPath()) {
             throw new NotHereException("no go on PATH");
         }
-        String version = wanted.patch() == null
-                ? wanted + "." + WantedVersion.NEWEST.get(wanted.minor())
-                : wanted.toString();
+        String version =
+                wanted.patch() == null ? wanted + "." + WantedVersion.NEWEST.get(wanted.minor()) : wanted.toString();
         progress.accept("building etcd " + version + " with go");
         try {
             // `go install module@version` refuses modules with replace directives, which etcd's have.

@@ -287,15 +287,17 @@ public final class LocalEtcd implements LocalServers {
      */
     @Override
     public boolean reset() {
-        boolean same = members().stream().allMatch(EtcdMember::isAlive) && learnersNow().equals(learnersAtStart);
+        boolean same = members().stream().allMatch(EtcdMember::isAlive)
+                && learnersNow().equals(learnersAtStart);
         if (!same || !api.deleteAll(leader().addresses().client())) {
             return false;
         }
         long deleted = leader().status().revision();
-        members().forEach(member -> Waiting.until(
-                PATIENCE,
-                () -> Optional.of(member.status()).filter(status -> status.revision() >= deleted),
-                () -> new IllegalStateException(member + " has not reached revision " + deleted)));
+        members()
+                .forEach(member -> Waiting.until(
+                        PATIENCE,
+                        () -> Optional.of(member.status()).filter(status -> status.revision() >= deleted),
+                        () -> new IllegalStateException(member + " has not reached revision " + deleted)));
         return true;
     }
 

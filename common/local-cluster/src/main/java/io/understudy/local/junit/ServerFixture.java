@@ -25,6 +25,7 @@ final class ServerFixture<S extends LocalServers> {
     private @Nullable String sharedAs;
     /** A class and the nested ones in it. */
     private int classes;
+
     private @Nullable Running<S> running;
 
     /** @param servers makes them, not started, for data in the given folder */

@@ -1,25 +1,31 @@
 package io.understudy.local.junit;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.junit.platform.engine.discovery.DiscoverySelectors.selectClass;
 
 import io.understudy.local.etcd.EtcdMember;
+import io.understudy.local.etcd.LocalEtcd;
 import io.understudy.local.process.Folders;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Set;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.MethodOrderer;
 import org.junit.jupiter.api.Order;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestMethodOrder;
 import org.junit.jupiter.api.extension.RegisterExtension;
+import org.junit.platform.engine.DiscoverySelector;
+import org.junit.platform.engine.discovery.DiscoverySelectors;
 import org.junit.platform.engine.reporting.ReportEntry;
 import org.junit.platform.testkit.engine.EngineExecutionResults;
 import org.junit.platform.testkit.engine.EngineTestKit;
 
 class EtcdExtensionIT {
+
+    private static final List<LocalEtcd> USED = new CopyOnWriteArrayList<>();
 
     @Test
     void whatATestBreaksIsMendedForTheNextAndTheLogOfAFailedOneIsKept() throws Exception {
@@ -45,9 +51,22 @@ class EtcdExtensionIT {
                 .failed(0));
     }
 
-    private static EngineExecutionResults run(Class<?> tests) {
+    @Test
+    void classesShareAClusterAndFindItEmpty_untilOneHasRestartedAMember() {
+        USED.clear();
+        run(Writer.class, Reader.class, Restarter.class, LastReader.class)
+                .testEvents()
+                .assertStatistics(tests -> tests.succeeded(4).failed(0));
+        assertThat(USED).satisfies(used -> {
+            assertThat(used.get(1)).isSameAs(used.get(0));
+            assertThat(used.get(2)).isSameAs(used.get(0));
+            assertThat(used.get(3)).isNotSameAs(used.get(0));
+        });
+    }
+
+    private static EngineExecutionResults run(Class<?>... tests) {
         return EngineTestKit.engine("junit-jupiter")
-                .selectors(selectClass(tests))
+                .selectors(Stream.of(tests).map(DiscoverySelectors::selectClass).toArray(DiscoverySelector[]::new))
                 .execute();
     }
 
@@ -107,6 +126,38 @@ class EtcdExtensionIT {
         private void seesNothingButItsOwn() {
             assertThat(etcd.cluster().etcdctl("get", "--prefix", "")).isEmpty();
             etcd.cluster().etcdctl("put", "mine", "1");
+        }
+    }
+
+    /** Puts a key with a lease into the shared cluster, which is empty. */
+    static class Writer {
+
+        @RegisterExtension
+        static final EtcdExtension etcd = EtcdExtension.voters(1).named("shared");
+
+        @Test
+        void finds() {
+            USED.add(etcd.cluster());
+            assertThat(etcd.cluster().etcdctl("get", "--prefix", "")).isEmpty();
+            assertThat(etcd.cluster().etcdctl("lease", "list")).contains("found 0 leases");
+            etcd.cluster().etcdctl("lease", "grant", "600");
+            etcd.cluster().etcdctl("put", "mine", "1");
+        }
+    }
+
+    static final class Reader extends Writer {}
+
+    static final class LastReader extends Writer {}
+
+    static final class Restarter {
+
+        @RegisterExtension
+        static final EtcdExtension etcd = EtcdExtension.voters(1).named("shared");
+
+        @Test
+        void restarts() {
+            USED.add(etcd.cluster());
+            etcd.cluster().members().get(0).restart();
         }
     }
 }
