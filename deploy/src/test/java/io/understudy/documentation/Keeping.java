@@ -64,12 +64,12 @@ record Keeping(String document, String beginning, List<String> by) {
             deploy/src/main/dist/kubernetes/README.md | resources: [../production] | yaml; KubernetesManifestsTest "theOverlayThatTheReadmeShowsIsRendered"
 
             gateway/README.md | deploy/understudy gateway | GatewayIT "etcdctl("
-            gateway/README.md | mvn -B test -P long | maven; MemoryTest "memory keys="; WriteSpeedTest "applied changesPerSecond="
+            gateway/README.md | mvn -B test -Plong -Dpart=speed | maven; MemoryTest "memory keys="; WriteSpeedTest "applied changesPerSecond="
             gateway/README.md | mvn -B install | maven; EntryStoreBenchmark "class EntryStoreBenchmark"; CpuTime "InternalProfiler"; nobody: takes a quarter of an hour
             gateway/README.md | $ curl -s 127.0.0.1:2379/v3/kv/range | JsonMethodsIT "kv/range"; JsonDifferenceIT "kv/range"
             gateway/README.md | $ curl -sN 127.0.0.1:2379/v3/watch | JsonWatchIT "v3/watch"
-            gateway/README.md | mvn -B verify -P long -pl gateway -am -Dtest=none -Dit.test=OverloadIT | maven; OverloadIT "as many as are answered"
-            gateway/README.md | mvn -B verify -P long -pl gateway -am -Dtest=none -Dit.test=SoakIT | maven
+            gateway/README.md | mvn -B verify -Plong -Dpart=speed -pl gateway -am -Dtest=none -Dit.test=OverloadIT | maven; OverloadIT "as many as are answered"
+            gateway/README.md | mvn -B verify -Plong -Dpart=schedules -pl gateway -am -Dtest=none -Dit.test=SoakIT | maven
             gateway/README.md | tls: | gateway
             gateway/README.md | $ curl -s '127.0.0.1:8080/v1/kv/greeting | RestIT "max_staleness=5s"
             gateway/README.md | $ curl -N '127.0.0.1:8080/v1/watch | RestWatchIT "/v1/watch?prefix"

@@ -64,7 +64,8 @@ import org.junit.jupiter.api.io.TempDir;
 final class ForwardingIT {
 
     @RegisterExtension
-    static final EtcdExtension SOURCE = EtcdExtension.voters(3).learners(1).named("source").own();
+    static final EtcdExtension SOURCE =
+            EtcdExtension.voters(3).learners(1).named("source").own();
 
     private static GatewayFixture fixture;
     private static ManagedChannel client;
