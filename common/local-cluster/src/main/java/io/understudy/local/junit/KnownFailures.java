@@ -25,7 +25,7 @@ public final class KnownFailures
         implements ExecutionCondition, TestExecutionExceptionHandler, AfterTestExecutionCallback {
 
     private static final String LIST = "understudy.known.failures";
-    /** Begins the reason of a test that is not run, because it would only time out. */
+    /** Begins the reason of a test that is not run, because it takes long to fail. */
     private static final String SKIPPED = "not run: ";
 
     private static final Pattern METHOD = Pattern.compile("\\[(method|test-template):(\\w+)\\(");
