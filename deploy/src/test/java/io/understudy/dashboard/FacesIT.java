@@ -10,6 +10,7 @@ import com.fasterxml.jackson.databind.node.ObjectNode;
 import java.time.Duration;
 import java.util.function.Consumer;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.ExtendWith;
@@ -20,6 +21,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 /** Each state that matters has a face. What is told to the page is the test's own. */
 @ExtendWith(StagedPage.class)
 @Timeout(60)
+@Tag("browser")
 final class FacesIT {
 
     /** After which silence is called stale, and some more. */

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import java.util.concurrent.CountDownLatch;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.ExtendWith;
@@ -16,6 +17,7 @@ import org.openqa.selenium.Keys;
 /** Answers about keys that come late, and keys and values that are odd. What is told to the page is the test's own. */
 @ExtendWith(StagedPage.class)
 @Timeout(60)
+@Tag("browser")
 final class KeyAnswersIT {
 
     private static final String LISTING = "/v1/kv?prefix=&limit=50&consistency=serializable";

@@ -8,6 +8,7 @@ import com.fasterxml.jackson.databind.node.ObjectNode;
 import java.util.Map;
 import java.util.function.Consumer;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.ExtendWith;
@@ -18,6 +19,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 /** What is shown of the processes beside the gateway. What is told to the page is the test's own. */
 @ExtendWith(StagedPage.class)
 @Timeout(60)
+@Tag("browser")
 final class NeighboursIT {
 
     private static final String TARGET = "[data-node='etcd http://10.9.0.3:2379']";

@@ -10,6 +10,7 @@ import io.understudy.dashboard.PageServer.Asked;
 import io.understudy.dashboard.PageServer.Commits;
 import java.time.Duration;
 import java.util.List;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.ExtendWith;
@@ -17,6 +18,7 @@ import org.junit.jupiter.api.extension.ExtendWith;
 /** Streams that end, fall silent, or come from elsewhere. What is told to the page is the test's own. */
 @ExtendWith(StagedPage.class)
 @Timeout(60)
+@Tag("browser")
 final class StreamsIT {
 
     private static final String OVERVIEWS = "/v1/overview/events";
