@@ -40,7 +40,7 @@ final class EnforcedPermissionsTest {
     private final ScheduledExecutorService thread = Executors.newSingleThreadScheduledExecutor();
     private final SimpleMeterRegistry registry = new SimpleMeterRegistry();
     private final AtomicLong clock = new AtomicLong(System.nanoTime());
-    /** Whether authentication is enabled, and how often that was asked. */
+    /** Whether authentication is enabled, and how often that was queried. */
     private volatile CompletableFuture<Boolean> enabled = CompletableFuture.completedFuture(true);
 
     private final AtomicInteger questions = new AtomicInteger();
