@@ -23,9 +23,11 @@ public record Moment(
         Revision written,
         @Nullable Checkpoint checkpoint) {
 
-    /** Whether it holds every commit of the source up to there, and possibly more. */
-    boolean holdsMoreThan(Revision seen) {
-        return checkpoint != null && checkpoint.revision().isAfter(seen);
+    /** Whether it holds every commit of that source up to there, and possibly more. */
+    boolean holdsMoreThan(Revision seen, ClusterId source) {
+        return checkpoint != null
+                && checkpoint.source().equals(source)
+                && checkpoint.revision().isAfter(seen);
     }
 
     /** Whether it holds a state that the source had; so it does when there is no checkpoint yet: that of an empty source. */

@@ -5,13 +5,15 @@ import io.understudy.mirror.checkpoint.CheckpointState;
 import io.understudy.mirror.revisions.Translation.ListAgain;
 import io.understudy.mirror.revisions.Translation.NotYet;
 import io.understudy.mirror.revisions.Translation.ResumeAt;
+import io.understudy.vocabulary.ClusterId;
 import io.understudy.vocabulary.Revision;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Translates revisions of the source into the target's. Nothing is stored for it: the checkpoint's revisions only move
- * forward, so the history of the checkpoint is searched by halves, some thirty reads of one key. The map lives as long as
+ * Translates revisions of the source into the target's. Nothing is stored for it: the revisions of a checkpoint only
+ * move forward while its source stays the same, so the history of the checkpoint key is searched by halves from the key's
+ * creation on, some thirty reads. The map lives as long as
  * the target's history, which is as long as a watcher could use it.
  */
 public final class RevisionMap {
@@ -36,13 +38,18 @@ public final class RevisionMap {
         if (reached == null) {
             return new NotYet(Revision.ZERO, "the target has no checkpoint of this mirror");
         }
-        if (now.holdsMoreThan(seen)) {
+        ClusterId source = reached.source();
+        if (now.holdsMoreThan(seen, source)) {
+            // Checkpoints that were deleted before this one was created are of an earlier mirror.
+            Revision absent = before(now.created());
             return resume(
                     seen,
+                    source,
+                    absent,
                     first(
-                            Revision.ZERO,
+                            absent,
                             now.revision(),
-                            at -> at.isPresent() && at.get().holdsMoreThan(seen)));
+                            at -> at.isPresent() && at.get().holdsMoreThan(seen, source)));
         }
         if (reached.state() == CheckpointState.SYNCED && reached.revision().equals(seen)) {
             return history.isHomeAt(now.revision())
@@ -95,17 +102,25 @@ public final class RevisionMap {
         boolean holds(Optional<Moment> at);
     }
 
-    /** @param more the target's first revision with more than was seen */
-    private Translation resume(Revision seen, Revision more) throws TargetUnreadableException, InterruptedException {
-        Moment before = more.value() == 1
-                ? null
-                : history.at(new Revision(more.value() - 1)).orElse(null);
+    /**
+     * @param absent the target's last revision without this checkpoint
+     * @param more the target's first revision with more than was seen
+     */
+    private Translation resume(Revision seen, ClusterId source, Revision absent, Revision more)
+            throws TargetUnreadableException, InterruptedException {
+        Moment before = more.value() == 1 ? null : history.at(before(more)).orElse(null);
         if (before == null) {
             return new ListAgain(more, "the target has compacted its history up to revision " + more);
         }
         Revision base = revision(before);
         if (before.isWhole() && before.checkpoint() == null) {
             return new ListAgain(more, "the mirror began after revision " + seen);
+        }
+        if (before.checkpoint() != null && !before.checkpoint().source().equals(source)) {
+            return new ListAgain(
+                    more,
+                    "the source was cluster " + before.checkpoint().source() + " until revision " + before.revision()
+                            + " of the target, and is cluster " + source + " since");
         }
         if (history.isHomeAt(more)) {
             // No mirror writes meanwhile: a failback has brought both together.
@@ -133,7 +148,7 @@ public final class RevisionMap {
         }
         // Some of the changes came in parts, before the checkpoint moved on.
         Revision held = first(
-                Revision.ZERO,
+                before(absent),
                 before.revision(),
                 at -> at.isPresent() && !revision(at.get()).isBefore(base));
         Optional<Moment> first = history.at(held);
@@ -150,6 +165,10 @@ public final class RevisionMap {
                 ? new ResumeAt(moment.written().next())
                 : new ListAgain(
                         moment.revision(), "the target has compacted its history up to revision " + moment.written());
+    }
+
+    private static Revision before(Revision revision) {
+        return new Revision(Math.max(0, revision.value() - 1));
     }
 
     private static boolean isSyncing(Moment moment) {

@@ -8,6 +8,8 @@ import com.google.protobuf.ByteString;
 import io.etcd.jetcd.api.CompactionRequest;
 import io.etcd.jetcd.api.Event;
 import io.understudy.mirror.MirrorProcess;
+import io.understudy.mirror.checkpoint.Checkpoint;
+import io.understudy.mirror.checkpoint.CheckpointCodec;
 import io.understudy.mirror.etcd.EtcdSinkOptions;
 import io.understudy.mirror.fixture.Clusters;
 import io.understudy.mirror.fixture.SourceAndTarget;
@@ -19,7 +21,9 @@ import io.understudy.mirror.revisions.Translation.NotYet;
 import io.understudy.mirror.revisions.Translation.ResumeAt;
 import io.understudy.mirror.scope.MirrorScope;
 import io.understudy.mirror.scope.ReservedKeys;
+import io.understudy.vocabulary.ClusterId;
 import io.understudy.vocabulary.KeyRange;
+import io.understudy.vocabulary.Position;
 import io.understudy.vocabulary.Revision;
 import java.time.Duration;
 import java.time.Instant;
@@ -170,6 +174,24 @@ final class RevisionMapIT {
     @Test
     void withoutACheckpointThereIsNothingYet() throws Exception {
         assertThat(map.translate(new Revision(7))).isInstanceOf(NotYet.class);
+    }
+
+    @Test
+    void theHistoryOfAnEarlierMirrorIsIgnored() throws Exception {
+        ByteString key = ReservedKeys.checkpoint("dr");
+        Checkpoint earlier = Checkpoint.first(new ClusterId(7), SCOPE, "earlier", Instant.now())
+                .syncedAt(new Position(new ClusterId(7), new Revision(1_000_000), null));
+        for (int i = 0; i < 100; i++) {
+            target.put(key.toStringUtf8(), CheckpointCodec.encode(earlier));
+        }
+        target.deleteAll();
+        try (MirrorProcess mirror = mirror(EtcdSinkOptions.DEFAULTS)) {
+            awaitCaughtUp(mirror, source);
+            steps(20);
+            awaitCaughtUp(mirror, source);
+        }
+        assertThat(map.translate(new Revision(revision() - 1))).isInstanceOf(ResumeAt.class);
+        verifyAll();
     }
 
     /** Every revision that the map gives a place to resume at, against what a watch from there tells. */
