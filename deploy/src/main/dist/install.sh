@@ -1,18 +1,19 @@
 #!/bin/sh
-# Puts this unpacked archive in its place, or back there: upgrade and rollback are the same.
+# Installs this unpacked archive. Also used for upgrade and rollback.
 #
 #   ./install.sh [--prefix /opt] [--destdir DIRECTORY] [--remove]
 #
-# Copies it to PREFIX/understudy-VERSION, unless it is there already, and makes the link PREFIX/understudy lead to it, in one step.
-# Links to that for the command, its manual pages and completion are in /usr/local, units of systemd in
-# /usr/local/lib/systemd/system, sample configurations where there are none yet in /etc/understudy. Nothing is started, and
-# no configuration changed. With --destdir all of it goes below another root, such as a package's. --remove stops and disables
-# the units, and takes away what was installed, of this and all other versions, but not /etc/understudy. With --destdir it stops
-# nothing.
+# Copies the archive to PREFIX/understudy-VERSION, unless it is already there, and atomically switches the link PREFIX/understudy.
+# Installs links to the command, manual pages and completion in /usr/local, and systemd units in /usr/local/lib/systemd/system.
+# Copies sample configurations to /etc/understudy; existing files are not changed. Does not start or restart any unit.
 #
-# Rollback: run install.sh of the version that is to be used, in PREFIX/understudy-VERSION, and restart the units.
+#   --prefix DIRECTORY    Directory of the installed versions (default /opt).
+#   --destdir DIRECTORY   Install below another root directory, for example to build a package. Does not start or stop units.
+#   --remove              Stop and disable the units, and remove all installed versions. Keeps /etc/understudy.
+#
+# Rollback: run PREFIX/understudy-VERSION/install.sh of the version to use, then restart the units.
 set -eu
-# Whoever installs it, all may read it: units run as another user.
+# The units run as another user and must be able to read the files.
 umask 022
 
 prefix=/opt
@@ -22,7 +23,7 @@ while [ $# -gt 0 ]; do
   case $1 in
     --prefix | --destdir)
       [ $# -gt 1 ] || { echo "install.sh: $1 needs a directory" >&2; exit 2; }
-      case $2 in /*) ;; *) echo "install.sh: $1 is $2, which is not an absolute path" >&2; exit 2 ;; esac
+      case $2 in /*) ;; *) echo "install.sh: $1 must be an absolute path, but is $2" >&2; exit 2 ;; esac
       [ "$1" = --prefix ] && prefix=$2 || destdir=$2
       shift ;;
     --remove) remove=true ;;
@@ -31,16 +32,16 @@ while [ $# -gt 0 ]; do
   esac
   shift
 done
-# So that paths made of it have no slash twice.
+# Avoids double slashes in derived paths.
 prefix=${prefix%/}
 
 home=$(CDPATH='' cd -P "$(dirname "$0")" && pwd)
 name=$(basename "$home")
-case $name in understudy-*) ;; *) echo "install.sh: $home is not named understudy-VERSION, as it was in the archive" >&2; exit 1 ;; esac
+case $name in understudy-*) ;; *) echo "install.sh: $home must be named understudy-VERSION, as in the archive" >&2; exit 1 ;; esac
 target=$prefix/understudy
 units=$destdir/usr/local/lib/systemd/system
 
-link() { # to what, where; replaces it in one step
+link() { # target, link; replaces the link atomically
   mkdir -p "$(dirname "$2")"
   ln -sfn "$1" "$2.new"
   mv -fT "$2.new" "$2"
@@ -58,7 +59,7 @@ if $remove; then
   rm -f "$destdir/etc/sysusers.d/understudy.conf"
   find "$destdir/usr/local" -type l -lname "$target/*" -exec rm {} + 2>/dev/null || true
   rm -f "$destdir$target"
-  # Others may have called something of theirs so.
+  # Skip directories of other software with a similar name.
   for version in "$destdir$prefix"/understudy-*; do
     [ -L "$version" ] || [ ! -f "$version/bin/understudy" ] || [ ! -f "$version/install.sh" ] || rm -rf "$version"
   done
@@ -67,10 +68,10 @@ fi
 
 if [ "$home" != "$(readlink -f "$destdir$prefix")/$name" ]; then
   mkdir -p "$destdir$prefix"
-  # Whoever looks sees all of it or nothing.
+  # Copy to a temporary name and rename, so that a partial copy is never visible.
   rm -rf "$destdir$prefix/.$name.new"
   cp -R "$home" "$destdir$prefix/.$name.new"
-  # Of whoever has unpacked it, and who may have kept it to himself.
+  # The archive may have been unpacked by another user or with a restrictive umask.
   chmod -R u+rwX,go+rX,go-w "$destdir$prefix/.$name.new"
   [ "$(id -u)" -ne 0 ] || chown -R 0:0 "$destdir$prefix/.$name.new"
   rm -rf "$destdir$prefix/$name"
@@ -96,12 +97,12 @@ for sample in "$home"/conf/*.yaml; do
   [ -e "$destdir/etc/understudy/$(basename "$sample")" ] || install -m 644 "$sample" "$destdir/etc/understudy/"
 done
 
-# Elsewhere it would be for another place, and perhaps another Java.
-[ -n "$destdir" ] || "$target/bin/archive-classes" || echo "install.sh: without an archive of classes, starts take longer" >&2
+# A class archive depends on the installation path and on the Java version, so it is not created with --destdir.
+[ -n "$destdir" ] || "$target/bin/archive-classes" || echo "install.sh: could not create the class archive; commands start slower" >&2
 
-echo "$target leads to $name"
+echo "$target -> $name"
 if runs_here; then
   systemd-sysusers
   systemctl daemon-reload
-  echo "To use it: systemctl restart the units that run, such as understudy-gateway"
+  echo "Restart the running units to use this version, for example: systemctl restart understudy-gateway"
 fi

@@ -15,6 +15,9 @@ import org.jspecify.annotations.Nullable;
  * The validated settings of a process, or of one part of it. Immutable.
  *
  * <p>{@link #at} looks at one group, in which rows are asked for by their relative keys.
+ *
+ * <p>Invariant CF1: a loaded configuration is valid as a whole; all problems are reported together, with place, key,
+ * value and allowed values.
  */
 public final class Configuration {
 
@@ -60,8 +63,7 @@ public final class Configuration {
      */
     public <T> T get(Setting<T> setting) {
         return find(setting)
-                .orElseThrow(
-                        () -> new IllegalArgumentException("an optional setting that isn't given: " + key(setting)));
+                .orElseThrow(() -> new IllegalArgumentException("optional setting is not set: " + key(setting)));
     }
 
     /** The value of a setting, if it was given or has a default. */
@@ -69,7 +71,7 @@ public final class Configuration {
         String key = key(setting);
         Setting<?> row = values.rows().get(key);
         if (row == null || !row.type().name().equals(setting.type().name())) {
-            throw new IllegalArgumentException("no such setting was loaded: " + key);
+            throw new IllegalArgumentException("setting is not loaded: " + key);
         }
         if (values.refused().contains(key)) {
             throw new RefusedException();

@@ -15,8 +15,8 @@ public final class ConfigurationException extends RuntimeException {
                 .map(problem -> "\n  " + problem)
                 .collect(Collectors.joining(
                         "",
-                        "the configuration has "
-                                + (problems.size() == 1 ? "a problem:" : problems.size() + " problems:"),
+                        "invalid configuration: "
+                                + (problems.size() == 1 ? "1 problem" : problems.size() + " problems"),
                         "")));
         this.problems = List.copyOf(problems);
     }

@@ -22,7 +22,7 @@ public record HostPort(String host, int port) {
 
     public HostPort {
         if (port < 0 || port > 65535) {
-            throw new IllegalArgumentException("a port is 0 to 65535, not " + port);
+            throw new IllegalArgumentException("port must be 0 to 65535, is " + port);
         }
     }
 

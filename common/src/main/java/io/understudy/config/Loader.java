@@ -14,7 +14,11 @@ import java.util.Set;
 import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
-/** Reads the three sources once, and collects whatever is wrong with them. */
+/**
+ * Reads the three sources once, and collects whatever is wrong with them.
+ *
+ * <p>Invariant CF2: flags override variables, variables override the file, and nothing unknown is ignored.
+ */
 final class Loader {
 
     private final Schema schema;
@@ -56,7 +60,7 @@ final class Loader {
         file.values().forEach(this::add);
         file.empty().forEach((key, where) -> {
             if (schema.row(key).isPresent()) {
-                problems.add(new Problem(where, key, "has no value; give one or remove the line"));
+                problems.add(new Problem(where, key, "has no value; set one or remove the line"));
                 refused.add(key);
             } else if (schema.isGroup(key)) {
                 namedBy(key, where);
@@ -89,7 +93,7 @@ final class Loader {
             } else {
                 List<String> known =
                         schema.settings().stream().map(Setting::variable).toList();
-                problems.add(new Problem(value.where(), "", "stands for no setting" + meant(variable, known)));
+                problems.add(new Problem(value.where(), "", "is not a known variable" + meant(variable, known)));
             }
         });
     }
@@ -107,8 +111,7 @@ final class Loader {
             problems.add(new Problem(
                     value.where(),
                     key,
-                    "is a secret, and flags can be seen by others; use " + Variables.name(key) + " or " + key
-                            + "File"));
+                    "is a secret and must not be set by a flag; use " + Variables.name(key) + " or " + key + "File"));
             refused.add(key);
             return;
         }
@@ -122,7 +125,7 @@ final class Loader {
             problems.add(new Problem(
                     where,
                     Schema.group(row) + "." + name,
-                    "is not a name; allowed are up to 63 lower-case letters, digits and hyphens"));
+                    "is not a valid name; use at most 63 lower-case letters, digits and hyphens"));
         }
     }
 
@@ -132,13 +135,13 @@ final class Loader {
             return;
         }
         List<String> known = schema.settings().stream().map(Setting::key).toList();
-        problems.add(new Problem(where, key, "is not a setting" + meant(key, known)));
+        problems.add(new Problem(where, key, "is not a known setting" + meant(key, known)));
     }
 
     private static String meant(String word, List<String> known) {
         return Spelling.nearest(word, known)
                 .map(nearest -> "; did you mean " + nearest + "?")
-                .orElse("; see the reference of settings");
+                .orElse("; see the settings reference");
     }
 
     private <T> void resolve(Setting<T> row) {
@@ -165,9 +168,9 @@ final class Loader {
             valid.put(key, row.defaultValue());
         } else if (row.isRequired()) {
             problems.add(new Problem(
-                    "nowhere",
+                    "not set",
                     key,
-                    "is required: " + row.allowed() + "; give it in the file or by " + Variables.name(key)));
+                    "is required: " + row.allowed() + "; set it in the file or by " + Variables.name(key)));
             refused.add(key);
         }
     }
@@ -177,22 +180,21 @@ final class Loader {
             problems.add(new Problem(
                     value.where(),
                     key,
-                    "is a list without elements: allowed is " + row.allowed()
-                            + (row.isRequired() ? "" : ", or to leave it out")));
+                    "is an empty list; allowed: " + row.allowed() + (row.isRequired() ? "" : ", or remove it")));
             refused.add(key);
             return;
         }
         String shown = row.secret() ? "the value" : "'" + value.text() + "'";
         try {
             if (value.list() && !row.type().list()) {
-                throw new IllegalArgumentException("a list is given where one value belongs");
+                throw new IllegalArgumentException("a single value is required, not a list");
             }
             valid.put(key, row.parse(value.text()));
         } catch (IllegalArgumentException e) {
             String why =
                     e.getMessage() == null || e.getMessage().isEmpty() || row.secret() ? "" : e.getMessage() + "; ";
             problems.add(
-                    new Problem(value.where(), key, "can't be " + shown + ": " + why + "allowed is " + row.allowed()));
+                    new Problem(value.where(), key, "cannot be " + shown + ": " + why + "allowed: " + row.allowed()));
             refused.add(key);
         }
     }
@@ -205,7 +207,7 @@ final class Loader {
             return direct;
         }
         if (direct != null) {
-            problems.add(new Problem(file.where(), key + "File", "is given as well as " + key + "; one is allowed"));
+            problems.add(new Problem(file.where(), key + "File", "conflicts with " + key + "; set only one of them"));
             refused.add(key);
             return null;
         }
@@ -213,10 +215,8 @@ final class Loader {
             return new Given(
                     Files.readString(Path.of(file.text())).strip(), "file " + file.text(), Given.Origin.FILE, false);
         } catch (IOException | IllegalArgumentException e) {
-            problems.add(new Problem(
-                    file.where(),
-                    key + "File",
-                    "names " + file.text() + ", which can't be read: " + Unreadable.why(e)));
+            problems.add(
+                    new Problem(file.where(), key + "File", "cannot read " + file.text() + ": " + Unreadable.why(e)));
             refused.add(key);
             return null;
         }
@@ -229,7 +229,7 @@ final class Loader {
 
     /** Where a value stands that nobody has given. */
     private String unsaid(String key) {
-        return valid.containsKey(key) ? "default" : "nowhere";
+        return valid.containsKey(key) ? "default" : "not set";
     }
 
     private final class Collected implements Check.Report {
@@ -251,7 +251,7 @@ final class Loader {
             } catch (Configuration.PlacedException e) {
                 problems.add(new Problem(e.group(), "", String.valueOf(e.getMessage())));
             } catch (IllegalArgumentException e) {
-                problems.add(new Problem("settings together", "", String.valueOf(e.getMessage())));
+                problems.add(new Problem("settings", "", String.valueOf(e.getMessage())));
             }
             return false;
         }

@@ -36,20 +36,20 @@ final class Schema {
 
     /** What names the file that a secret can be read from. */
     static Setting<Path> companion(Setting<?> secret) {
-        return Setting.path(secret.key() + FILE_SUFFIX, "A file that holds " + secret.key() + ".")
+        return Setting.path(secret.key() + FILE_SUFFIX, "File containing the value of " + secret.key() + ".")
                 .optionally();
     }
 
     private void add(Setting<?> setting) {
         String key = setting.key();
         if (!KEY.matcher(key).matches() || key.indexOf('*') != key.lastIndexOf('*') || key.endsWith("*")) {
-            throw new IllegalArgumentException("not a setting's key: " + key);
+            throw new IllegalArgumentException("invalid setting key: " + key);
         }
         for (Setting<?> other : byKey.values()) {
             if (other.variable().equals(setting.variable())
                     || other.key().startsWith(key + ".")
                     || key.startsWith(other.key() + ".")) {
-                throw new IllegalArgumentException("two settings clash: " + other.key() + " and " + key);
+                throw new IllegalArgumentException("conflicting settings: " + other.key() + " and " + key);
             }
         }
         byKey.put(key, setting);

@@ -15,6 +15,10 @@ import org.jspecify.annotations.Nullable;
  * chooses ({@code mirrors.*.sink.type}). Rows of something that occurs in several places are kept relative and put
  * {@linkplain #under below} the place.
  *
+ * <p>Invariant CF3: a secret is never shown and never read from a flag.
+ *
+ * <p>Invariant CF3b: passwords, tokens and keys appear in no argument, log, page or error, whatever fails.
+ *
  * @param optional whether it may be left out without having a default
  * @param secret whether the value is never shown and never taken from flags
  */
@@ -107,7 +111,7 @@ public record Setting<T>(
     /** Both inclusive. */
     public Setting<T> between(T newLeast, T newMost) {
         if (type.order() == null) {
-            throw new IllegalArgumentException("a " + type.name() + " has no order: " + key);
+            throw new IllegalArgumentException("type " + type.name() + " has no order: " + key);
         }
         return new Setting<>(key, type, doc, optional, secret, defaultValue, newLeast, newMost, example, check);
     }

@@ -30,10 +30,9 @@ record SettingType<T>(
         @Nullable Comparator<T> order,
         boolean list) {
 
-    static final SettingType<String> STRING =
-            plain("text", "text that is not empty", SettingType::notEmpty, text -> text);
+    static final SettingType<String> STRING = plain("text", "non-empty text", SettingType::notEmpty, text -> text);
     static final SettingType<Integer> INTEGER =
-            ordered("integer", "a whole number", SettingType::parseInteger, number -> Integer.toString(number));
+            ordered("integer", "an integer", SettingType::parseInteger, number -> Integer.toString(number));
     static final SettingType<Long> BYTES =
             ordered("bytes", "bytes such as 512KiB or 64MiB", Units::parseBytes, Units::print);
     static final SettingType<Duration> DURATION =
@@ -41,13 +40,12 @@ record SettingType<T>(
     static final SettingType<Boolean> BOOLEAN =
             plain("boolean", "true or false", SettingType::parseBoolean, truth -> Boolean.toString(truth));
     static final SettingType<HostPort> HOST_PORT =
-            plain("host:port", "host:port, an IPv6 address in brackets", HostPort::parse, HostPort::toString);
-    static final SettingType<Path> PATH =
-            plain("path", "a path of this file system", text -> Path.of(notEmpty(text)), Path::toString);
+            plain("host:port", "host:port, with an IPv6 address in brackets", HostPort::parse, HostPort::toString);
+    static final SettingType<Path> PATH = plain("path", "a file path", text -> Path.of(notEmpty(text)), Path::toString);
     static final SettingType<URI> URL = plain("URL", "a URL", SettingType::parseUri, URI::toString);
     static final SettingType<List<URI>> URIS = new SettingType<>(
             "list of URLs",
-            "one or more URLs, as a list or separated by commas",
+            "one or more URLs, as a list or comma-separated",
             SettingType::parseUris,
             uris -> uris.stream().map(URI::toString).collect(Collectors.joining(",")),
             null,
@@ -55,7 +53,7 @@ record SettingType<T>(
 
     static final SettingType<List<String>> TEXTS = new SettingType<>(
             "list of texts",
-            "one or more texts, as a list or separated by commas",
+            "one or more strings, as a list or comma-separated",
             SettingType::parseTexts,
             texts -> String.join(",", texts),
             null,
@@ -70,7 +68,7 @@ record SettingType<T>(
                 text -> Arrays.stream(constants)
                         .filter(constant -> spelled(constant).equals(text))
                         .findFirst()
-                        .orElseThrow(() -> new IllegalArgumentException("not one of the choices")),
+                        .orElseThrow(() -> new IllegalArgumentException("unknown value")),
                 SettingType::spelled);
     }
 
@@ -103,7 +101,7 @@ record SettingType<T>(
         return switch (text) {
             case "true" -> true;
             case "false" -> false;
-            default -> throw new IllegalArgumentException("neither true nor false");
+            default -> throw new IllegalArgumentException("not a boolean");
         };
     }
 
@@ -120,7 +118,7 @@ record SettingType<T>(
 
     private static URI parseUri(String text) {
         if (!text.contains("://")) {
-            throw new ExplainedException("http:// or https:// is missing before " + text);
+            throw new ExplainedException("missing http:// or https:// before " + text);
         }
         URI uri = URI.create(text);
         if (uri.getScheme() == null || uri.getHost() == null) {

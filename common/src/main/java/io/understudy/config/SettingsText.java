@@ -5,7 +5,11 @@ import java.util.Collection;
 import java.util.List;
 import java.util.Locale;
 
-/** Writes the sample file and the reference table from the rows, so that neither can drift from the program. */
+/**
+ * Writes the sample file and the reference table from the rows, so that neither can drift from the program.
+ *
+ * <p>Invariant CF4: the sample file is a valid configuration, and sample and reference contain every setting.
+ */
 public final class SettingsText {
 
     private static final int WIDTH = 110;

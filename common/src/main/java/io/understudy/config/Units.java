@@ -57,7 +57,7 @@ final class Units {
             }
             amount = Math.multiplyExact(amount, 1024);
         }
-        throw new AssertionError("the pattern has a unit that the table lacks: " + matcher.group(2));
+        throw new AssertionError("unit missing from the table: " + matcher.group(2));
     }
 
     static String print(long bytes) {

@@ -12,13 +12,13 @@ final class Unreadable {
     /** In words, without the file. */
     static String why(Exception failure) {
         if (failure instanceof NoSuchFileException) {
-            return "there is no such file";
+            return "no such file";
         }
         if (failure instanceof AccessDeniedException) {
             return "permission denied";
         }
         if (failure instanceof CharacterCodingException) {
-            return "it is not UTF-8";
+            return "not UTF-8";
         }
         return failure.getMessage() == null ? failure.toString() : failure.getMessage();
     }

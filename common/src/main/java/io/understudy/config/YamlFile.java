@@ -16,7 +16,13 @@ import java.util.List;
 import java.util.Map;
 import java.util.stream.Collectors;
 
-/** Flattens one YAML file into dotted keys, keeping where each value stands. */
+/**
+ * Flattens one YAML file into dotted keys, keeping where each value stands.
+ *
+ * <p>Invariant CF5: any bytes in a configuration file, as in a record of Kafka, are parsed or rejected with a message.
+ *
+ * <p>Invariant CF6: YAML errors are reported with line and column.
+ */
 final class YamlFile {
 
     private final Path file;
@@ -41,11 +47,11 @@ final class YamlFile {
         try (YAMLParser parser = yaml.createParser(Files.newBufferedReader(file))) {
             read.document(parser);
         } catch (JsonProcessingException e) {
-            read.unread(read.at(e.getLocation()), "is not YAML: " + inOneLine(e.getOriginalMessage()));
+            read.unread(read.at(e.getLocation()), "is not valid YAML: " + inOneLine(e.getOriginalMessage()));
         } catch (NoSuchFileException e) {
-            read.unread(file.toString(), "there is no such file");
+            read.unread(file.toString(), "no such file");
         } catch (IOException e) {
-            read.unread(file.toString(), "can't be read: " + Unreadable.why(e));
+            read.unread(file.toString(), "cannot be read: " + Unreadable.why(e));
         }
         return read;
     }
@@ -88,7 +94,8 @@ final class YamlFile {
         }
         mapping(parser, "");
         if (parser.nextToken() != null) {
-            problems.add(new Problem(at(parser.currentTokenLocation()), "", "has a second document; one is allowed"));
+            problems.add(new Problem(
+                    at(parser.currentTokenLocation()), "", "contains a second document; only one is allowed"));
         }
     }
 
@@ -98,7 +105,7 @@ final class YamlFile {
             String where = at(parser.currentTokenLocation());
             JsonToken token = parser.nextToken();
             if (parser.isCurrentAlias()) {
-                problems.add(new Problem(where, key, "is an alias; write the value out"));
+                problems.add(new Problem(where, key, "is an alias, which is not supported; write the value instead"));
             } else if (token == JsonToken.START_OBJECT) {
                 mapping(parser, key + ".");
             } else if (token == JsonToken.START_ARRAY) {
@@ -118,7 +125,7 @@ final class YamlFile {
                 elements.add(parser.getText());
             } else {
                 problems.add(new Problem(
-                        at(parser.currentTokenLocation()), key, "has an element that is not a plain value"));
+                        at(parser.currentTokenLocation()), key, "contains an element that is not a scalar"));
                 parser.skipChildren();
             }
         }
@@ -128,7 +135,7 @@ final class YamlFile {
     private void put(String key, Given value) {
         Given earlier = values.putIfAbsent(key, value);
         if (earlier != null) {
-            problems.add(new Problem(value.where(), key, "was given already at " + earlier.where()));
+            problems.add(new Problem(value.where(), key, "is already set at " + earlier.where()));
         }
     }
 

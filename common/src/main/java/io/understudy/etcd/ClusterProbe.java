@@ -30,6 +30,11 @@ import org.slf4j.LoggerFactory;
  *
  * <p>Each endpoint has at most one probe under way; none waits for another, so that a stalled member delays nobody. All
  * state belongs to one thread, onto which answers hop.
+ *
+ * <p>Invariant E3: roles, leader and health are tracked through kills, stalls and lost links, and a stalled member
+ * delays no other.
+ *
+ * <p>Invariant E4: changes of the member list are followed, and configured endpoints remain usable for discovery.
  */
 final class ClusterProbe implements AutoCloseable {
 
@@ -161,7 +166,10 @@ final class ClusterProbe implements AutoCloseable {
             ScheduledFuture<?> unused =
                     thread.schedule(again, settings.probeInterval().toNanos() / HURRY, TimeUnit.NANOSECONDS);
         } catch (RejectedExecutionException e) {
-            log.trace("failed when closed cluster={} endpoint={}", settings.name(), endpoint);
+            log.atTrace()
+                    .addKeyValue("cluster", settings.name())
+                    .addKeyValue("endpoint", endpoint)
+                    .log("probe not rescheduled: closed");
         }
     }
 
@@ -173,16 +181,16 @@ final class ClusterProbe implements AutoCloseable {
         }
         Observation after = facts != null
                 ? before.answered(facts)
-                : before.failed(failure == null ? "it tells nothing" : FailureText.of(failure));
+                : before.failed(failure == null ? "no response" : FailureText.of(failure));
         observations.put(endpoint, after);
         if (before.health() != after.health()) {
-            log.debug(
-                    "probe cluster={} endpoint={} from={} to={} why={}",
-                    settings.name(),
-                    endpoint,
-                    before.health(),
-                    after.health(),
-                    after.why() == null ? "answered" : after.why());
+            log.atDebug()
+                    .addKeyValue("cluster", settings.name())
+                    .addKeyValue("endpoint", endpoint)
+                    .addKeyValue("from", before.health())
+                    .addKeyValue("to", after.health())
+                    .addKeyValue("cause", after.why() == null ? "answered" : after.why())
+                    .log("endpoint health changed");
         }
         if (after.health() == Health.UNREACHABLE && after.failures() <= HURRIED_PROBES) {
             probeSoon(endpoint);
@@ -235,7 +243,11 @@ final class ClusterProbe implements AutoCloseable {
     private void listed(Endpoint asked, @Nullable MemberListResponse answer, @Nullable Throwable failure) {
         if (answer == null || answer.getHeader().getClusterId() != cluster().value()) {
             listFailures++;
-            log.debug("no member list cluster={} endpoint={} why={}", settings.name(), asked, String.valueOf(failure));
+            log.atDebug()
+                    .addKeyValue("cluster", settings.name())
+                    .addKeyValue("endpoint", asked)
+                    .addKeyValue("cause", String.valueOf(failure))
+                    .log("member list failed");
             return;
         }
         listFailures = 0;
@@ -251,7 +263,7 @@ final class ClusterProbe implements AutoCloseable {
     private ClusterId cluster() {
         ClusterId known = cluster;
         if (known == null) {
-            throw new IllegalStateException("members were asked for before the cluster was known");
+            throw new IllegalStateException("member list requested before the cluster is identified");
         }
         return known;
     }
@@ -274,7 +286,7 @@ final class ClusterProbe implements AutoCloseable {
                 thread.execute(guarded(() -> then.accept(result, failure)));
             } catch (RejectedExecutionException e) {
                 // Closed meanwhile: nobody wants to know any more.
-                log.trace("answer after close cluster={}", settings.name());
+                log.atTrace().addKeyValue("cluster", settings.name()).log("response ignored: closed");
             }
         });
     }
@@ -285,7 +297,10 @@ final class ClusterProbe implements AutoCloseable {
             try {
                 task.run();
             } catch (RuntimeException e) {
-                log.error("probing failed cluster={}", settings.name(), e);
+                log.atError()
+                        .addKeyValue("cluster", settings.name())
+                        .setCause(e)
+                        .log("probe failed");
             }
         };
     }

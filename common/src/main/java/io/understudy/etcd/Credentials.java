@@ -20,18 +20,18 @@ public record Credentials(
         @Nullable Path passwordFile) {
 
     private static final Setting<String> USER = Setting.text(
-                    "user", "etcd user that this process acts as where authentication is enabled; needs a password.")
+                    "user", "etcd user to authenticate as; requires a password.")
             .optionally()
             .example("gateway");
     private static final Setting<String> PASSWORD = Setting.text(
-                    "password", "The user's password; one in a file is read again whenever a login is refused.")
+                    "password", "Password of the user; a password file is reloaded when a login is rejected.")
             .optionally()
             .secretly();
 
     private static final Setting<Boolean> INSECURE = Setting.flag(
                     "insecure",
-                    "Whether the password may be sent to other machines in plain text: without it, a user needs https"
-                            + " endpoints, or such of this machine.")
+                    "Allow sending the password in plaintext to other hosts. If false, a user requires https or"
+                            + " loopback endpoints.")
             .defaultsTo(false);
 
     /** The first two together, or neither. */
@@ -51,8 +51,8 @@ public record Credentials(
         Optional<String> user = group.find(USER);
         Optional<String> password = group.find(PASSWORD);
         if (user.isPresent() != password.isPresent()) {
-            throw new IllegalArgumentException("a user and its password go together: user is "
-                    + user.orElse("not given") + ", password is " + (password.isPresent() ? "given" : "not given"));
+            throw new IllegalArgumentException("user and password must be set together: user is "
+                    + user.orElse("not set") + ", password is " + (password.isPresent() ? "set" : "not set"));
         }
         return user.map(name -> new Credentials(
                 name,

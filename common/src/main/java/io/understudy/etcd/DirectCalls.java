@@ -21,6 +21,9 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Calls go over a connection of their own, to whom was asked last. One thread at a time.
  *
+ * <p>Invariant E9: no call exceeds its deadline or is repeated, and after any failure the next call gets a sound
+ * connection.
+ *
  * @param <Q> requests
  * @param <A> answers
  */
@@ -57,7 +60,7 @@ public final class DirectCalls<Q extends MessageLite, A> implements AutoCloseabl
     public A call(Endpoint endpoint, Q request, Duration timeout) {
         if (!takes(request)) {
             throw new IllegalArgumentException(
-                    "a request of " + request.getSerializedSize() + " bytes, of at most " + MAX_REQUEST_BYTES);
+                    "request of " + request.getSerializedSize() + " bytes exceeds the limit of " + MAX_REQUEST_BYTES);
         }
         return message(sent(endpoint, request.toByteArray(), timeout));
     }
@@ -69,7 +72,7 @@ public final class DirectCalls<Q extends MessageLite, A> implements AutoCloseabl
             lasts = answer.lasts();
             return answer;
         } catch (TimeoutException e) {
-            String what = connection == null ? "not connected" : "no answer";
+            String what = connection == null ? "not connected" : "no response";
             throw failure(Status.DEADLINE_EXCEEDED, what + " within " + timeout.toMillis() + " ms", e);
         } catch (InterruptedIOException e) {
             Thread.currentThread().interrupt();

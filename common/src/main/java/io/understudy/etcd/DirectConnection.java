@@ -89,7 +89,11 @@ final class DirectConnection implements AutoCloseable {
             } catch (InterruptedIOException e) {
                 throw e;
             } catch (IOException | TimeoutException e) {
-                log.debug("not connected endpoint={} address={} why={}", endpoint, address, e.toString());
+                log.atDebug()
+                        .addKeyValue("endpoint", endpoint)
+                        .addKeyValue("address", address)
+                        .addKeyValue("cause", e.toString())
+                        .log("connect failed");
             }
         }
         return to(endpoint, addresses.get(addresses.size() - 1), protocol, deadline);
@@ -132,7 +136,10 @@ final class DirectConnection implements AutoCloseable {
                     && protocol.isOpen()
                     && protocol.inboundMessages().isEmpty();
         } catch (IOException e) {
-            log.debug("connection ended endpoint={} why={}", endpoint, e.toString());
+            log.atDebug()
+                    .addKeyValue("endpoint", endpoint)
+                    .addKeyValue("cause", e.toString())
+                    .log("connection closed");
             return false;
         }
     }
@@ -162,7 +169,7 @@ final class DirectConnection implements AutoCloseable {
                 throw failure;
             }
             if (!protocol.isOpen()) {
-                throw new IOException("the server said good-bye");
+                throw new IOException("server sent GOAWAY");
             }
         }
     }
@@ -209,7 +216,7 @@ final class DirectConnection implements AutoCloseable {
             throw new IOException(why.toString(), why);
         }
         if (!ApplicationProtocolNames.HTTP_2.equals(tls.applicationProtocol())) {
-            throw new IOException("the server doesn't speak HTTP/2");
+            throw new IOException("server does not support HTTP/2");
         }
     }
 
@@ -257,7 +264,7 @@ final class DirectConnection implements AutoCloseable {
         arrived.clear();
         int bytes = socket.read(arrived);
         if (bytes < 0) {
-            throw new IOException("the connection was closed");
+            throw new IOException("connection closed by the server");
         }
         if (bytes > 0) {
             heardNanos = System.nanoTime();
@@ -312,7 +319,10 @@ final class DirectConnection implements AutoCloseable {
                 selector) {
             handling(this::end);
         } catch (IOException e) {
-            log.debug("connection not closed in order endpoint={} why={}", endpoint, e.toString());
+            log.atDebug()
+                    .addKeyValue("endpoint", endpoint)
+                    .addKeyValue("cause", e.toString())
+                    .log("connection close failed");
         }
     }
 

@@ -17,10 +17,10 @@ public record Endpoint(String host, int port, boolean tls) {
     public Endpoint {
         host = host.toLowerCase(Locale.ROOT);
         if (host.isEmpty()) {
-            throw new IllegalArgumentException("an endpoint without a host");
+            throw new IllegalArgumentException("endpoint has no host");
         }
         if (port < 1 || port > 65535) {
-            throw new IllegalArgumentException("the port of an endpoint is 1 to 65535, not " + port);
+            throw new IllegalArgumentException("endpoint port must be 1 to 65535, is " + port);
         }
     }
 
@@ -37,7 +37,7 @@ public record Endpoint(String host, int port, boolean tls) {
                 || uri.getPath().equals("/");
         if (!known || !bare || uri.getHost() == null || uri.getUserInfo() != null || uri.getQuery() != null) {
             throw new IllegalArgumentException(
-                    "not an endpoint: " + uri + "; allowed is http://host:port or https://host:port");
+                    "invalid endpoint: " + uri + "; use http://host:port or https://host:port");
         }
         String host = uri.getHost();
         if (host.startsWith("[") && host.endsWith("]")) {

@@ -17,6 +17,11 @@ import java.util.Set;
  * all. Endpoints in doubt come after those in order, whatever their role, and once members are known those that lead to
  * none of them last; those that can't serve a duty at all are left out.
  *
+ * <p>Invariant E1: a learner is never watched or written to, and a gateway is never written to, whatever fails.
+ *
+ * <p>Invariant E2: endpoints that cost the voters least come first; failing or silent ones come last until they
+ * recover.
+ *
  * @param spread decides between equals, so that not every process leans on the same follower
  */
 record EndpointChoice(int spread) {

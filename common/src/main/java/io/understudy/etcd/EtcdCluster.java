@@ -186,13 +186,13 @@ public final class EtcdCluster implements AutoCloseable {
             setBack(endpoint, duty);
         }
         metrics.request(duty, EtcdMetrics.spelled(understood.remedy()));
-        log.debug(
-                "request failed cluster={} endpoint={} duty={} remedy={} why={}",
-                settings.name(),
-                endpoint,
-                duty,
-                understood.remedy(),
-                understood);
+        log.atDebug()
+                .addKeyValue("cluster", settings.name())
+                .addKeyValue("endpoint", endpoint)
+                .addKeyValue("duty", duty)
+                .addKeyValue("remedy", understood.remedy())
+                .addKeyValue("cause", understood)
+                .log("request failed");
         return understood;
     }
 
@@ -204,7 +204,12 @@ public final class EtcdCluster implements AutoCloseable {
     public void reportFailure(Endpoint endpoint, Duty duty, String reason) {
         setBack(endpoint, duty);
         metrics.request(duty, EtcdMetrics.spelled(Remedy.ELSEWHERE));
-        log.debug("request failed cluster={} endpoint={} duty={} why={}", settings.name(), endpoint, duty, reason);
+        log.atDebug()
+                .addKeyValue("cluster", settings.name())
+                .addKeyValue("endpoint", endpoint)
+                .addKeyValue("duty", duty)
+                .addKeyValue("cause", reason)
+                .log("request failed");
     }
 
     /**

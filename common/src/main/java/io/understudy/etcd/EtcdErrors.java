@@ -5,7 +5,11 @@ import io.grpc.StatusRuntimeException;
 import java.util.HashMap;
 import java.util.Map;
 
-/** Understands what went wrong with a request, by gRPC code and etcd's message. */
+/**
+ * Understands what went wrong with a request, by gRPC code and etcd's message.
+ *
+ * <p>Invariant E13: errors are classified in one place, and an interrupted write has an unknown outcome.
+ */
 public final class EtcdErrors {
 
     private static final Map<String, EtcdError> BY_MESSAGE = byMessage();

@@ -35,23 +35,23 @@ public record EtcdSettings(
 
     private static final Setting<List<URI>> ENDPOINTS = Setting.uris(
                     "endpoints",
-                    "Client URLs of members of the cluster, or of a gateway; with member discovery, some are enough.")
+                    "Client URLs of cluster members or of a gateway. With member discovery, a subset is sufficient.")
             .checkedBy(uris -> uris.forEach(Endpoint::of))
             .example("http://127.0.0.1:2379");
     private static final Setting<MemberDiscovery> DISCOVERY = Setting.choice(
                     "discovery",
                     MemberDiscovery.class,
-                    "members: use the client URLs in the cluster's member list as well; configured: exactly the endpoints"
-                            + " above, each of which must always lead to the same member.")
+                    "members: also use the client URLs from the cluster's member list. configured: use only the configured"
+                            + " endpoints, each of which must always reach the same member.")
             .defaultsTo(MemberDiscovery.MEMBERS);
     private static final Setting<Duration> PROBE_INTERVAL = Setting.duration(
                     "probeInterval",
-                    "Pause between two looks at each member; a fifth of it for a while where one has failed. Shorter notices"
-                            + " failures sooner and asks the members more often.")
+                    "Interval between probes of each member; a fifth of it for a while after a failure. A shorter interval"
+                            + " detects failures sooner but sends more requests.")
             .defaultsTo(DEFAULT_PROBE_INTERVAL)
             .between(Duration.ofMillis(100), Duration.ofMinutes(1));
     private static final Setting<Duration> REQUEST_TIMEOUT = Setting.duration(
-                    "requestTimeout", "Deadline of each single request; also bounds the time a connection may take.")
+                    "requestTimeout", "Timeout of a single request; also limits connection establishment.")
             .defaultsTo(DEFAULT_REQUEST_TIMEOUT)
             .between(Duration.ofMillis(100), Duration.ofMinutes(5));
 
@@ -66,18 +66,17 @@ public record EtcdSettings(
     public EtcdSettings {
         endpoints = List.copyOf(endpoints);
         if (name.isBlank()) {
-            throw new IllegalArgumentException("a cluster without a name");
+            throw new IllegalArgumentException("cluster name must not be blank");
         }
         if (endpoints.isEmpty()) {
-            throw new IllegalArgumentException("no endpoints for cluster " + name + "; at least one is needed");
+            throw new IllegalArgumentException("cluster " + name + " has no endpoints; at least one is required");
         }
         List<Endpoint> parsed = endpoints.stream().map(Endpoint::of).toList();
         if (parsed.stream().map(Endpoint::tls).distinct().count() > 1) {
-            throw new IllegalArgumentException("http and https endpoints mixed for cluster " + name + ": " + endpoints);
+            throw new IllegalArgumentException("cluster " + name + " mixes http and https endpoints: " + endpoints);
         }
         if (tls != null && !parsed.get(0).tls()) {
-            throw new IllegalArgumentException(
-                    "TLS files for cluster " + name + ", but its endpoints are http: " + endpoints);
+            throw new IllegalArgumentException("cluster " + name + " has TLS files but http endpoints: " + endpoints);
         }
         between("probe interval", probeInterval, Duration.ofMillis(100), Duration.ofMinutes(1));
         between("request timeout", requestTimeout, Duration.ofMillis(100), Duration.ofMinutes(5));
@@ -159,16 +158,14 @@ public record EtcdSettings(
 
     private static void requireUnreadable(Endpoint endpoint) {
         if (!endpoint.tls() && !new HostPort(endpoint.host(), endpoint.port()).isLoopback()) {
-            throw new IllegalArgumentException("endpoint " + endpoint + " is another machine's, and a password would be"
-                    + " sent there in plain text; allowed are https endpoints, a loopback address such as 127.0.0.1, or"
-                    + " insecure: true");
+            throw new IllegalArgumentException("endpoint " + endpoint + " would receive the password in plaintext; use"
+                    + " https, a loopback address such as 127.0.0.1, or insecure: true");
         }
     }
 
     private static void between(String what, Duration value, Duration least, Duration most) {
         if (value.compareTo(least) < 0 || value.compareTo(most) > 0) {
-            throw new IllegalArgumentException(
-                    "the " + what + " is " + value + "; allowed is " + least + " to " + most);
+            throw new IllegalArgumentException(what + " is " + value + "; allowed: " + least + " to " + most);
         }
     }
 }

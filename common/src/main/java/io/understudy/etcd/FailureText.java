@@ -57,7 +57,7 @@ final class FailureText {
                         .findFirst()
                         .map(FailureText::described)
                         .map(FailureText::oneLine)
-                        .orElse("no reason is told"));
+                        .orElse("unknown error"));
     }
 
     /** Without the code. */
@@ -70,7 +70,7 @@ final class FailureText {
         return certificate(chain)
                 .or(() -> alert(chain))
                 .or(() -> isAny(chain, NO_TLS)
-                        ? Optional.of("it doesn't speak TLS, or broke off the handshake")
+                        ? Optional.of("server does not support TLS or closed the connection during the handshake")
                         : Optional.empty())
                 .or(() -> tls(chain))
                 .or(() -> address(chain));
@@ -82,9 +82,9 @@ final class FailureText {
         }
         // Those around it quote it, with its class.
         String reason = described(chain.get(chain.size() - 1));
-        return Optional.of("its certificate is not trusted: "
+        return Optional.of("server certificate is not trusted: "
                 + (NO_PATH.stream().anyMatch(reason::contains)
-                        ? "no authority in tls.trusted, or by default of this system, has signed it"
+                        ? "issuer not found in tls.trusted (default: system trust store)"
                         : oneLine(reason)));
     }
 
@@ -94,8 +94,8 @@ final class FailureText {
                 .map(message -> oneLine(message.substring(message.indexOf(ALERT) + ALERT.length())))
                 .findFirst()
                 .map(alert -> (alert.contains("cert") || alert.contains("unknown_ca") || alert.contains("access_denied")
-                                ? "it refuses our certificate, or wants one: "
-                                : "it ended the TLS handshake: ")
+                                ? "server rejected the client certificate or requires one: "
+                                : "server aborted the TLS handshake: ")
                         + alert);
     }
 
@@ -103,7 +103,7 @@ final class FailureText {
         return chain.stream()
                 .filter(TlsContext::isFailure)
                 .reduce((outer, inner) -> inner)
-                .map(failure -> "TLS with it fails: " + oneLine(described(failure)));
+                .map(failure -> "TLS handshake failed: " + oneLine(described(failure)));
     }
 
     private static Optional<String> address(List<Throwable> chain) {
@@ -119,7 +119,7 @@ final class FailureText {
                 return Optional.of(
                         lower.contains("refused")
                                 ? "connection refused"
-                                : lower.contains("timed out") ? "connecting timed out" : oneLine(message));
+                                : lower.contains("timed out") ? "connection timed out" : oneLine(message));
             }
         }
         return Optional.empty();
@@ -138,7 +138,9 @@ final class FailureText {
         String description = status.getDescription() == null ? "" : status.getDescription();
         if (status.getCode() == Status.Code.DEADLINE_EXCEEDED && description.contains("deadline exceeded after")) {
             // The rest is for those who debug gRPC, and its seconds are what was left, not what was given.
-            return description.contains("waiting_for_connection") ? "no connection in time" : "no answer in time";
+            return description.contains("waiting_for_connection")
+                    ? "no connection before the deadline"
+                    : "no response before the deadline";
         }
         boolean isVague = description.equals("io exception") || description.startsWith("io exception" + INSIDE);
         String cause = causes.isEmpty() ? null : causes.get(causes.size() - 1).getMessage();

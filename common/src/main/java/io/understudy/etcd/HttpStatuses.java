@@ -68,23 +68,24 @@ record HttpStatuses(TlsContext context) implements KeptConnections.Protocol<Inte
         @Override
         protected void decode(ChannelHandlerContext context, HttpObject part, List<Object> out) throws IOException {
             if (!asked) {
-                throw new IOException("an answer that nobody asked for");
+                throw new IOException("unexpected response");
             }
             if (part.decoderResult().isFailure()) {
-                throw new IOException("not HTTP", part.decoderResult().cause());
+                throw new IOException(
+                        "malformed HTTP response", part.decoderResult().cause());
             }
             if (part instanceof HttpResponse response) {
                 code = response.status().code();
                 lasts = HttpUtil.isKeepAlive(response);
                 if (response.status().codeClass() == HttpStatusClass.INFORMATIONAL) {
                     // The answer proper would be taken for that to the next request.
-                    throw new IOException("an interim answer that nobody asked for: HTTP " + code);
+                    throw new IOException("unexpected informational response: HTTP " + code);
                 }
             }
             if (part instanceof HttpContent content) {
                 bodyBytes += content.content().readableBytes();
                 if (bodyBytes > MAX_BODY_BYTES) {
-                    throw new IOException("an answer of more than " + MAX_BODY_BYTES + " bytes");
+                    throw new IOException("response exceeds " + MAX_BODY_BYTES + " bytes");
                 }
                 if (part instanceof LastHttpContent) {
                     asked = false;

@@ -31,6 +31,9 @@ import org.jspecify.annotations.Nullable;
  * Asks for what changes nothing, request after request. One connection is kept per endpoint, for the next request; one with
  * which anything is not as expected is closed. For the network thread only, on which all of it happens.
  *
+ * <p>Invariant E7: requests for a page reuse one connection per endpoint, and a connection with anything unexpected is
+ * closed.
+ *
  * @param <A> an answer
  */
 final class KeptConnections<A> implements AutoCloseable {
@@ -92,7 +95,7 @@ final class KeptConnections<A> implements AutoCloseable {
     CompletableFuture<A> ask(Endpoint endpoint, Object message, Duration deadline) {
         Request<A> request = new Request<>(endpoint, message);
         request.timer = loop.schedule(
-                () -> request.failed(new TimeoutException("no answer within " + deadline.toMillis() + " ms")),
+                () -> request.failed(new TimeoutException("no response within " + deadline.toMillis() + " ms")),
                 deadline.toNanos(),
                 TimeUnit.NANOSECONDS);
         Connection kept = idle.remove(endpoint);
@@ -262,7 +265,7 @@ final class KeptConnections<A> implements AutoCloseable {
         protected void channelRead0(ChannelHandlerContext context, Answered<A> answered) {
             Request<A> request = current;
             if (request == null) {
-                lost(new IOException("an answer that nobody asked for"), false);
+                lost(new IOException("unexpected response"), false);
                 return;
             }
             current = null;
@@ -292,7 +295,7 @@ final class KeptConnections<A> implements AutoCloseable {
 
         @Override
         public void channelInactive(ChannelHandlerContext context) {
-            lost(new IOException("the connection was closed"), true);
+            lost(new IOException("connection closed by the server"), true);
         }
 
         @Override

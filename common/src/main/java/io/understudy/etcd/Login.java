@@ -36,6 +36,9 @@ import org.slf4j.LoggerFactory;
  * in its file again.
  *
  * <p>Voters alone issue tokens, all members take them. Any thread.
+ *
+ * <p>Invariant E12: a token is fetched once for all calls and replaced after a member rejects it; a rejected password
+ * is read from its file again.
  */
 final class Login implements ClientInterceptor {
 
@@ -43,8 +46,8 @@ final class Login implements ClientInterceptor {
 
     private static final Metadata.Key<String> TOKEN = Metadata.Key.of("token", Metadata.ASCII_STRING_MARSHALLER);
 
-    private static final Status NOBODY = Status.UNAVAILABLE.withDescription(
-            "no member is known that may be sent the password: plain text to other machines takes insecure: true");
+    private static final Status NOBODY =
+            Status.UNAVAILABLE.withDescription("no TLS endpoint for login; set insecure: true to allow plaintext");
 
     /** What tells that another token is needed; the second where none was, before authentication was enabled. */
     private static final Set<EtcdError> OF_THE_TOKEN =
@@ -168,7 +171,11 @@ final class Login implements ClientInterceptor {
         Calls.whenDone(answer, (response, failure) -> {
             if (response != null) {
                 outcomes.accept(EtcdMetrics.OK);
-                log.debug("logged in cluster={} user={} member={}", cluster, user, voter);
+                log.atDebug()
+                        .addKeyValue("cluster", cluster)
+                        .addKeyValue("user", user)
+                        .addKeyValue("member", voter)
+                        .log("logged in");
                 issuer = voter;
                 fetched.complete(new Token(response.getToken()));
                 return;
@@ -195,7 +202,11 @@ final class Login implements ClientInterceptor {
 
     private void failed(Status why, CompletableFuture<Token> fetched) {
         outcomes.accept(EtcdMetrics.FAILED);
-        log.warn("no login cluster={} user={} why=\"{}\"", cluster, user, FailureText.of(why));
+        log.atWarn()
+                .addKeyValue("cluster", cluster)
+                .addKeyValue("user", user)
+                .addKeyValue("cause", FailureText.of(why))
+                .log("login failed");
         fetched.completeExceptionally(why.asRuntimeException());
     }
 
@@ -240,7 +251,7 @@ final class Login implements ClientInterceptor {
         private static Status ofCall(Status login) {
             return EtcdErrors.error(String.valueOf(login.getDescription())) == EtcdError.LOGIN_FAILED
                     ? Status.INTERNAL
-                            .withDescription("no login: " + login.getDescription())
+                            .withDescription("login failed: " + login.getDescription())
                             .withCause(login.getCause())
                     : login;
         }

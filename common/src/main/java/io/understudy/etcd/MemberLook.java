@@ -24,6 +24,8 @@ import java.util.function.Function;
 /**
  * Asks a server what it is and how it is: by its status; or, where etcd tells that to root alone, as 3.5.30 does once
  * authentication is enabled, by the header of a read and, less often, by its page of metrics. Any thread.
+ *
+ * <p>Invariant E11: read permission on some keys suffices to learn roles, leader and read indexes.
  */
 final class MemberLook {
 
@@ -95,7 +97,7 @@ final class MemberLook {
                 .thenCombine(page(endpoint, "/metrics", deadline), (version, metrics) -> {
                     MemberPages pages = new MemberPages(version, metrics);
                     if (!pages.mayBeOf(new MemberId(header.getMemberId()))) {
-                        throw new IllegalStateException(endpoint + " leads to several members");
+                        throw new IllegalStateException(endpoint + " reaches more than one member");
                     }
                     Described now = new Described(header, System.nanoTime(), pages);
                     described.put(endpoint, now);

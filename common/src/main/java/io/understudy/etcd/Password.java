@@ -72,7 +72,7 @@ final class Password {
         try {
             String read = Files.readString(file).strip();
             if (read.isEmpty()) {
-                keep(file, "it is empty");
+                keep(file, "file is empty");
             } else {
                 take(file, read);
             }
@@ -86,20 +86,23 @@ final class Password {
         warned.set(false);
         if (!read.equals(current)) {
             current = read;
-            log.info("password read again cluster={} user={} file={}", cluster, given.user(), file);
+            log.atInfo()
+                    .addKeyValue("cluster", cluster)
+                    .addKeyValue("user", given.user())
+                    .addKeyValue("file", file)
+                    .log("password reloaded");
         }
     }
 
     /** Told once, until the file can be read: logins go on to be tried, and refused. */
     private void keep(Path file, String why) {
         if (warned.compareAndSet(false, true)) {
-            log.warn(
-                    "the password's file can't be used, so what was read before goes on to count cluster={} user={}"
-                            + " file={} why=\"{}\"",
-                    cluster,
-                    given.user(),
-                    file,
-                    why);
+            log.atWarn()
+                    .addKeyValue("cluster", cluster)
+                    .addKeyValue("user", given.user())
+                    .addKeyValue("file", file)
+                    .addKeyValue("cause", why)
+                    .log("password reload failed; keeping previous password");
         }
     }
 }

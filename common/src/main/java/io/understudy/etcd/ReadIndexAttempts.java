@@ -25,6 +25,9 @@ import org.jspecify.annotations.Nullable;
  * {@code GET /readyz/linearizable_read} on its client port answers only after a read index confirmed by the quorum was
  * applied there; a serializable read on the same learner afterwards is then linearizable, and no voter's client port has
  * seen any of it. Used on the network thread, on which answers come too.
+ *
+ * <p>Invariant E10: with a learner, read indexes use no voter's client port; without a quorum they fail by their
+ * deadline.
  */
 final class ReadIndexAttempts {
 
@@ -93,8 +96,8 @@ final class ReadIndexAttempts {
             return rangeHere(endpoint, left).thenApply(answer -> {
                 ReadIndex index = index(endpoint, answer, sent);
                 if (!index.servedBy().equals(learner)) {
-                    throw new ReadIndexRefusedException(endpoint + " leads to member " + index.servedBy()
-                            + " where learner " + learner + " was expected");
+                    throw new ReadIndexRefusedException(
+                            endpoint + " reached member " + index.servedBy() + ", expected learner " + learner);
                 }
                 return index;
             });
@@ -111,7 +114,7 @@ final class ReadIndexAttempts {
         try {
             return RangeResponse.parseFrom(answer);
         } catch (InvalidProtocolBufferException e) {
-            throw new ReadIndexRefusedException("not an answer to a range: " + e.getMessage());
+            throw new ReadIndexRefusedException("invalid range response: " + e.getMessage());
         }
     }
 
@@ -131,12 +134,12 @@ final class ReadIndexAttempts {
         ClusterId cluster = new ClusterId(answer.getHeader().getClusterId());
         ClusterId expected = view.get().clusterId();
         if (expected == null) {
-            throw new UnidentifiedException(endpoint + " leads to cluster " + cluster
-                    + ", which may be another than the one that is meant: that is not known yet");
+            throw new UnidentifiedException(
+                    endpoint + " reached cluster " + cluster + ", but the expected cluster ID is not known yet");
         }
         if (!cluster.equals(expected)) {
             throw new ReadIndexRefusedException(
-                    endpoint + " leads to cluster " + cluster + " where cluster " + expected + " was expected");
+                    endpoint + " reached cluster " + cluster + ", expected cluster " + expected);
         }
         return new ReadIndex(
                 new Revision(answer.getHeader().getRevision()),

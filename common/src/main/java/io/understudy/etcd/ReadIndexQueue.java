@@ -11,6 +11,9 @@ import org.jspecify.annotations.Nullable;
 /**
  * Lets many callers share few rounds: one is under way, and whoever comes meanwhile shares the next one. Nobody may join
  * the round that is under way, since it was sent before they asked.
+ *
+ * <p>Invariant E6: a read index covers every write acknowledged before its request, also through a stalled learner, and
+ * a shared round starts after its callers arrive.
  */
 final class ReadIndexQueue {
 
@@ -98,8 +101,8 @@ final class ReadIndexQueue {
         }
         return new EtcdUnavailableException(
                 cause instanceof TimeoutException
-                        ? "no read index within " + deadline.toMillis() + " ms"
-                        : "no read index: " + FailureText.of(cause),
+                        ? "read index timed out after " + deadline.toMillis() + " ms"
+                        : "read index failed: " + FailureText.of(cause),
                 cause);
     }
 }

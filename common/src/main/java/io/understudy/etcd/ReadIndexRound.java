@@ -66,13 +66,13 @@ final class ReadIndexRound {
         try {
             candidates = suppliedCandidates.get();
             if (candidates.isEmpty()) {
-                fail("no read index: there is no endpoint to ask", null);
+                fail("read index failed: no endpoint available", null);
                 return;
             }
             deadlineTimer = after(deadlineNanos - System.nanoTime(), this::timedOut);
             askNext(0);
         } catch (RuntimeException e) {
-            fail("no read index: " + FailureText.of(e), e);
+            fail("read index failed: " + FailureText.of(e), e);
         }
     }
 
@@ -114,14 +114,14 @@ final class ReadIndexRound {
     private void failed(Endpoint endpoint, int turn, Throwable failure) {
         failures.add(endpoint + ": " + FailureText.of(failure));
         if (failures.size() == candidates.size()) {
-            fail("no read index: " + told(), failure);
+            fail("read index failed: " + told(), failure);
         } else {
             askNext(turn + 1);
         }
     }
 
     private void timedOut() {
-        fail("no read index within " + deadline.toMillis() + " ms: " + told(), null);
+        fail("read index timed out after " + deadline.toMillis() + " ms: " + told(), null);
     }
 
     private void fail(String what, @Nullable Throwable why) {
@@ -130,14 +130,14 @@ final class ReadIndexRound {
     }
 
     private String told() {
-        return "asked " + candidates.subList(0, next) + (failures.isEmpty() ? "" : ", failed " + failures);
+        return "tried " + candidates.subList(0, next) + (failures.isEmpty() ? "" : ", failed " + failures);
     }
 
     private void onThread(Runnable work) {
         try {
             thread.execute(work);
         } catch (RejectedExecutionException e) {
-            result.completeExceptionally(new EtcdUnavailableException("no read index: closed", e));
+            result.completeExceptionally(new EtcdUnavailableException("read index failed: closed", e));
         }
     }
 

@@ -40,6 +40,8 @@ import org.jspecify.annotations.Nullable;
  * that serve any call spend several times as much on each.
  *
  * <p>Follows {@code PROTOCOL-HTTP2.md} of gRPC, and RFC 9113 as far as such a call needs it.
+ *
+ * <p>Invariant E8: a complete response counts whatever follows it, and never belongs to another call.
  */
 record UnaryCalls(TlsContext context, String method) implements KeptConnections.Protocol<byte[]> {
 
@@ -73,7 +75,7 @@ record UnaryCalls(TlsContext context, String method) implements KeptConnections.
                             .set("te", "trailers"),
                     block);
         } catch (Http2Exception e) {
-            throw new IllegalStateException("headers that can't be encoded", e);
+            throw new IllegalStateException("cannot encode headers", e);
         }
         byte[] bytes = new byte[block.readableBytes()];
         block.readBytes(bytes);
@@ -143,7 +145,7 @@ record UnaryCalls(TlsContext context, String method) implements KeptConnections.
         protected void encode(ChannelHandlerContext context, byte[] request, ByteBuf out) throws IOException {
             int bytes = PREFIX_BYTES + request.length;
             if (bytes > Math.min(Math.min(window, streamWindow), Http2CodecUtil.DEFAULT_MAX_FRAME_SIZE)) {
-                throw new IOException("the server has no room for a request of " + bytes + " bytes");
+                throw new IOException("request of " + bytes + " bytes exceeds the server's flow-control window");
             }
             // Not by channelActive, which is told later than that it is connected.
             begin(context);
@@ -218,8 +220,9 @@ record UnaryCalls(TlsContext context, String method) implements KeptConnections.
                     && received.getByte(0) == 0
                     && received.getInt(1) == received.readableBytes() - PREFIX_BYTES;
             if (!whole) {
-                return CompletableFuture.failedFuture(
-                        Status.INTERNAL.withDescription("not one message").asRuntimeException());
+                return CompletableFuture.failedFuture(Status.INTERNAL
+                        .withDescription("expected exactly one message")
+                        .asRuntimeException());
             }
             byte[] message = new byte[received.readableBytes() - PREFIX_BYTES];
             received.skipBytes(PREFIX_BYTES).readBytes(message);
@@ -275,7 +278,7 @@ record UnaryCalls(TlsContext context, String method) implements KeptConnections.
                     throws Http2Exception {
                 requireUnderWay(of);
                 if (endOfStream || received.readableBytes() + data.readableBytes() > MAX_ANSWER_BYTES) {
-                    throw broken("an answer without end, or without trailers");
+                    throw broken("response too large or without trailers");
                 }
                 int bytes = data.readableBytes() + padding;
                 received.writeBytes(data);
@@ -296,7 +299,7 @@ record UnaryCalls(TlsContext context, String method) implements KeptConnections.
                 }
                 requireUnderWay(of);
                 lasts = false;
-                end(Status.UNAVAILABLE.withDescription("reset by the server: " + Http2Error.valueOf(errorCode)));
+                end(Status.UNAVAILABLE.withDescription("stream reset by the server: " + Http2Error.valueOf(errorCode)));
             }
 
             @Override
@@ -333,7 +336,7 @@ record UnaryCalls(TlsContext context, String method) implements KeptConnections.
 
             private void requireUnderWay(int of) throws Http2Exception {
                 if (!underWay || of != stream) {
-                    throw broken("an answer that nobody asked for");
+                    throw broken("unexpected response");
                 }
             }
 

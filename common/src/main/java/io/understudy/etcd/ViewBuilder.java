@@ -18,6 +18,9 @@ import org.jspecify.annotations.Nullable;
 /**
  * Puts a view together from what was observed. Without state or effects.
  *
+ * <p>Invariant E5: two clusters in one configuration are never mixed: the first endpoint that answers determines the
+ * cluster.
+ *
  * @param list null until the cluster has given one
  * @param cluster null until it is settled which one is meant
  */

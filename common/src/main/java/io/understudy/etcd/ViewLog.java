@@ -7,6 +7,7 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.slf4j.event.Level;
+import org.slf4j.spi.LoggingEventBuilder;
 
 /** Tells what changed from one view to the next: one line per change, none while nothing does. */
 final class ViewLog {
@@ -22,16 +23,19 @@ final class ViewLog {
     /** @param why what the last look at an endpoint failed with, null if with nothing */
     void changed(ClusterView before, ClusterView after, Function<Endpoint, @Nullable String> why) {
         if (!Objects.equals(before.clusterId(), after.clusterId())) {
-            log.info("cluster identified cluster={} id={}", cluster, after.clusterId());
+            log.atInfo()
+                    .addKeyValue("cluster", cluster)
+                    .addKeyValue("id", after.clusterId())
+                    .log("cluster identified");
         }
         for (ClusterView.Foreign foreign : after.foreign()) {
             if (!before.foreign().contains(foreign)) {
-                log.error(
-                        "another cluster answers, endpoint excluded cluster={} endpoint={} id={} expected={}",
-                        cluster,
-                        foreign.endpoint(),
-                        foreign.clusterId(),
-                        after.clusterId());
+                log.atError()
+                        .addKeyValue("cluster", cluster)
+                        .addKeyValue("endpoint", foreign.endpoint())
+                        .addKeyValue("id", foreign.clusterId())
+                        .addKeyValue("expected", after.clusterId())
+                        .log("endpoint excluded: unexpected cluster ID");
             }
         }
         for (Member member : after.members()) {
@@ -39,64 +43,71 @@ final class ViewLog {
         }
         for (Member member : before.members()) {
             if (after.member(member.id()).isEmpty()) {
-                log.info("member gone cluster={} member={} id={}", cluster, member.name(), member.id());
+                log.atInfo()
+                        .addKeyValue("cluster", cluster)
+                        .addKeyValue("member", member.name())
+                        .addKeyValue("id", member.id())
+                        .log("member removed");
             }
         }
         if (!Objects.equals(before.leaderId(), after.leaderId())) {
-            log.info(
-                    "leader changed cluster={} from={} to={} term={}",
-                    cluster,
-                    before.leaderId(),
-                    after.leaderId(),
-                    after.members().stream().mapToLong(Member::raftTerm).max().orElse(0));
+            log.atInfo()
+                    .addKeyValue("cluster", cluster)
+                    .addKeyValue("from", before.leaderId())
+                    .addKeyValue("to", after.leaderId())
+                    .addKeyValue(
+                            "term",
+                            after.members().stream()
+                                    .mapToLong(Member::raftTerm)
+                                    .max()
+                                    .orElse(0))
+                    .log("leader changed");
         }
     }
 
     private void compare(Optional<Member> before, Member after, Function<Endpoint, @Nullable String> why) {
         if (before.isEmpty()) {
-            log.info(
-                    "member found cluster={} member={} id={} role={} health={} endpoints={}{}",
-                    cluster,
-                    after.name(),
-                    after.id(),
-                    after.role(),
-                    after.health(),
-                    after.endpoints(),
-                    cause(after, why));
+            LoggingEventBuilder event = log.atInfo()
+                    .addKeyValue("cluster", cluster)
+                    .addKeyValue("member", after.name())
+                    .addKeyValue("id", after.id())
+                    .addKeyValue("role", after.role())
+                    .addKeyValue("health", after.health())
+                    .addKeyValue("endpoints", after.endpoints());
+            withCause(event, after, why).log("member found");
             return;
         }
         if (before.get().role() != after.role()) {
-            log.info(
-                    "member's role changed cluster={} member={} id={} from={} to={}",
-                    cluster,
-                    after.name(),
-                    after.id(),
-                    before.get().role(),
-                    after.role());
+            log.atInfo()
+                    .addKeyValue("cluster", cluster)
+                    .addKeyValue("member", after.name())
+                    .addKeyValue("id", after.id())
+                    .addKeyValue("from", before.get().role())
+                    .addKeyValue("to", after.role())
+                    .log("member role changed");
         }
         if (before.get().health() != after.health()) {
-            log.atLevel(after.health() == Health.HEALTHY ? Level.INFO : Level.WARN)
-                    .log(
-                            "member's health changed cluster={} member={} id={} from={} to={}{}",
-                            cluster,
-                            after.name(),
-                            after.id(),
-                            before.get().health(),
-                            after.health(),
-                            cause(after, why));
+            LoggingEventBuilder event = log.atLevel(after.health() == Health.HEALTHY ? Level.INFO : Level.WARN)
+                    .addKeyValue("cluster", cluster)
+                    .addKeyValue("member", after.name())
+                    .addKeyValue("id", after.id())
+                    .addKeyValue("from", before.get().health())
+                    .addKeyValue("to", after.health());
+            withCause(event, after, why).log("member health changed");
         }
     }
 
     /** Why it can't be reached, a login that is refused for one; by its first address that tells. */
-    private static String cause(Member member, Function<Endpoint, @Nullable String> why) {
+    private static LoggingEventBuilder withCause(
+            LoggingEventBuilder event, Member member, Function<Endpoint, @Nullable String> why) {
         if (member.health() != Health.UNREACHABLE) {
-            return "";
+            return event;
         }
         return member.endpoints().stream()
                 .map(why)
                 .filter(Objects::nonNull)
                 .findFirst()
-                .map(reason -> " why=\"" + reason + "\"")
-                .orElse("");
+                .map(reason -> event.addKeyValue("cause", reason))
+                .orElse(event);
     }
 }

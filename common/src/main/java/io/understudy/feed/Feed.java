@@ -10,9 +10,14 @@ import java.time.Duration;
  * as long as it takes. What cannot be survived ends it with a {@link FeedEndedException}, and every later call repeats
  * that exception.
  *
- * <p>Invariant F1 (order): revisions given to {@link FeedConsumer#commit} strictly increase. F2 (whole): a commit
- * has all changes of its revision inside the range. F3 (complete): nothing between snapshot and tail, or across a
- * reconnect, is missing or repeated. F4 (one history): all of it comes from one cluster and one history.
+ * <p>Invariant F1: revisions of the commits that a consumer receives strictly increase.
+ *
+ * <p>Invariant F2: a commit has all changes of its revision inside the range, whatever its size.
+ *
+ * <p>Invariant F3: nothing between snapshot and tail, or across a reconnect, is missing or repeated.
+ *
+ * <p>Invariant F4: all events come from one cluster and one history; a lagging or restarted member does not count as
+ * another.
  */
 public interface Feed extends AutoCloseable {
 

@@ -47,7 +47,7 @@ public abstract sealed class FeedEndedException extends Exception {
         private static final long serialVersionUID = 1L;
 
         public AnotherCluster(String where, ClusterId expected, ClusterId found) {
-            super("another cluster at " + where + ": its id is " + found + ", this feed reads cluster " + expected);
+            super("cluster ID mismatch at " + where + ": found " + found + ", expected " + expected);
         }
     }
 
@@ -68,8 +68,8 @@ public abstract sealed class FeedEndedException extends Exception {
         private static final long serialVersionUID = 1L;
 
         public CommitTooLarge(Revision revision, long bytes, long maxCommitBytes) {
-            super("the commit at revision " + revision + " has at least " + bytes
-                    + " bytes; feed.maxCommitBytes allows " + maxCommitBytes);
+            super("commit at revision " + revision + " has at least " + bytes
+                    + " bytes, more than feed.maxCommitBytes (" + maxCommitBytes + ")");
         }
     }
 

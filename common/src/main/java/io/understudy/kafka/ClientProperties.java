@@ -11,7 +11,11 @@ import java.util.Properties;
 import org.apache.kafka.clients.CommonClientConfigs;
 import org.jspecify.annotations.Nullable;
 
-/** Kafka's own client settings from a file. Only such as say how to get in: others hold up what mirrors promise. */
+/**
+ * Kafka's own client settings from a file. Only such as say how to get in: others hold up what mirrors promise.
+ *
+ * <p>Invariant FK8: settings from a user's file configure access only, and cannot weaken delivery guarantees.
+ */
 final class ClientProperties {
 
     private static final List<String> ALLOWED = List.of(
@@ -48,13 +52,13 @@ final class ClientProperties {
         try (Reader reader = Files.newBufferedReader(file)) {
             found.load(reader);
         } catch (IOException | IllegalArgumentException e) {
-            throw new IllegalArgumentException("Kafka's client settings can't be read from " + file + ": " + e, e);
+            throw new IllegalArgumentException("cannot read Kafka client properties from " + file + ": " + e, e);
         }
         Map<String, Object> settings = new HashMap<>(PROVIDERS);
         for (String name : found.stringPropertyNames()) {
             if (ALLOWED.stream().noneMatch(name::startsWith)) {
-                throw new IllegalArgumentException(file + " sets " + name
-                        + ", which is not for a user to set; allowed are names that begin with " + ALLOWED);
+                throw new IllegalArgumentException(
+                        file + " sets " + name + ", which is not allowed; allowed prefixes: " + ALLOWED);
             }
             settings.put(name, found.getProperty(name));
         }

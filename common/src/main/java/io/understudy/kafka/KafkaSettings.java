@@ -21,16 +21,16 @@ public record KafkaSettings(
     private static final Duration DEFAULT_TIMEOUT = Duration.ofSeconds(20);
 
     public static final Setting<String> BOOTSTRAP_SERVERS = Setting.text(
-                    "bootstrapServers", "Some of Kafka's brokers, host:port separated by commas.")
+                    "bootstrapServers", "Kafka bootstrap servers, as a comma-separated list of host:port.")
             .example("127.0.0.1:9092");
     public static final Setting<Path> PROPERTIES_FILE = Setting.path(
                     "propertiesFile",
-                    "A file of Kafka's own client settings for TLS and SASL, as its tools take by --command-config;"
-                            + " ${env:NAME} and ${file:PATH:KEY} in it keep secrets elsewhere.")
+                    "Kafka client properties file for TLS and SASL, as for --command-config of Kafka's tools."
+                            + " Use ${env:NAME} and ${file:PATH:KEY} to reference secrets.")
             .optionally()
             .example("/etc/understudy/kafka.properties");
     public static final Setting<Duration> TIMEOUT = Setting.duration(
-                    "timeout", "How long one step may take before the connection is given up and opened anew.")
+                    "timeout", "Timeout of one operation, after which the connection is closed and reopened.")
             .defaultsTo(DEFAULT_TIMEOUT)
             .between(Duration.ofSeconds(1), Duration.ofMinutes(10));
 

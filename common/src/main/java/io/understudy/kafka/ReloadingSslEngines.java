@@ -17,6 +17,9 @@ import org.slf4j.LoggerFactory;
  * before goes on to count. Connections that are open stay.
  *
  * <p>Public, with this constructor, because Kafka makes it by its name. For any thread.
+ *
+ * <p>Invariant T2b: replaced files apply to new connections to Kafka; open connections stay, and unusable files change
+ * nothing.
  */
 public final class ReloadingSslEngines implements SslEngineFactory {
 
@@ -83,12 +86,12 @@ public final class ReloadingSslEngines implements SslEngineFactory {
             known.close();
             current = next;
             failure = null;
-            LOG.info("Kafka's TLS files read again");
+            LOG.atInfo().log("Kafka TLS files reloaded");
             return next;
         } catch (RuntimeException e) {
             String why = String.valueOf(e.getMessage());
             if (!why.equals(failure)) {
-                LOG.warn("Kafka's TLS files can't be used, so what was read before goes on to count why=\"{}\"", why);
+                LOG.atWarn().addKeyValue("cause", why).log("Kafka TLS reload failed; keeping previous certificates");
                 failure = why;
             }
             return known;

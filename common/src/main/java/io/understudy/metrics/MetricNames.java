@@ -34,14 +34,14 @@ public final class MetricNames {
     private static Stream<String> faults(Meter.Id id) {
         Stream<String> name = OURS.matcher(id.getName()).matches()
                 ? Stream.empty()
-                : Stream.of(id.getName() + " is not of the form understudy.module.noun");
+                : Stream.of(id.getName() + " must have the form understudy.module.noun");
         Stream<String> unit = UNIT.matcher(id.getName()).matches()
-                ? Stream.of(id.getName() + " ends in a unit, which belongs into the meter")
+                ? Stream.of(id.getName() + " must not end in a unit; set the unit of the meter")
                 : Stream.empty();
         Stream<String> tags = id.getTags().stream()
                 .map(Tag::getKey)
                 .filter(key -> !TAG.matcher(key).matches())
-                .map(key -> id.getName() + " has the tag " + key + ", which is not in lower case");
+                .map(key -> id.getName() + " has the tag " + key + ", which must be lower case");
         return Stream.of(name, unit, tags).flatMap(faults -> faults);
     }
 }

@@ -12,7 +12,12 @@ import io.micrometer.prometheusmetrics.PrometheusConfig;
 import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
 import org.jspecify.annotations.Nullable;
 
-/** The registry of a process, with the JVM's own meters in it. Every meter has the tag {@code process}. */
+/**
+ * The registry of a process, with the JVM's own meters in it. Every meter has the tag {@code process}.
+ *
+ * <p>Invariant ME1: every meter is declared, listed with its tags, tagged with the process, and named by module and
+ * noun with its own unit.
+ */
 public final class ProcessMetrics implements AutoCloseable {
 
     private static final String PROMETHEUS = "text/plain; version=0.0.4; charset=utf-8";

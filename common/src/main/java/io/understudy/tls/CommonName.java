@@ -29,7 +29,7 @@ public final class CommonName {
         } catch (InvalidNameException e) {
             return null;
         } catch (NamingException e) {
-            throw new IllegalStateException("a name in memory can't be read", e);
+            throw new IllegalStateException("cannot parse distinguished name", e);
         }
         return name;
     }

@@ -32,7 +32,7 @@ final class CurrentContext extends SSLContextSpi {
     protected void engineInit(
             KeyManager @Nullable [] keys, TrustManager @Nullable [] trust, @Nullable SecureRandom random)
             throws KeyManagementException {
-        throw new KeyManagementException("what it is made of is given already");
+        throw new KeyManagementException("SSL context is already initialized");
     }
 
     @Override

@@ -58,7 +58,7 @@ public final class HttpServers {
                 tls.close();
             }
             throw new IOException(
-                    setting + ": " + address.getHostString() + ":" + address.getPort() + " can't be listened at: "
+                    setting + ": cannot listen on " + address.getHostString() + ":" + address.getPort() + ": "
                             + e.getMessage(),
                     e);
         }

@@ -14,6 +14,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * How the ports that a process listens at are protected.
  *
+ * <p>Invariant T1b: plain text beyond this machine requires an explicit setting.
+ *
  * @param files the certificate that is shown, its key, and the authorities of clients; null for plain text
  * @param clients what is wanted of clients
  * @param insecure whether plain text may be spoken with other machines
@@ -25,31 +27,31 @@ public record ListenerSecurity(@Nullable TlsFiles files, ClientCertificates clie
 
     private static final Setting<Path> CERTIFICATE = Setting.path(
                     "tls.certificate",
-                    "PEM file with the certificate that is shown to clients, then its intermediates; without one,"
-                            + " plain text is spoken.")
+                    "PEM file with the server certificate, followed by intermediates. If not set, the listener uses"
+                            + " plaintext.")
             .optionally()
             .example("/etc/understudy/server.crt");
     private static final Setting<Path> KEY = Setting.path(
-                    "tls.key", "PEM file with the certificate's private key, PKCS #8 without a password.")
+                    "tls.key", "PEM file with the private key of the certificate, in unencrypted PKCS #8.")
             .optionally()
             .example("/etc/understudy/server.key");
     private static final Setting<Path> TRUSTED = Setting.path(
                     "tls.trusted",
-                    "PEM file with the certificates of the authorities that clients' certificates are verified by;"
-                            + " needed unless tls.clients is none.")
+                    "PEM file with the CA certificates used to verify client certificates;"
+                            + " required unless tls.clients is none.")
             .optionally()
             .example("/etc/understudy/ca.crt");
     private static final Setting<ClientCertificates> CLIENTS = Setting.choice(
                     "tls.clients",
                     ClientCertificates.class,
-                    "Whether clients are asked for a certificate. required: who shows none that can be verified can't"
-                            + " connect.")
+                    "Client certificate verification. none: not requested. optional: verified if presented. required: clients"
+                            + " without a valid certificate are rejected.")
             .defaultsTo(ClientCertificates.NONE);
     private static final Setting<Duration> RELOAD_INTERVAL = TlsFiles.RELOAD_INTERVAL;
     private static final Setting<Boolean> INSECURE = Setting.flag(
                     "insecure",
-                    "Whether plain text may be spoken with other machines: without it, who has no tls.certificate listens"
-                            + " at loopback only.")
+                    "Allow plaintext connections from other hosts. If false, a listener without tls.certificate is limited"
+                            + " to loopback.")
             .defaultsTo(false);
 
     /** The settings as rows. */
@@ -58,21 +60,20 @@ public record ListenerSecurity(@Nullable TlsFiles files, ClientCertificates clie
     public ListenerSecurity {
         if (files != null && files.certificate() == null) {
             throw new IllegalArgumentException(
-                    "tls.trusted is " + files.trusted() + ", but a listener needs tls.certificate and tls.key as well");
+                    "tls.trusted is " + files.trusted() + "; a listener also requires tls.certificate and tls.key");
         }
         Path trusted = files == null ? null : files.trusted();
         if (clients != ClientCertificates.NONE && trusted == null) {
             throw new IllegalArgumentException("tls.clients is " + spelled(clients)
-                    + ", so tls.certificate, tls.key and tls.trusted must be given, the last with the authorities of"
-                    + " clients");
+                    + "; set tls.certificate, tls.key and tls.trusted, the last with the CA certificates of clients");
         }
         if (clients == ClientCertificates.NONE && trusted != null) {
             throw new IllegalArgumentException("tls.trusted is " + trusted
-                    + ", but tls.clients is none: nobody would be verified by it; allowed are optional and required");
+                    + ", but tls.clients is none; set tls.clients to optional or required, or remove tls.trusted");
         }
         if (insecure && files != null) {
             throw new IllegalArgumentException(
-                    "insecure is true, but tls.certificate is " + files.certificate() + ": one of them must go");
+                    "insecure is true, but tls.certificate is " + files.certificate() + "; remove one of them");
         }
     }
 
@@ -108,8 +109,8 @@ public record ListenerSecurity(@Nullable TlsFiles files, ClientCertificates clie
     public void require(String setting, HostPort listen) {
         if (files == null && !insecure && !listen.isLoopback()) {
             throw new IllegalArgumentException(setting + " is " + listen
-                    + ", which other machines can reach, and plain text would be spoken there; allowed are tls.certificate"
-                    + " and tls.key, a loopback address such as 127.0.0.1, or insecure: true");
+                    + ", which would accept plaintext from other hosts; set tls.certificate"
+                    + " and tls.key, use a loopback address such as 127.0.0.1, or set insecure: true");
         }
     }
 

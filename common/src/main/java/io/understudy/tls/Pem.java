@@ -47,10 +47,10 @@ public final class Pem {
                 }
             }
         } catch (CertificateException e) {
-            throw new TlsFileException(file, "has a certificate that can't be read: " + e.getMessage(), e);
+            throw new TlsFileException(file, "contains an invalid certificate: " + e.getMessage(), e);
         }
         if (certificates.isEmpty()) {
-            throw new TlsFileException(file, "has no certificate in PEM form");
+            throw new TlsFileException(file, "contains no PEM certificate");
         }
         return certificates;
     }
@@ -74,10 +74,10 @@ public final class Pem {
         throw new TlsFileException(
                 file,
                 begin.find()
-                        ? "has '" + begin.group(1) + "' where '" + KEY
-                                + "' (PKCS #8, no password) is needed; convert it"
+                        ? "contains '" + begin.group(1) + "', but '" + KEY
+                                + "' (unencrypted PKCS #8) is required; convert it"
                                 + " with: openssl pkcs8 -topk8 -nocrypt -in " + file + " -out NEW"
-                        : "has no private key in PEM form");
+                        : "contains no PEM private key");
     }
 
     private static PrivateKey key(Path file, byte[] der, X509Certificate certificate) {
@@ -86,7 +86,7 @@ public final class Pem {
             return KeyFactory.getInstance(algorithm).generatePrivate(new PKCS8EncodedKeySpec(der));
         } catch (GeneralSecurityException e) {
             // The cause may quote what it read.
-            throw new TlsFileException(file, "has no " + algorithm + " key, which its certificate asks for");
+            throw new TlsFileException(file, "contains no " + algorithm + " key, which the certificate requires");
         }
     }
 
@@ -106,7 +106,7 @@ public final class Pem {
             matches = false;
         }
         if (!matches) {
-            throw new TlsFileException(file, "is not the key of the certificate in " + certificateFile);
+            throw new TlsFileException(file, "does not match the certificate in " + certificateFile);
         }
     }
 
@@ -122,9 +122,9 @@ public final class Pem {
         try {
             return Files.readString(file, StandardCharsets.US_ASCII);
         } catch (NoSuchFileException e) {
-            throw new TlsFileException(file, "there is no such file", e);
+            throw new TlsFileException(file, "no such file", e);
         } catch (IOException e) {
-            throw new TlsFileException(file, "can't be read: " + e, e);
+            throw new TlsFileException(file, "cannot be read: " + e, e);
         }
     }
 
@@ -132,7 +132,7 @@ public final class Pem {
         try {
             return Base64.getMimeDecoder().decode(base64);
         } catch (IllegalArgumentException e) {
-            throw new TlsFileException(file, "is damaged: its base64 can't be read", e);
+            throw new TlsFileException(file, "contains invalid base64", e);
         }
     }
 }

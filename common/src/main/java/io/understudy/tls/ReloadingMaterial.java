@@ -23,6 +23,9 @@ import org.slf4j.LoggerFactory;
  *
  * <p>What changed is found by looking at the contents: certificates are replaced by renaming, by links, or with the
  * times they had elsewhere.
+ *
+ * <p>Invariant T2: replaced files apply to new connections, resumed sessions included; open connections stay, and
+ * unusable files change nothing.
  */
 final class ReloadingMaterial implements AutoCloseable {
 
@@ -112,7 +115,11 @@ final class ReloadingMaterial implements AutoCloseable {
             }
         } catch (RuntimeException e) {
             // The timer would never look again.
-            LOG.warn("TLS files can't be looked at name={} files={}", name, watched.all(), e);
+            LOG.atWarn()
+                    .addKeyValue("name", name)
+                    .addKeyValue("files", watched.all())
+                    .setCause(e)
+                    .log("TLS file check failed");
         }
     }
 
@@ -122,17 +129,21 @@ final class ReloadingMaterial implements AutoCloseable {
             next = read(watched);
         } catch (TlsFileException e) {
             metrics.reloaded(false);
-            LOG.warn(
-                    "TLS files can't be used, so what was read before goes on to count name={} why=\"{}\"",
-                    name,
-                    e.getMessage());
+            LOG.atWarn()
+                    .addKeyValue("name", name)
+                    .addKeyValue("cause", e.getMessage())
+                    .log("TLS reload failed; keeping previous certificates");
             return;
         }
         previous = current;
         current = next;
         reloaded.run();
         metrics.reloaded(true);
-        LOG.info("TLS files read again name={} files={} expires={}", name, watched.all(), next.expires());
+        LOG.atInfo()
+                .addKeyValue("name", name)
+                .addKeyValue("files", watched.all())
+                .addKeyValue("expires", next.expires())
+                .log("TLS files reloaded");
     }
 
     private TlsMaterial read(@Nullable TlsFiles files) {
@@ -141,8 +152,8 @@ final class ReloadingMaterial implements AutoCloseable {
             if (common == null || !common.isEmpty()) {
                 throw new TlsFileException(
                         files.certificate(),
-                        "its common name is " + (common == null ? "no text" : "'" + common + "'")
-                                + ", which etcd would take for the user that asks; allowed is a certificate without one");
+                        "its common name is " + (common == null ? "not text" : "'" + common + "'")
+                                + ", which etcd would use as the user name; use a certificate without a common name");
             }
         }
         return TlsMaterial.read(files, alias());
@@ -176,7 +187,7 @@ final class ReloadingMaterial implements AutoCloseable {
         try {
             return MessageDigest.getInstance("SHA-256");
         } catch (GeneralSecurityException e) {
-            throw new IllegalStateException("this Java platform lacks SHA-256", e);
+            throw new IllegalStateException("SHA-256 is not available", e);
         }
     }
 }

@@ -25,6 +25,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * The client's side of TLS, ready for connections. Its files are read again when they change: new connections are made by
  * what they hold then, and open ones stay. For any thread.
+ *
+ * <p>Invariant T4: nothing is sent to a server without a trusted certificate.
  */
 public final class TlsContext implements AutoCloseable {
 
@@ -154,7 +156,7 @@ public final class TlsContext implements AutoCloseable {
     }
 
     private static IllegalStateException lacking(Exception what) {
-        return new IllegalStateException("this Java platform lacks what TLS needs", what);
+        return new IllegalStateException("TLS is not available on this Java platform", what);
     }
 
     private static SslContextBuilder client(ReloadingMaterial material) {

@@ -13,6 +13,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * The PEM files one side of a TLS connection uses.
  *
+ * <p>Invariant T3: a missing, damaged or mismatched file is reported by name before any connection is made.
+ *
  * @param trusted certificates of the authorities by which the other side is verified; null for the platform's own
  * @param certificate this side's certificate, followed by its intermediates; null to show none
  * @param key the certificate's private key, PKCS #8, unencrypted; null exactly when {@code certificate} is
@@ -28,23 +30,23 @@ public record TlsFiles(
 
     private static final Setting<Path> TRUSTED = Setting.path(
                     "tls.trusted",
-                    "PEM file with the certificates of the authorities that the other side is verified by; by"
-                            + " default the platform's.")
+                    "PEM file with the CA certificates used to verify the peer; by"
+                            + " default, the platform's trust store.")
             .optionally()
             .example("/etc/understudy/ca.crt");
     private static final Setting<Path> CERTIFICATE = Setting.path(
-                    "tls.certificate", "PEM file with this side's certificate, then its intermediates.")
+                    "tls.certificate", "PEM file with the client certificate, followed by intermediates.")
             .optionally()
             .example("/etc/understudy/client.crt");
     private static final Setting<Path> KEY = Setting.path(
-                    "tls.key", "PEM file with the certificate's private key, PKCS #8 without a password.")
+                    "tls.key", "PEM file with the private key of the certificate, in unencrypted PKCS #8.")
             .optionally()
             .example("/etc/understudy/client.key");
 
     static final Setting<Duration> RELOAD_INTERVAL = Setting.duration(
                     "tls.reloadInterval",
-                    "Pause between two looks at these files; what has changed counts for new connections, and open ones"
-                            + " stay.")
+                    "Interval of checks for changed TLS files. Changes apply to new connections; open connections are"
+                            + " kept.")
             .defaultsTo(DEFAULT_RELOAD_INTERVAL)
             .between(Duration.ofMillis(100), Duration.ofHours(1));
 
@@ -53,11 +55,11 @@ public record TlsFiles(
 
     public TlsFiles {
         if ((certificate == null) != (key == null)) {
-            throw new IllegalArgumentException("tls.certificate and tls.key go together: tls.certificate is "
+            throw new IllegalArgumentException("tls.certificate and tls.key must be set together: tls.certificate is "
                     + shown(certificate) + ", tls.key is " + shown(key));
         }
         if (reloadInterval.isNegative() || reloadInterval.isZero()) {
-            throw new IllegalArgumentException("the reload interval is " + reloadInterval + ", which is no pause");
+            throw new IllegalArgumentException("tls.reloadInterval is " + reloadInterval + "; must be positive");
         }
     }
 
@@ -87,6 +89,6 @@ public record TlsFiles(
     }
 
     private static String shown(@Nullable Path file) {
-        return file == null ? "not given" : file.toString();
+        return file == null ? "not set" : file.toString();
     }
 }

@@ -88,7 +88,7 @@ record TlsMaterial(
     }
 
     private static IllegalStateException lacking(Exception what) {
-        return new IllegalStateException("this Java platform lacks what TLS needs", what);
+        return new IllegalStateException("TLS is not available on this Java platform", what);
     }
 
     private static KeyStore store(List<X509Certificate> authorities) throws GeneralSecurityException, IOException {
@@ -110,6 +110,6 @@ record TlsMaterial(
                 .filter(kind::isInstance)
                 .map(kind::cast)
                 .findFirst()
-                .orElseThrow(() -> new GeneralSecurityException("there is no " + kind.getSimpleName()));
+                .orElseThrow(() -> new GeneralSecurityException("no " + kind.getSimpleName() + " available"));
     }
 }

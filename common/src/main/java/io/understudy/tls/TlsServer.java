@@ -79,7 +79,7 @@ public final class TlsServer implements AutoCloseable {
             return new TlsServer(material, clients);
         } catch (SSLException | GeneralSecurityException e) {
             material.close();
-            throw new IllegalStateException("this Java platform lacks what TLS needs", e);
+            throw new IllegalStateException("TLS is not available on this Java platform", e);
         }
     }
 
@@ -161,7 +161,7 @@ public final class TlsServer implements AutoCloseable {
             current = build();
             currentOfPlatform = buildOfPlatform();
         } catch (SSLException | GeneralSecurityException e) {
-            throw new IllegalStateException("a context can't be built as the one before was", e);
+            throw new IllegalStateException("cannot rebuild the TLS context", e);
         }
         listeners.forEach(Runnable::run);
     }

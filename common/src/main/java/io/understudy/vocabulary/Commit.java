@@ -14,12 +14,12 @@ public record Commit(Revision revision, List<Change> changes) {
     public Commit {
         changes = List.copyOf(changes);
         if (changes.isEmpty()) {
-            throw new IllegalArgumentException("a commit without changes at revision " + revision);
+            throw new IllegalArgumentException("commit at revision " + revision + " has no changes");
         }
         for (Change change : changes) {
             if (change instanceof Change.Put put
                     && !put.keyValue().modRevision().equals(revision)) {
-                throw new IllegalArgumentException("a commit at revision " + revision + " with a put of revision "
+                throw new IllegalArgumentException("commit at revision " + revision + " has a put at revision "
                         + put.keyValue().modRevision());
             }
         }

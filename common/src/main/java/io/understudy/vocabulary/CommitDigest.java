@@ -32,7 +32,7 @@ public final class CommitDigest {
     /** @param bytes as another digest's {@link #bytes} */
     public CommitDigest(ByteString bytes) {
         if (bytes.size() != SIZE_BYTES) {
-            throw new IllegalArgumentException("a commit digest has " + SIZE_BYTES + " bytes, not " + bytes.size());
+            throw new IllegalArgumentException("commit digest must be " + SIZE_BYTES + " bytes, is " + bytes.size());
         }
         this.bytes = bytes;
     }
@@ -111,7 +111,7 @@ public final class CommitDigest {
         try {
             return MessageDigest.getInstance("SHA-256");
         } catch (NoSuchAlgorithmException e) {
-            throw new IllegalStateException("every Java platform has SHA-256", e);
+            throw new IllegalStateException("SHA-256 is not available", e);
         }
     }
 }

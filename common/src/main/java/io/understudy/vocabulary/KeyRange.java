@@ -19,7 +19,7 @@ public record KeyRange(ByteString from, @Nullable ByteString to) {
 
     public KeyRange {
         if (to != null && KEY_ORDER.compare(from, to) >= 0) {
-            throw new IllegalArgumentException("an empty range: from " + from + " to " + to);
+            throw new IllegalArgumentException("empty key range: from " + from + " to " + to);
         }
     }
 

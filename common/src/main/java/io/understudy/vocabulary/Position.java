@@ -14,7 +14,7 @@ public record Position(
     public Position {
         if (anchor != null && anchor.revision().isAfter(revision)) {
             throw new IllegalArgumentException(
-                    "an anchor at revision " + anchor.revision() + " after the position " + revision);
+                    "anchor revision " + anchor.revision() + " is after position revision " + revision);
         }
     }
 

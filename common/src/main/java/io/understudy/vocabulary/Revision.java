@@ -12,7 +12,7 @@ public record Revision(long value) implements Comparable<Revision> {
 
     public Revision {
         if (value < 0) {
-            throw new IllegalArgumentException("a revision is not negative: " + value);
+            throw new IllegalArgumentException("revision must not be negative: " + value);
         }
     }
 

@@ -14,6 +14,7 @@ import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
+/** Tests invariants CF1, CF2, CF3. */
 final class ConfigurationTest {
 
     private enum Kind {
@@ -143,18 +144,18 @@ final class ConfigurationTest {
         assertThat(refused.problems())
                 .map(Problem::toString)
                 .containsExactlyInAnyOrder(
-                        file + ":3:3: feed.stalTimeout is not a setting; did you mean feed.stallTimeout?",
-                        "variable UNDERSTUDY_LOPS: stands for no setting; did you mean UNDERSTUDY_LOOPS?",
-                        file + ":1:1: listen can't be 'here': allowed is host:port, an IPv6 address in brackets",
-                        "flag loops: loops can't be 'many': allowed is a whole number, from 1 to 64",
-                        "nowhere: source.endpoints is required: one or more URLs, as a list or separated by commas;"
-                                + " give it in the file or by UNDERSTUDY_SOURCE_ENDPOINTS",
-                        "variable UNDERSTUDY_FEED_STALL_TIMEOUT: feed.stallTimeout can't be '90ms': allowed is a duration such"
+                        file + ":3:3: feed.stalTimeout is not a known setting; did you mean feed.stallTimeout?",
+                        "variable UNDERSTUDY_LOPS: is not a known variable; did you mean UNDERSTUDY_LOOPS?",
+                        file + ":1:1: listen cannot be 'here': allowed: host:port, with an IPv6 address in brackets",
+                        "flag loops: loops cannot be 'many': allowed: an integer, from 1 to 64",
+                        "not set: source.endpoints is required: one or more URLs, as a list or comma-separated;"
+                                + " set it in the file or by UNDERSTUDY_SOURCE_ENDPOINTS",
+                        "variable UNDERSTUDY_FEED_STALL_TIMEOUT: feed.stallTimeout cannot be '90ms': allowed: a duration such"
                                 + " as 200ms, 5s or 1h30m, from 1s to 5m",
                         file
-                                + ":4:3: feed.maxCommitBytes can't be '64MB': allowed is bytes such as 512KiB or 64MiB, from 1 to"
-                                + " 1TiB",
-                        file + ":8:7: mirrors.orders.sink.kind can't be 'file': allowed is one of etcd, kafka-topic");
+                                + ":4:3: feed.maxCommitBytes cannot be '64MB': allowed: bytes such as 512KiB or 64MiB, from 1"
+                                + " to 1TiB",
+                        file + ":8:7: mirrors.orders.sink.kind cannot be 'file': allowed: one of etcd, kafka-topic");
         assertThat(refused).hasMessageContaining("8 problems").hasMessageContaining("stalTimeout");
     }
 
@@ -162,11 +163,11 @@ final class ConfigurationTest {
     void aUrlWithoutItsSchemeAndAnEmptyListAreToldAsSuch() {
         for (String bare : List.of("127.0.0.1:21000", "localhost:21000")) {
             assertThatThrownBy(() -> Configuration.load(null, NOTHING, Map.of("source.endpoints", bare), ROWS))
-                    .hasMessageContaining("source.endpoints can't be '" + bare
-                            + "': http:// or https:// is missing before " + bare + "; allowed is one or more URLs");
+                    .hasMessageContaining("source.endpoints cannot be '" + bare
+                            + "': missing http:// or https:// before " + bare + "; allowed: one or more URLs");
         }
         assertThatThrownBy(() -> Configuration.load(file("source: {endpoints: []}"), NOTHING, NOTHING, ROWS))
-                .hasMessageContaining("source.endpoints is a list without elements: allowed is one or more URLs");
+                .hasMessageContaining("source.endpoints is an empty list; allowed: one or more URLs");
     }
 
     @Test
@@ -187,7 +188,7 @@ final class ConfigurationTest {
                         file, NOTHING, NOTHING, ROWS, replayNeedsTime, dependsOnTheRefused, throwing))
                 .isInstanceOf(ConfigurationException.class)
                 .hasMessageContaining("replay needs feed.stallTimeout")
-                .hasMessageContaining("loops can't be '65'")
+                .hasMessageContaining("loops cannot be '65'")
                 .hasMessageContaining("these don't go together")
                 .hasMessageContaining("3 problems");
     }
@@ -224,7 +225,7 @@ final class ConfigurationTest {
 
         assertThatThrownBy(() -> Configuration.load(file, NOTHING, NOTHING, ROWS))
                 .hasMessageContaining("mirrors.orders.sink.kind is required")
-                .hasMessageContaining("mirrors.Not_a_name is not a name")
+                .hasMessageContaining("mirrors.Not_a_name is not a valid name")
                 .hasMessageContaining("2 problems");
     }
 
@@ -265,7 +266,7 @@ final class ConfigurationTest {
                         Map.of("UNDERSTUDY_SOURCE_PASSWORD", "hunter2"),
                         Map.of("source.endpoints", "http://a:1", "source.passwordFile", secret.toString()),
                         ROWS))
-                .hasMessageContaining("as well as source.password")
+                .hasMessageContaining("conflicts with source.password")
                 .hasMessageNotContainingAny("hunter2");
         assertThatThrownBy(() -> Configuration.load(
                         null,
@@ -274,7 +275,7 @@ final class ConfigurationTest {
                                 folder.resolve("none").toString()),
                         flags,
                         ROWS))
-                .hasMessageContaining(folder.resolve("none") + ", which can't be read: there is no such file")
+                .hasMessageContaining("cannot read " + folder.resolve("none") + ": no such file")
                 .hasMessageNotContaining("Exception");
     }
 
@@ -282,9 +283,9 @@ final class ConfigurationTest {
     void rowsThatClashAreAMistakeOfTheProgram() {
         Setting<String> one = Setting.text("feed.stall", "One.");
         assertThatThrownBy(() -> new Schema(List.of(one, Setting.text("feed.stall.timeout", "Two."))))
-                .hasMessageContaining("clash");
+                .hasMessageContaining("conflicting settings");
         assertThatThrownBy(() -> new Schema(List.of(STALL, Setting.text("feed.stall.timeout", "Two."))))
-                .hasMessageContaining("clash");
+                .hasMessageContaining("conflicting settings");
         assertThatThrownBy(() -> new Schema(List.of(Setting.text("Feed", "Bad."))))
                 .hasMessageContaining("Feed");
     }

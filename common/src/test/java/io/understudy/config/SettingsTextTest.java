@@ -13,6 +13,7 @@ import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
+/** Tests invariant CF4. */
 final class SettingsTextTest {
 
     private static final List<Setting<?>> ROWS = rows();
@@ -53,7 +54,7 @@ final class SettingsTextTest {
                         mirrors:
                           orders:
                             source:
-                              # Client URLs of members""")
+                              # Client URLs of cluster members""")
                 .contains("\n      endpoints: http://127.0.0.1:2379\n")
                 .contains("\n      # discovery: members\n")
                 .contains("\n    # tokenFile: ");

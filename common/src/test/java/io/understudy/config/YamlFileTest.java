@@ -11,6 +11,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
+/** Tests invariant CF6. */
 final class YamlFileTest {
 
     @TempDir
@@ -56,14 +57,14 @@ final class YamlFileTest {
 
         assertThat(problems).singleElement().satisfies(problem -> {
             assertThat(problem.where()).startsWith(file + ":3:");
-            assertThat(problem.message()).startsWith("is not YAML");
+            assertThat(problem.message()).startsWith("is not valid YAML");
         });
     }
 
     @Test
     void aKeyGivenTwiceIsRefusedInEitherForm() throws IOException {
         read("a: {b: 1}\na.b: 2\n");
-        assertThat(problems).singleElement().hasToString(file + ":2:1: a.b was given already at " + file + ":1:5");
+        assertThat(problems).singleElement().hasToString(file + ":2:1: a.b is already set at " + file + ":1:5");
 
         problems.clear();
         read("a: 1\na: 2\n");
@@ -82,17 +83,17 @@ final class YamlFileTest {
                 .extracting(Problem::message)
                 .containsExactly(
                         "must be a mapping of keys to values",
-                        "is an alias; write the value out",
-                        "has an element that is not a plain value",
-                        "has an element that is not a plain value",
-                        "has a second document; one is allowed");
+                        "is an alias, which is not supported; write the value instead",
+                        "contains an element that is not a scalar",
+                        "contains an element that is not a scalar",
+                        "contains a second document; only one is allowed");
     }
 
     @Test
     void aMissingFileIsNamed() {
         YamlFile.read(file, problems);
 
-        assertThat(problems).singleElement().hasToString(file + ": there is no such file");
+        assertThat(problems).singleElement().hasToString(file + ": no such file");
     }
 
     private YamlFile read(String text) throws IOException {

@@ -7,6 +7,7 @@ import ch.qos.logback.classic.Level;
 import ch.qos.logback.classic.Logger;
 import ch.qos.logback.classic.spi.ILoggingEvent;
 import ch.qos.logback.core.read.ListAppender;
+import io.micrometer.core.instrument.Timer;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import io.understudy.local.junit.EtcdExtension;
 import io.understudy.vocabulary.ClusterId;
@@ -19,7 +20,11 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.slf4j.LoggerFactory;
 
-/** Endpoints of two clusters in one configuration: a mistake that must not mix their data. */
+/**
+ * Endpoints of two clusters in one configuration: a mistake that must not mix their data.
+ *
+ * <p>Tests invariant E5.
+ */
 @Timeout(value = 3, unit = TimeUnit.MINUTES)
 final class AnotherClusterIT {
 
@@ -54,9 +59,9 @@ final class AnotherClusterIT {
             assertThat(List.copyOf(logged.list))
                     .filteredOn(event -> event.getLevel() == Level.ERROR)
                     .singleElement()
-                    .satisfies(event -> assertThat(event.getFormattedMessage())
+                    .satisfies(event -> assertThat(event.getFormattedMessage() + event.getKeyValuePairs())
                             .contains(
-                                    "another cluster answers",
+                                    "endpoint excluded: unexpected cluster ID",
                                     Endpoint.of(second).toString())
                             .contains(idOf(other).toString(), idOf(meant).toString()));
         } finally {
@@ -65,7 +70,10 @@ final class AnotherClusterIT {
     }
 
     private static double probes(SimpleMeterRegistry meters) {
-        return meters.get("understudy.etcd.probes").timer().count();
+        // One timer per outcome.
+        return meters.get("understudy.etcd.probes").timers().stream()
+                .mapToLong(Timer::count)
+                .sum();
     }
 
     private static ClusterId idOf(EtcdExtension cluster) {

@@ -18,7 +18,11 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
-/** What is known of a real cluster while its members come, go, stall and change. */
+/**
+ * What is known of a real cluster while its members come, go, stall and change.
+ *
+ * <p>Tests invariant E3.
+ */
 @Timeout(value = 3, unit = TimeUnit.MINUTES)
 final class ClusterViewIT {
 

@@ -22,7 +22,11 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** Against gRPC's own server, and against one that sends what the test says. */
+/**
+ * Against gRPC's own server, and against one that sends what the test says.
+ *
+ * <p>Tests invariant E9.
+ */
 @Timeout(value = 1, unit = TimeUnit.MINUTES)
 final class DirectCallsTest {
 
@@ -68,7 +72,7 @@ final class DirectCallsTest {
         try (GrpcServer server = new GrpcServer()) {
             server.answer = answerOfBytes(UnaryCalls.MAX_ANSWER_BYTES);
 
-            assertFails(server.port(), LONG, Status.Code.UNAVAILABLE, "without end");
+            assertFails(server.port(), LONG, Status.Code.UNAVAILABLE, "response too large or without trailers");
         }
     }
 
@@ -204,7 +208,7 @@ final class DirectCallsTest {
             assertAnswered(server.port());
             server.withholds = true;
             server.before = call -> call.frame(ScriptedServer.GOAWAY, 0, 0, call.stream() - 2, 0);
-            assertFails(server.port(), LONG, Status.Code.UNAVAILABLE, "good-bye");
+            assertFails(server.port(), LONG, Status.Code.UNAVAILABLE, "GOAWAY");
         }
     }
 

@@ -24,6 +24,7 @@ import net.jqwik.api.Property;
 import net.jqwik.api.Provide;
 import org.junit.jupiter.api.Test;
 
+/** Tests invariants E1, E2. */
 final class EndpointChoiceTest {
 
     private static final Instant NOW = Instant.parse("2026-01-01T00:00:00Z");

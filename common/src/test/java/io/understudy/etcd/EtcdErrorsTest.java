@@ -14,6 +14,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
+/** Tests invariant E13. */
 final class EtcdErrorsTest {
 
     private static final String LEARNER = "etcdserver: rpc not supported for learner";
@@ -124,9 +125,9 @@ final class EtcdErrorsTest {
                                 new CertificateExpiredException("NotAfter: Thu Nov 26"))));
 
         assertThat(EtcdErrors.text(status.asRuntimeException()))
-                .isEqualTo("its certificate is not trusted: NotAfter: Thu Nov 26");
+                .isEqualTo("server certificate is not trusted: NotAfter: Thu Nov 26");
         assertThat(EtcdErrors.classify(Duty.WATCH, status))
-                .hasToString("UNAVAILABLE: its certificate is not trusted: NotAfter: Thu Nov 26");
+                .hasToString("UNAVAILABLE: server certificate is not trusted: NotAfter: Thu Nov 26");
     }
 
     @Test
@@ -134,7 +135,7 @@ final class EtcdErrorsTest {
         assertThat(EtcdErrors.text(Status.UNAVAILABLE
                         .withDescription("Connection closed while performing TLS negotiation\nChannel Pipeline: [a#0]")
                         .asRuntimeException()))
-                .isEqualTo("it doesn't speak TLS, or broke off the handshake");
+                .isEqualTo("server does not support TLS or closed the connection during the handshake");
     }
 
     @Test

@@ -12,10 +12,10 @@ final class EtcdFailureTest {
     void aDeadlineThatPassedIsToldWithoutTheInsidesOfGrpc() {
         assertThat(shown("CallOptions deadline exceeded after 0.257933418s. Name resolution delay 0.0 seconds."
                         + " [closed=[], open=[[buffered_nanos=260281459, waiting_for_connection]]]"))
-                .isEqualTo("DEADLINE_EXCEEDED: no connection in time");
+                .isEqualTo("DEADLINE_EXCEEDED: no connection before the deadline");
         assertThat(shown("CallOptions deadline exceeded after 0.749s. Name resolution delay 0.0 seconds."
                         + " [closed=[], open=[[remote_addr=localhost/127.0.0.1:2379]]]"))
-                .isEqualTo("DEADLINE_EXCEEDED: no answer in time");
+                .isEqualTo("DEADLINE_EXCEEDED: no response before the deadline");
     }
 
     @Test

@@ -96,7 +96,7 @@ final class EtcdSettingsTest {
     void contradictionsAreRefused() {
         assertThatThrownBy(() -> EtcdSettings.of()).hasMessageContaining("at least one");
         assertThatThrownBy(() -> EtcdSettings.of(URI.create("http://a"), URI.create("https://b")))
-                .hasMessageContaining("mixed");
+                .hasMessageContaining("mixes http and https endpoints");
         EtcdSettings plain = EtcdSettings.of(URI.create("http://a"));
         assertThatThrownBy(() -> new EtcdSettings(
                         "x",
@@ -121,7 +121,7 @@ final class EtcdSettingsTest {
                 ROWS);
 
         assertThatThrownBy(() -> EtcdSettings.from("source", configuration.at("source")))
-                .hasMessageContaining("a user and its password go together")
+                .hasMessageContaining("user and password must be set together")
                 .hasMessageNotContaining("secret");
     }
 

@@ -32,7 +32,11 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Against a server that answers what the test says, right or wrong. */
+/**
+ * Against a server that answers what the test says, right or wrong.
+ *
+ * <p>Tests invariant E7.
+ */
 @Timeout(value = 1, unit = TimeUnit.MINUTES)
 final class HttpStatusesTest {
 

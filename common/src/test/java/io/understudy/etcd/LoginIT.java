@@ -27,7 +27,11 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Access to a real cluster with authentication, as a user who may read {@code app/} and nothing else. */
+/**
+ * Access to a real cluster with authentication, as a user who may read {@code app/} and nothing else.
+ *
+ * <p>Tests invariants E11, E12.
+ */
 @Timeout(value = 3, unit = TimeUnit.MINUTES)
 final class LoginIT {
 
@@ -143,7 +147,8 @@ final class LoginIT {
 
         for (int i = 0; i < 20; i++) {
             assertThatThrownBy(() -> read("app/a"))
-                    .hasMessage("INTERNAL: no login: etcdserver: authentication failed, invalid user ID or password");
+                    .hasMessage(
+                            "INTERNAL: login failed: etcdserver: authentication failed, invalid user ID or password");
         }
 
         assertThat(logins("failed")).isBetween(1.0, 5.0);

@@ -17,7 +17,11 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
-/** The member list is followed; each test has a cluster of its own. */
+/**
+ * The member list is followed; each test has a cluster of its own.
+ *
+ * <p>Tests invariant E4.
+ */
 @Timeout(value = 3, unit = TimeUnit.MINUTES)
 @Tag("core")
 final class MembershipIT {

@@ -21,7 +21,11 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.slf4j.LoggerFactory;
 
-/** What a login goes by; that it asks is in LoginIT. */
+/**
+ * What a login goes by; that it asks is in LoginIT.
+ *
+ * <p>Tests invariant E12.
+ */
 final class PasswordTest {
 
     @TempDir
@@ -89,8 +93,8 @@ final class PasswordTest {
         assertThat(password.current()).isEqualTo("old");
         assertThat(logged.list).singleElement().satisfies(event -> {
             assertThat(event.getLevel()).isEqualTo(Level.WARN);
-            assertThat(event.getFormattedMessage())
-                    .contains("cluster=source", "user=gateway", file.toString(), "it is empty");
+            assertThat(event.getKeyValuePairs().toString())
+                    .contains("cluster=\"source\"", "user=\"gateway\"", file.toString(), "file is empty");
         });
 
         Files.writeString(file, "new");
@@ -100,8 +104,9 @@ final class PasswordTest {
         assertThat(logged.list)
                 .filteredOn(event -> event.getLevel() == Level.WARN)
                 .hasSize(2);
-        assertThat(logged.list).extracting(ILoggingEvent::getFormattedMessage).allSatisfy(line -> assertThat(line)
-                .doesNotContainPattern("\\bnew\\b"));
+        assertThat(logged.list)
+                .extracting(event -> event.getFormattedMessage() + event.getKeyValuePairs())
+                .allSatisfy(line -> assertThat(line).doesNotContainPattern("\\bnew\\b"));
     }
 
     @Test
@@ -118,7 +123,8 @@ final class PasswordTest {
         assertThat(Duration.ofNanos(System.nanoTime() - began)).isGreaterThan(Duration.ofSeconds(4));
         assertThat(password.isAnother("old")).as("asked again").isCompletedWithValue(false);
         assertThat(readers()).isEqualTo(1);
-        assertThat(logged.list).singleElement().satisfies(event -> assertThat(event.getFormattedMessage())
+        assertThat(logged.list).singleElement().satisfies(event -> assertThat(
+                        event.getKeyValuePairs().toString())
                 .contains(file.toString(), "not read within 5 s"));
 
         Files.writeString(file, "new\n");

@@ -82,7 +82,7 @@ final class ReadIndexAttemptsTest {
         assertThatThrownBy(ask()::join)
                 .cause()
                 .isInstanceOf(ReadIndexAttempts.ReadIndexRefusedException.class)
-                .hasMessageContaining("leads to cluster");
+                .hasMessageContaining("reached cluster");
     }
 
     @Test

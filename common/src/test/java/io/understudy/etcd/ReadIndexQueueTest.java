@@ -15,6 +15,7 @@ import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
+/** Tests invariant E6. */
 @Timeout(value = 1, unit = TimeUnit.MINUTES)
 final class ReadIndexQueueTest {
 

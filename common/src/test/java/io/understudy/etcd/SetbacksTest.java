@@ -6,6 +6,7 @@ import java.time.Duration;
 import java.time.Instant;
 import org.junit.jupiter.api.Test;
 
+/** Tests invariant E2. */
 final class SetbacksTest {
 
     private static final Instant NOW = Instant.parse("2026-01-01T00:00:00Z");

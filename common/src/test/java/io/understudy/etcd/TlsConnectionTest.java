@@ -37,7 +37,11 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Connections to a server that shows its certificate and asks for ours. */
+/**
+ * Connections to a server that shows its certificate and asks for ours.
+ *
+ * <p>Tests invariants E9, T4.
+ */
 @Timeout(value = 1, unit = TimeUnit.MINUTES)
 final class TlsConnectionTest {
 
@@ -89,15 +93,14 @@ final class TlsConnectionTest {
     void aServerThatIsNotTrustedIsNotTalkedTo() {
         assertUnavailable(
                 new TlsFiles(ours.certificate(), ours.certificate(), ours.key()),
-                "its certificate is not trusted: no authority in tls.trusted, or by default of this system, has signed"
-                        + " it");
+                "server certificate is not trusted: issuer not found in tls.trusted \\(default: system trust store\\)");
     }
 
     @Test
     void withoutACertificateOfOursTheServerDoesNotTalkToUs() {
         assertUnavailable(
                 new TlsFiles(theirs.certificate(), null, null),
-                "it refuses our certificate, or wants one: .*certificate.*");
+                "server rejected the client certificate or requires one: .*certificate.*");
     }
 
     @Test
@@ -120,7 +123,7 @@ final class TlsConnectionTest {
 
             assertThatThrownBy(() -> range(new TlsFiles(theirs.certificate(), null, null), plain))
                     .satisfies(failure -> assertThat(EtcdErrors.text(failure))
-                            .isEqualTo("it doesn't speak TLS, or broke off the handshake"));
+                            .isEqualTo("server does not support TLS or closed the connection during the handshake"));
         }
     }
 
@@ -156,7 +159,7 @@ final class TlsConnectionTest {
             assertThatThrownBy(() -> direct(
                             new TlsFiles(theirs.certificate(), null, null),
                             new Endpoint("127.0.0.1", socket.getLocalPort(), true)))
-                    .hasMessageContaining("doesn't speak HTTP/2");
+                    .hasMessageContaining("does not support HTTP/2");
             serving.join();
         }
     }

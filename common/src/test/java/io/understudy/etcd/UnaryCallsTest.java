@@ -23,7 +23,11 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** Against gRPC's own server, and against one that sends what the test says. */
+/**
+ * Against gRPC's own server, and against one that sends what the test says.
+ *
+ * <p>Tests invariant E8.
+ */
 @Timeout(value = 1, unit = TimeUnit.MINUTES)
 final class UnaryCallsTest {
 

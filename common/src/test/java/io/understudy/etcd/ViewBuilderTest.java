@@ -11,6 +11,7 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
+/** Tests invariant E5. */
 final class ViewBuilderTest {
 
     private static final ClusterId OURS = new ClusterId(0xa);

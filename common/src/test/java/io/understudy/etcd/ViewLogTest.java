@@ -39,23 +39,26 @@ final class ViewLogTest {
         log.changed(leader(Health.HEALTHY), leader(Health.UNREACHABLE), REFUSED::get);
 
         assertThat(lines())
-                .containsExactly("member's health changed cluster=source member=n" + LEADER + " id=" + LEADER
-                        + " from=HEALTHY to=UNREACHABLE"
-                        + " why=\"INTERNAL: authentication failed, invalid user ID or password\"");
+                .containsExactly("member health changed [cluster=\"source\", member=\"n" + LEADER + "\", id=\"" + LEADER
+                        + "\", from=\"HEALTHY\", to=\"UNREACHABLE\","
+                        + " cause=\"INTERNAL: authentication failed, invalid user ID or password\"]");
     }
 
     @Test
     void soIsWhoIsFoundAndCanNotBeReached() {
         log.changed(Views.of(), leader(Health.UNREACHABLE), REFUSED::get);
 
-        assertThat(lines()).singleElement().asString().contains("member found", "health=UNREACHABLE", "why=\"INTERNAL");
+        assertThat(lines())
+                .singleElement()
+                .asString()
+                .contains("member found", "health=\"UNREACHABLE\"", "cause=\"INTERNAL");
     }
 
     @Test
     void whoAnswersHasNoCause() {
         log.changed(leader(Health.UNREACHABLE), leader(Health.HEALTHY), Map.<Endpoint, String>of()::get);
 
-        assertThat(lines()).singleElement().asString().endsWith("from=UNREACHABLE to=HEALTHY");
+        assertThat(lines()).singleElement().asString().endsWith("from=\"UNREACHABLE\", to=\"HEALTHY\"]");
     }
 
     private static ClusterView leader(Health health) {
@@ -63,6 +66,8 @@ final class ViewLogTest {
     }
 
     private List<String> lines() {
-        return logged.list.stream().map(ILoggingEvent::getFormattedMessage).toList();
+        return logged.list.stream()
+                .map(event -> event.getFormattedMessage() + " " + event.getKeyValuePairs())
+                .toList();
     }
 }

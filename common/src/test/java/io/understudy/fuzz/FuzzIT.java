@@ -9,7 +9,11 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** What comes from outside as bytes. */
+/**
+ * What comes from outside as bytes.
+ *
+ * <p>Tests invariant CF5.
+ */
 @Tag("fuzz")
 final class FuzzIT {
 

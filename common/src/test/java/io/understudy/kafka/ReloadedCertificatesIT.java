@@ -22,7 +22,11 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** A client of a real broker that asks for certificates, while its own is replaced. */
+/**
+ * A client of a real broker that asks for certificates, while its own is replaced.
+ *
+ * <p>Tests invariant T2b.
+ */
 @Timeout(180)
 @Tag("variants")
 final class ReloadedCertificatesIT {

@@ -7,6 +7,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
+/** Tests invariant ME1. */
 final class MetricNamesTest {
 
     private final SimpleMeterRegistry registry = new SimpleMeterRegistry();
@@ -21,10 +22,10 @@ final class MetricNamesTest {
 
     @ParameterizedTest
     @CsvSource({
-        "etcd.requests,duty,not of the form",
-        "understudy.etcd.readIndex,duty,not of the form",
-        "understudy.etcd.lag.seconds,duty,ends in a unit",
-        "understudy.etcd.requests,Duty,not in lower case"
+        "etcd.requests,duty,must have the form",
+        "understudy.etcd.readIndex,duty,must have the form",
+        "understudy.etcd.lag.seconds,duty,must not end in a unit",
+        "understudy.etcd.requests,Duty,must be lower case"
     })
     void othersAreTold(String name, String tag, String fault) {
         registry.counter(name, tag, "x");

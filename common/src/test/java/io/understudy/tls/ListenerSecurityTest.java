@@ -13,6 +13,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
+/** Tests invariant T1b. */
 final class ListenerSecurityTest {
 
     private static final String CERTIFICATE = "tls.certificate";
@@ -59,9 +60,9 @@ final class ListenerSecurityTest {
 
         assertThatIllegalArgumentException()
                 .isThrownBy(() -> ListenerSecurity.PLAIN.require("rest.listen", at))
-                .withMessage("rest.listen is " + listen + ", which other machines can reach, and plain text would be"
-                        + " spoken there; allowed are tls.certificate and tls.key, a loopback address such as 127.0.0.1,"
-                        + " or insecure: true");
+                .withMessage("rest.listen is " + listen + ", which would accept plaintext from other hosts;"
+                        + " set tls.certificate and tls.key, use a loopback address such as 127.0.0.1,"
+                        + " or set insecure: true");
         assertThatCode(() -> from(Map.of("insecure", "true")).require("rest.listen", at))
                 .doesNotThrowAnyException();
         assertThatCode(() -> new ListenerSecurity(FILES, ClientCertificates.NONE, false).require("rest.listen", at))
@@ -72,10 +73,10 @@ final class ListenerSecurityTest {
     void aCertificateIsNeededForAnythingElse() {
         assertThatIllegalArgumentException()
                 .isThrownBy(() -> from(Map.of(TRUSTED, "/ca.crt")))
-                .withMessageContaining("tls.trusted is /ca.crt, but a listener needs tls.certificate and tls.key");
+                .withMessageContaining("tls.trusted is /ca.crt; a listener also requires tls.certificate and tls.key");
         assertThatIllegalArgumentException()
                 .isThrownBy(() -> from(Map.of(CERTIFICATE, "/s.crt")))
-                .withMessageContaining("key is not given");
+                .withMessageContaining("key is not set");
     }
 
     @ParameterizedTest
@@ -84,7 +85,7 @@ final class ListenerSecurityTest {
         assertThatIllegalArgumentException()
                 .isThrownBy(() -> from(Map.of(CERTIFICATE, "/s.crt", KEY, "/s.key", CLIENTS, clients)))
                 .withMessageContaining("tls.clients is " + clients)
-                .withMessageContaining("tls.trusted must be given");
+                .withMessageContaining("set tls.certificate, tls.key and tls.trusted");
     }
 
     @Test
@@ -92,7 +93,7 @@ final class ListenerSecurityTest {
         assertThatIllegalArgumentException()
                 .isThrownBy(() -> from(Map.of(CERTIFICATE, "/s.crt", KEY, "/s.key", TRUSTED, "/ca.crt")))
                 .withMessageContaining("tls.clients is none")
-                .withMessageContaining("optional and required");
+                .withMessageContaining("set tls.clients to optional or required");
     }
 
     @Test

@@ -17,6 +17,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
+/** Tests invariant T3. */
 final class TlsContextTest {
 
     @TempDir
@@ -61,7 +62,7 @@ final class TlsContextTest {
 
         assertThatThrownBy(() -> TlsContext.of(new TlsFiles(none, null, null)))
                 .isInstanceOf(TlsFileException.class)
-                .hasMessage(none + ": there is no such file");
+                .hasMessage(none + ": no such file");
     }
 
     @Test
@@ -72,7 +73,7 @@ final class TlsContextTest {
                         "mirrors.dr.source.tls", () -> TlsContext.of(new TlsFiles(none, null, null))))
                 .isInstanceOfSatisfying(TlsFileException.class, failure -> assertThat(failure.isConfigured())
                         .isTrue())
-                .hasMessage("mirrors.dr.source.tls: " + none + ": there is no such file");
+                .hasMessage("mirrors.dr.source.tls: " + none + ": no such file");
     }
 
     @Test
@@ -81,7 +82,7 @@ final class TlsContextTest {
 
         assertThatThrownBy(() -> TlsContext.of(new TlsFiles(own.key(), null, null)))
                 .isInstanceOf(TlsFileException.class)
-                .hasMessage(own.key() + ": has no certificate in PEM form");
+                .hasMessage(own.key() + ": contains no PEM certificate");
     }
 
     @Test
@@ -90,7 +91,7 @@ final class TlsContextTest {
 
         assertThatThrownBy(() -> TlsContext.of(new TlsFiles(damaged, null, null)))
                 .isInstanceOf(TlsFileException.class)
-                .hasMessageStartingWith(damaged + ": has a certificate that can't be read");
+                .hasMessageStartingWith(damaged + ": contains an invalid certificate");
     }
 
     @ParameterizedTest
@@ -101,7 +102,7 @@ final class TlsContextTest {
 
         assertThatThrownBy(() -> TlsContext.of(new TlsFiles(null, own.certificate(), other.key())))
                 .isInstanceOf(TlsFileException.class)
-                .hasMessage(other.key() + ": is not the key of the certificate in " + own.certificate());
+                .hasMessage(other.key() + ": does not match the certificate in " + own.certificate());
     }
 
     @Test
@@ -111,7 +112,7 @@ final class TlsContextTest {
 
         assertThatThrownBy(() -> TlsContext.of(new TlsFiles(null, own.certificate(), other.key())))
                 .isInstanceOf(TlsFileException.class)
-                .hasMessage(other.key() + ": has no RSA key, which its certificate asks for");
+                .hasMessage(other.key() + ": contains no RSA key, which the certificate requires");
     }
 
     @Test
@@ -121,7 +122,7 @@ final class TlsContextTest {
 
         assertThatThrownBy(() -> TlsContext.of(new TlsFiles(null, own.certificate(), old)))
                 .isInstanceOf(TlsFileException.class)
-                .hasMessageContaining(old + ": has 'EC PRIVATE KEY' where 'PRIVATE KEY'")
+                .hasMessageContaining(old + ": contains 'EC PRIVATE KEY', but 'PRIVATE KEY'")
                 .hasMessageContaining("openssl pkcs8 -topk8 -nocrypt -in " + old);
     }
 
@@ -131,14 +132,14 @@ final class TlsContextTest {
         Path empty = Files.writeString(folder.resolve("empty.key"), "");
 
         assertThatThrownBy(() -> TlsContext.of(new TlsFiles(null, own.certificate(), empty)))
-                .hasMessage(empty + ": has no private key in PEM form");
+                .hasMessage(empty + ": contains no PEM private key");
     }
 
     @Test
     void aCertificateAndItsKeyGoTogether() {
         Path file = folder.resolve("x");
 
-        assertThatThrownBy(() -> new TlsFiles(null, file, null)).hasMessageContaining("key is not given");
-        assertThatThrownBy(() -> new TlsFiles(null, null, file)).hasMessageContaining("certificate is not given");
+        assertThatThrownBy(() -> new TlsFiles(null, file, null)).hasMessageContaining("key is not set");
+        assertThatThrownBy(() -> new TlsFiles(null, null, file)).hasMessageContaining("certificate is not set");
     }
 }

@@ -30,7 +30,11 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Both sides of connections, while the files of one or the other are replaced. */
+/**
+ * Both sides of connections, while the files of one or the other are replaced.
+ *
+ * <p>Tests invariant T2.
+ */
 @Timeout(value = 1, unit = TimeUnit.MINUTES)
 final class TlsReloadTest {
 

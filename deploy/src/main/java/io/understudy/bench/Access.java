@@ -63,7 +63,7 @@ record Access(String token) {
                             .build())
                     .getToken();
         } catch (StatusRuntimeException e) {
-            throw new BenchException("no token is to be had at " + voter, e);
+            throw new BenchException("cannot get a token from " + voter, e);
         } finally {
             channel.shutdownNow();
         }

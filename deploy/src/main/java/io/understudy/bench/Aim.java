@@ -37,7 +37,7 @@ final class Aim {
                     PATIENCE,
                     () -> Optional.of(answer(caller, request, path, work))
                             .filter(given -> work.api().content(given).equals(expected)),
-                    () -> new BenchException(path + " does not answer " + work + " as the learner does"));
+                    () -> new BenchException(path + " and the learner return different responses to " + work));
             return new Shot(
                     server,
                     servers.access(),
@@ -64,7 +64,7 @@ final class Aim {
             if (e.getCause() instanceof NotServedException notServed) {
                 throw notServed;
             }
-            throw new BenchException(path + " fails with " + work, e);
+            throw new BenchException(path + " failed in benchmark " + work, e);
         }
     }
 }

@@ -25,7 +25,7 @@ enum Api {
             try {
                 return RangeResponse.parseFrom(answer).toBuilder().clearHeader().build();
             } catch (InvalidProtocolBufferException e) {
-                throw new UncheckedIOException("not an answer to a range", e);
+                throw new UncheckedIOException("invalid range response", e);
             }
         }
     },
@@ -50,7 +50,7 @@ enum Api {
                 JsonNode tree = new ObjectMapper().readTree(answer);
                 return tree instanceof ObjectNode object ? object.without("header") : tree;
             } catch (IOException e) {
-                throw new UncheckedIOException("not an answer to a range", e);
+                throw new UncheckedIOException("invalid range response", e);
             }
         }
     };

@@ -22,7 +22,8 @@ public record EqualLoad(double amount, boolean share) {
     public static EqualLoad parse(String text) {
         Matcher matcher = FORM.matcher(text);
         if (!matcher.matches()) {
-            throw new IllegalArgumentException("'" + text + "' is neither requests per second nor a share such as 50%");
+            throw new IllegalArgumentException(
+                    "'" + text + "' is not a load; allowed: requests per second, or a share such as 50%");
         }
         double amount = Double.parseDouble(matcher.group(1));
         boolean share = !matcher.group(2).isEmpty();

@@ -53,9 +53,9 @@ final class GrpcProxy {
         Waiting.until(
                 PATIENCE,
                 () -> FreePorts.isFree(port) && process.isAlive() ? Optional.empty() : Optional.of(port),
-                () -> new BenchException(NAME + " does not listen after " + PATIENCE.toSeconds() + " s"));
+                () -> new BenchException(NAME + " not listening after " + PATIENCE.toSeconds() + " s"));
         if (!process.isAlive()) {
-            throw new BenchException(NAME + " ended instead of serving; the end of its log "
+            throw new BenchException(NAME + " exited during startup; end of its log "
                     + process.log().file() + ":\n  "
                     + String.join("\n  ", process.log().tail(LOG_LINES)));
         }

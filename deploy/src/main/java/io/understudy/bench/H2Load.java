@@ -75,7 +75,7 @@ final class H2Load implements LoadGenerator {
             requireNone(output.errors(dataBytes(shot)), output);
             return new Load(new Tally(output.succeeded(), output.elapsed()), latencies(log));
         } catch (IOException e) {
-            throw new UncheckedIOException("the log of h2load, " + log + ", is not to be used", e);
+            throw new UncheckedIOException("cannot read the log of h2load, " + log, e);
         }
     }
 
@@ -103,7 +103,7 @@ final class H2Load implements LoadGenerator {
         try {
             return H2LoadOutput.parse(Command.of(line).run(DEADLINE));
         } catch (CommandFailedException e) {
-            throw new BenchException("no load could be made", e);
+            throw new BenchException("cannot run h2load", e);
         }
     }
 
@@ -113,7 +113,7 @@ final class H2Load implements LoadGenerator {
         try {
             return Files.write(file, shot.api() == Api.GRPC ? prefixed(message) : message);
         } catch (IOException e) {
-            throw new UncheckedIOException("the request can't be written to " + file, e);
+            throw new UncheckedIOException("cannot write the request to " + file, e);
         }
     }
 

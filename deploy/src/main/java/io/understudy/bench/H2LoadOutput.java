@@ -39,7 +39,7 @@ record H2LoadOutput(Duration elapsed, long total, long succeeded, long dataBytes
     private static Matcher find(Pattern pattern, String output) {
         Matcher matcher = pattern.matcher(output);
         if (!matcher.find()) {
-            throw new BenchException("h2load printed what is not understood: " + output.strip());
+            throw new BenchException("unexpected output of h2load: " + output.strip());
         }
         return matcher;
     }

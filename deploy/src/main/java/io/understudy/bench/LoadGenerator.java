@@ -2,7 +2,11 @@ package io.understudy.bench;
 
 import java.time.Duration;
 
-/** Sends requests. */
+/**
+ * Sends requests.
+ *
+ * <p>Invariant DP18: a benchmark reports no figures for a path with errors.
+ */
 interface LoadGenerator {
 
     /** For the report. */

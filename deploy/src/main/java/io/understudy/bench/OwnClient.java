@@ -10,7 +10,7 @@ final class OwnClient implements LoadGenerator {
 
     @Override
     public String description() {
-        return "own client (gRPC for Java, java.net.http)";
+        return "built-in client (gRPC for Java, java.net.http)";
     }
 
     @Override

@@ -35,7 +35,7 @@ final class OwnClientTally {
         if (errors > 0) {
             String message = errors + " of " + (errors + answered) + " requests failed";
             throw firstFailure == null
-                    ? new BenchException(message + ": answers had another length than " + answerBytes + " bytes")
+                    ? new BenchException(message + ": response length differs from " + answerBytes + " bytes")
                     : new BenchException(message, firstFailure);
         }
         return new Load(new Tally(answered, elapsed), Latencies.of(Arrays.copyOf(micros, answered)));

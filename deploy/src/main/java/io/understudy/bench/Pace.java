@@ -11,7 +11,7 @@ record Pace(double perSecond) {
 
     Pace {
         if (!(perSecond > 0)) {
-            throw new IllegalArgumentException("a pace must be positive, is " + perSecond);
+            throw new IllegalArgumentException("requests per second must be positive, not " + perSecond);
         }
     }
 

@@ -32,7 +32,7 @@ public final class ProcessCpu {
         try {
             return micros(Files.readString(stat, StandardCharsets.ISO_8859_1));
         } catch (IOException e) {
-            throw new BenchException("the CPU time of a server can't be read from " + stat, e);
+            throw new BenchException("cannot read the CPU time of a server from " + stat, e);
         }
     }
 
@@ -49,7 +49,7 @@ public final class ProcessCpu {
                     .mapToLong(ProcessCpu::micros)
                     .sum();
         } catch (IOException e) {
-            throw new BenchException("the threads of a server can't be listed", e);
+            throw new BenchException("cannot list the threads of a server", e);
         }
     }
 

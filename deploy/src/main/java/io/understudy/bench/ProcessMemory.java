@@ -29,7 +29,7 @@ public final class ProcessMemory {
         try {
             return residentBytes(Files.readString(status));
         } catch (IOException e) {
-            throw new BenchException("the memory of a server can't be read from " + status, e);
+            throw new BenchException("cannot read the memory of a server from " + status, e);
         }
     }
 
@@ -37,7 +37,7 @@ public final class ProcessMemory {
     static long residentBytes(String status) {
         Matcher resident = RESIDENT.matcher(status);
         if (!resident.find()) {
-            throw new BenchException("there is no VmRSS in the status of a server");
+            throw new BenchException("no VmRSS in the status of a server");
         }
         return Long.parseLong(resident.group(1)) * KILOBYTE;
     }
@@ -52,7 +52,8 @@ public final class ProcessMemory {
         try {
             Command.of(List.of(jcmd.toString(), Long.toString(pid), "GC.run")).run(DEADLINE);
         } catch (CommandFailedException e) {
-            throw new BenchException("the gateway's garbage can't be collected; a JDK with jcmd is needed", e);
+            throw new BenchException(
+                    "cannot trigger garbage collection in the gateway; a JDK with jcmd is required", e);
         }
     }
 }

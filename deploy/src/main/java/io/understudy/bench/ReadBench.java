@@ -53,7 +53,8 @@ public final class ReadBench implements Bench {
             case H2LOAD ->
                 H2Load.find(System.getenv(), folder)
                         .orElseThrow(() -> new BenchException(
-                                "there is no h2load on PATH; Debian has it in the package" + " nghttp2-client"));
+                                "h2load is not on PATH; install it (Debian package nghttp2-client) or use"
+                                        + " --load-generator=own"));
         };
     }
 

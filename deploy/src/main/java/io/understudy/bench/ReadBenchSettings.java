@@ -21,11 +21,11 @@ public record ReadBenchSettings(
      */
     public ReadBenchSettings {
         works = List.copyOf(works);
-        require(!works.isEmpty(), "no work");
+        require(!works.isEmpty(), "no benchmark selected");
         for (Work work : works) {
             require(
                     connections > 0 && work.inFlight() % connections == 0,
-                    connections + " connections can't share " + work.inFlight() + " requests evenly");
+                    connections + " connections cannot share " + work.inFlight() + " requests evenly");
         }
     }
 

@@ -27,15 +27,14 @@ final class ReadReportText {
         lines.add(report.surroundings().toText());
         lines.add("Paths in turn; each run has " + seconds(schedule.warmUp()) + " of warm-up and about "
                 + seconds(schedule.duration())
-                + " measured; at equal load there is no more warm-up. Each figure of a median is its own.");
-        lines.add("CPU: user and system time of all server processes of the path, less what they use when idle.");
+                + " of measurement; runs at equal load have no warm-up. Medians are per figure.");
+        lines.add("CPU: user and system time of all server processes of the path, minus idle usage.");
         if (schedule.authenticated()) {
-            lines.add("Authentication is enabled: all clients come with the token of a user.");
+            lines.add("Authentication is enabled: all clients use the token of a user.");
         }
         if (!schedule.roundTrip().isZero()) {
-            lines.add(
-                    "The voters are " + schedule.roundTrip().toMillis() + " ms (round trip) away from gateway, learner,"
-                            + " grpc-proxy and load, except for gateway-near.");
+            lines.add("Round trip from the voting members to gateway, learner, grpc-proxy and load: "
+                    + schedule.roundTrip().toMillis() + " ms, except for gateway-near.");
         }
         report.works().forEach(work -> {
             lines.add("");
@@ -64,7 +63,7 @@ final class ReadReportText {
         double roundTrip = report.settings().schedule().roundTrip().toMillis();
         String figures = String.format(
                 Locale.ROOT,
-                "far voters add at equal load: p50 %.2f ms, p99 %.2f ms (%.2f and %.2f round trips)",
+                "added by distant voting members at equal load: p50 %.2f ms, p99 %.2f ms (%.2f and %.2f round trips)",
                 distance.p50Millis(),
                 distance.p99Millis(),
                 distance.p50Millis() / roundTrip,
@@ -116,7 +115,7 @@ final class ReadReportText {
                 .append(verdict(comparison.isCheapEnough())));
         comparison.p99Share().ifPresent(share -> line.append("; p99 at equal load ")
                 .append(format("%.2f", share))
-                .append(" of it")
+                .append(" of the peer's")
                 .append(comparison.atMost().isEmpty() ? "" : ", at most 1: " + verdict(comparison.isFastEnough())));
         return line.toString();
     }

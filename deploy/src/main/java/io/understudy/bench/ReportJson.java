@@ -44,7 +44,7 @@ final class ReportJson {
         try {
             return MAPPER.writerWithDefaultPrettyPrinter().writeValueAsString(root);
         } catch (JsonProcessingException e) {
-            throw new IllegalStateException("a tree of plain values can always be written", e);
+            throw new IllegalStateException("cannot write JSON", e);
         }
     }
 }

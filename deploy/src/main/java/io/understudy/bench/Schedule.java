@@ -21,11 +21,11 @@ public record Schedule(
      * @throws IllegalArgumentException one makes no sense; the message says which
      */
     public Schedule {
-        require(runs > 0, "at least one run is needed, asked for " + runs);
-        require(isPositive(duration), "a run must last, asked for " + duration);
-        require(isPositive(warmUp), "a warm-up must last: its rate is needed; asked for " + warmUp);
-        require(isPositive(idle), "idle processes must be watched for a time, asked for " + idle);
-        require(!roundTrip.isNegative(), "a round trip can't take less than no time, asked for " + roundTrip);
+        require(runs > 0, "the number of runs must be at least 1, not " + runs);
+        require(isPositive(duration), "the duration must be positive, not " + duration);
+        require(isPositive(warmUp), "the warm-up must be positive, not " + warmUp);
+        require(isPositive(idle), "the idle time must be positive, not " + idle);
+        require(!roundTrip.isNegative(), "the round-trip time must not be negative, is " + roundTrip);
     }
 
     private static boolean isPositive(Duration duration) {

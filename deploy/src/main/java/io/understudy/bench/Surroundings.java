@@ -34,7 +34,7 @@ record Surroundings(
                     .filter(argument -> argument.startsWith("-X"))
                     .toList();
         } catch (IOException e) {
-            throw new BenchException("the options of process " + pid + " can't be read", e);
+            throw new BenchException("cannot read the options of process " + pid, e);
         }
     }
 

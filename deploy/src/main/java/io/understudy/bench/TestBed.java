@@ -179,7 +179,7 @@ final class TestBed implements AutoCloseable {
         return new Server(
                 role,
                 process.pid()
-                        .orElseThrow(() -> new BenchException(process.name() + " has ended; the end of its log "
+                        .orElseThrow(() -> new BenchException(process.name() + " has exited; end of its log "
                                 + process.log().file() + ":\n  "
                                 + String.join("\n  ", process.log().tail(12)))));
     }

@@ -39,7 +39,7 @@ public final class WatchBench implements Bench {
             results.add(new WatchWorkMeasuring(work, settings, servers, cpu, stage::note).run());
         }
         return new WatchReport(
-                settings, stage.surroundings(servers, "own client (Netty's HTTP/2 frames, one thread)"), results);
+                settings, stage.surroundings(servers, "built-in client (Netty HTTP/2 frames, one thread)"), results);
     }
 
     @Override

@@ -20,11 +20,11 @@ public record WatchBenchSettings(List<WatchWork> works, Schedule schedule, int p
      */
     public WatchBenchSettings {
         works = works.stream().distinct().sorted().toList();
-        require(!works.isEmpty(), "no work");
-        require(putsPerSecond > 0, "at least one put per second is needed, asked for " + putsPerSecond);
+        require(!works.isEmpty(), "no benchmark selected");
+        require(putsPerSecond > 0, "puts per second must be at least 1, not " + putsPerSecond);
         inFlight = List.copyOf(inFlight);
         require(
                 !inFlight.isEmpty() && inFlight.stream().allMatch(each -> each > 0),
-                "at least one put must be under way, asked for " + inFlight);
+                "puts in flight must be at least 1, not " + inFlight);
     }
 }

@@ -89,7 +89,8 @@ final class WatchClient implements AutoCloseable {
             throw understood(e.getCause());
         } catch (TimeoutException e) {
             throw new BenchException(
-                    "not all of " + watchers.count() + " watchers were created in " + DEADLINE.toSeconds() + " s", e);
+                    "not all of " + watchers.count() + " watchers were created within " + DEADLINE.toSeconds() + " s",
+                    e);
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
             throw new BenchException("interrupted", e);
@@ -157,7 +158,7 @@ final class WatchClient implements AutoCloseable {
                 before = delivered();
                 deadline = System.nanoTime() + DEADLINE.toNanos();
             } else if (System.nanoTime() > deadline) {
-                throw new BenchException("of " + expected + " events " + (expected - before) + " were never delivered");
+                throw new BenchException((expected - before) + " of " + expected + " events were not delivered");
             }
             LockSupport.parkNanos(PAUSE.toNanos());
         }
@@ -177,7 +178,7 @@ final class WatchClient implements AutoCloseable {
                         .sum();
         if (wrong > 0 || delivered() != puts * watchers.reachedByEachPut()) {
             throw new BenchException("events were lost or repeated: " + wrong
-                    + (watchers.distinctKeys() ? " of them" : " watchers have not got all of " + puts));
+                    + (watchers.distinctKeys() ? " events" : " watchers did not receive all of " + puts));
         }
     }
 

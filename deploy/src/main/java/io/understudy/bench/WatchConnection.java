@@ -130,7 +130,7 @@ final class WatchConnection extends ByteToMessageDecoder {
 
     @Override
     public void channelInactive(ChannelHandlerContext context) throws Exception {
-        fail(new BenchException("a connection with watchers was closed"));
+        fail(new BenchException("watch connection closed"));
         super.channelInactive(context);
     }
 
@@ -206,7 +206,7 @@ final class WatchConnection extends ByteToMessageDecoder {
             if (endOfStream) {
                 ended(headers);
             } else if (status != null && !OK.contentEquals(status)) {
-                throw new BenchException("a watch is answered with HTTP status " + status);
+                throw new BenchException("watch failed with HTTP status " + status);
             }
         }
 
@@ -215,12 +215,12 @@ final class WatchConnection extends ByteToMessageDecoder {
             String said = "status " + status + ", " + trailers.get(GRPC_MESSAGE);
             throw status.equals(UNIMPLEMENTED) || said.contains(LEARNER)
                     ? new NotServedException(said)
-                    : new BenchException("a stream of watchers has ended with " + said);
+                    : new BenchException("watch stream ended with " + said);
         }
 
         @Override
         public void onRstStreamRead(ChannelHandlerContext context, int streamId, long error) {
-            throw new BenchException("a stream of watchers was reset with error " + error);
+            throw new BenchException("watch stream reset with error " + error);
         }
 
         @Override
@@ -236,7 +236,7 @@ final class WatchConnection extends ByteToMessageDecoder {
         @Override
         public void onGoAwayRead(ChannelHandlerContext context, int lastStreamId, long error, ByteBuf data) {
             throw new BenchException(
-                    "a connection with watchers is closed: " + error + ", " + data.toString(StandardCharsets.UTF_8));
+                    "watch connection closed: " + error + ", " + data.toString(StandardCharsets.UTF_8));
         }
     }
 }

@@ -113,7 +113,7 @@ final class WatchMessage {
             }
             skip(tag);
         }
-        throw new BenchException("an event has no value");
+        throw new BenchException("event without value");
     }
 
     private void skip(int tag) {
@@ -123,7 +123,7 @@ final class WatchMessage {
                 int length = (int) varint();
                 at += length;
             }
-            default -> throw new BenchException("not a response to a watch: field " + tag);
+            default -> throw new BenchException("invalid watch response: field " + tag);
         }
     }
 
@@ -136,6 +136,6 @@ final class WatchMessage {
                 return value;
             }
         }
-        throw new BenchException("not a response to a watch: a number has no end");
+        throw new BenchException("invalid watch response: malformed varint");
     }
 }

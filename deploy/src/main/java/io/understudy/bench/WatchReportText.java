@@ -30,18 +30,18 @@ final class WatchReportText {
         List<String> lines = new ArrayList<>();
         lines.add(report.surroundings().toText());
         lines.add("Paths in turn; each run has about " + seconds(schedule.duration())
-                + " measured. Each figure of a median is its own. Values of " + DataSet.VALUE_BYTES
-                + " B are put at the leader; every watcher's count of events was checked.");
-        lines.add("p50, p99: from a put acknowledged to its delivery; sent p50, p99: from when it was sent.");
+                + " of measurement. Medians are per figure. Values of " + DataSet.VALUE_BYTES
+                + " B are put at the leader; the event count of every watcher was checked.");
+        lines.add("p50, p99: from the acknowledgement of a put to its delivery; sent p50, p99: from sending the put.");
         lines.add(
-                "CPU: user and system time of all server processes of the path, less what they use without watchers and"
-                        + " puts; less puts: less what as many puts cost with one watcher, too.");
+                "CPU: user and system time of all server processes of the path, minus usage without watchers and puts;"
+                        + " less puts: also minus the cost of as many puts with one watcher.");
         if (schedule.authenticated()) {
-            lines.add("Authentication is enabled: all clients come with the token of a user.");
+            lines.add("Authentication is enabled: all clients use the token of a user.");
         }
         if (!schedule.roundTrip().isZero()) {
-            lines.add("The voters are " + schedule.roundTrip().toMillis()
-                    + " ms (round trip) away from gateway, learner, grpc-proxy and watchers, not from who puts.");
+            lines.add("Round trip from the voting members to gateway, learner, grpc-proxy and watchers: "
+                    + schedule.roundTrip().toMillis() + " ms; to the writer: none.");
         }
         report.works().forEach(work -> {
             lines.add("");
@@ -61,10 +61,10 @@ final class WatchReportText {
 
     private String demand(WatchWork work) {
         return switch (work.demand()) {
-            case NONE -> ": resident memory by which the serving process grew; the gateway's after 'jcmd GC.run'";
+            case NONE -> ": growth of the serving process's resident memory; for the gateway after 'jcmd GC.run'";
             case PACED -> ", " + report.settings().putsPerSecond() + " puts/s";
             case FULL ->
-                ", puts as fast as a number under way allows (sent, but not yet with every watcher): the fastest of "
+                ", puts as fast as the number in flight allows (sent, not yet delivered to every watcher): the fastest of "
                         + report.settings().inFlight();
         };
     }

@@ -68,7 +68,7 @@ final class WatchStream {
     private void deliver(long now) {
         int id = watcher();
         if (message.isCanceled()) {
-            throw new BenchException("a watcher was cancelled");
+            throw new BenchException("watcher cancelled");
         }
         if (message.isCreated()) {
             created++;
@@ -85,7 +85,7 @@ final class WatchStream {
     private int watcher() {
         long id = message.watchId();
         if (id < 0 || id >= watchers) {
-            throw new BenchException("a stream with " + watchers + " watchers has one with id " + id);
+            throw new BenchException("watch id " + id + " on a stream with " + watchers + " watchers");
         }
         return (int) id;
     }

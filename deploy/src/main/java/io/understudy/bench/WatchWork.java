@@ -27,7 +27,7 @@ public enum WatchWork {
             WatchAim.atMost(WatchFigure.CPU_MICROS, ServerPath.LEADER, 1 / 3.0),
             WatchAim.atMost(WatchFigure.CPU_LESS_PUTS, ServerPath.LEADER, 1 / 3.0)),
     KEYS_10000(
-            "10,000 watchers on 20 streams, each with a key of its own",
+            "10,000 watchers on 20 streams, each on a separate key",
             Demand.PACED,
             new Watchers(WatchedKeys.COUNT, Spread.SHARED, true)),
     FULL_SHARED_1000(

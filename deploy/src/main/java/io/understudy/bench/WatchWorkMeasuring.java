@@ -89,7 +89,7 @@ final class WatchWorkMeasuring {
             results.put(path, new NotServed<>(String.valueOf(e.getMessage())));
         } catch (BenchException e) {
             if (path == ServerPath.GATEWAY) {
-                throw new BenchException(work + ": there are no figures, since not all went well", e);
+                throw new BenchException(work + ": no figures, since a run failed", e);
             }
             notes.accept(work + ", " + path + ": " + e.getMessage());
             results.put(path, new Failed<>(String.valueOf(e.getMessage())));

@@ -112,6 +112,6 @@ final class WorkMeasuring {
     }
 
     private BenchException failed(ServerPath path, BenchException why) {
-        return new BenchException(work + " at " + path + ": there are no figures, since not all went well", why);
+        return new BenchException(work + " at " + path + ": no figures, since a run failed", why);
     }
 }

@@ -19,8 +19,8 @@ import picocli.CommandLine.Spec;
         name = "cluster",
         sortOptions = false,
         description = {
-            "Measure what writers notice while a cluster is reconfigured.",
-            "Starts for each run three voters, and what becomes members of them, on this machine."
+            "Measure the effect of cluster reconfiguration on writers.",
+            "Each run starts three voting members and the members to add on this machine."
         })
 final class BenchClusterCommand implements Callable<Integer> {
 
@@ -29,7 +29,7 @@ final class BenchClusterCommand implements Callable<Integer> {
             split = ",",
             converter = WorkConverter.class,
             paramLabel = "WORK",
-            description = "scale, join, failover; several separated by commas. All by default.")
+            description = "Comma-separated benchmarks: scale, join, failover (default: all).")
     private final List<ClusterWork> works = new ArrayList<>();
 
     @Mixin
@@ -39,14 +39,14 @@ final class BenchClusterCommand implements Callable<Integer> {
             names = "--puts",
             defaultValue = "500",
             paramLabel = "RATE",
-            description = "Puts per second meanwhile; 500 by default.")
+            description = "Puts per second during the change (default: 500).")
     private int puts;
 
     @Option(
             names = "--megabytes",
             defaultValue = "500",
             paramLabel = "MB",
-            description = "Data in the cluster that a learner joins; 500 by default.")
+            description = "Data size of the cluster that a learner joins (default: 500).")
     private int megabytes;
 
     @Option(
@@ -54,8 +54,7 @@ final class BenchClusterCommand implements Callable<Integer> {
             converter = DurationFlag.class,
             defaultValue = "20s",
             paramLabel = "TIME",
-            description =
-                    "Of the load before, and of the undisturbed load that a join is compared with; 20s by default.")
+            description = "Duration of the load before the change and of the baseline load for joins (default: 20s).")
     private Duration duration;
 
     @Spec

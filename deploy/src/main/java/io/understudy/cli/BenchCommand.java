@@ -8,7 +8,7 @@ import picocli.CommandLine.Spec;
 /** {@code understudy bench}: figures beside those of the peers. */
 @Command(
         name = "bench",
-        description = "Measure beside the peers, everything on this machine.",
+        description = "Benchmark against etcd's own tools on this machine.",
         synopsisSubcommandLabel = "COMMAND",
         subcommands = {
             BenchReadsCommand.class,
@@ -24,6 +24,6 @@ final class BenchCommand implements Runnable {
 
     @Override
     public void run() {
-        throw new ParameterException(spec.commandLine(), "a command is missing");
+        throw new ParameterException(spec.commandLine(), "a command is required");
     }
 }

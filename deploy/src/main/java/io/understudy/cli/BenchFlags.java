@@ -16,7 +16,7 @@ final class BenchFlags {
             converter = DurationFlag.class,
             defaultValue = "8s",
             paramLabel = "TIME",
-            description = "About how long a run lasts; 8s by default.")
+            description = "Approximate duration of a run (default: 8s).")
     private Duration duration;
 
     @Option(
@@ -25,8 +25,8 @@ final class BenchFlags {
             defaultValue = "4s",
             paramLabel = "TIME",
             description =
-                    "How long servers are loaded at a time without counting, 4s by default; before the first run of "
-                            + "each path again and again until that gets no cheaper.")
+                    "Warm-up load before each run, not measured (default: 4s). Before the first run of a path, it "
+                            + "repeats until the CPU cost stops falling.")
     private Duration warmUp;
 
     @Option(
@@ -34,8 +34,7 @@ final class BenchFlags {
             converter = DurationFlag.class,
             defaultValue = "5s",
             paramLabel = "TIME",
-            description =
-                    "How long the servers are watched before each work, for what they use when idle; 5s by default.")
+            description = "Duration of the idle CPU measurement before each benchmark (default: 5s).")
     private Duration idle;
 
     @Option(
@@ -43,13 +42,15 @@ final class BenchFlags {
             converter = DurationFlag.class,
             defaultValue = "0s",
             paramLabel = "TIME",
-            description = "Keep the voters that far from gateway, learner, grpc-proxy and load; none by default.")
+            description =
+                    "Simulated round-trip time between the voting members and gateway, learner, grpc-proxy and load"
+                            + " (default: none).")
     private Duration roundTrip;
 
     @Option(
             names = "--auth",
             description =
-                    "Enable authentication: all clients come with the token of a user who may read and write all.")
+                    "Enable authentication. All clients use the token of a user with read and write access to all keys.")
     private boolean authenticated;
 
     /** @throws IllegalArgumentException a value makes no sense; the message says which */

@@ -18,8 +18,9 @@ import picocli.CommandLine.Spec;
         name = "kafka",
         sortOptions = false,
         description = {
-            "Measure the mirror into Kafka, beside a bare watch, and a second one from there to another cluster.",
-            "Starts for each run a source of three voters and a learner, a broker, a target and mirrors on this machine."
+            "Benchmark mirroring to Kafka, and from Kafka to another cluster, against a plain watch.",
+            "Each run starts a source (three voting members, one learner), a broker, a target and mirrors on this"
+                    + " machine."
         })
 final class BenchKafkaCommand implements Callable<Integer> {
 
@@ -28,7 +29,7 @@ final class BenchKafkaCommand implements Callable<Integer> {
             split = ",",
             converter = WorkConverter.class,
             paramLabel = "WORK",
-            description = "history, single, paced; several separated by commas. All by default.")
+            description = "Comma-separated benchmarks: history, single, paced (default: all).")
     private final List<KafkaWork> works = new ArrayList<>();
 
     @Mixin
@@ -38,21 +39,21 @@ final class BenchKafkaCommand implements Callable<Integer> {
             names = "--changes",
             defaultValue = "512000",
             paramLabel = "N",
-            description = "Changes of the history of large commits; 512000 by default.")
+            description = "Changes in the history of large commits (default: 512000).")
     private int changes;
 
     @Option(
             names = "--commits",
             defaultValue = "20000",
             paramLabel = "N",
-            description = "Commits of the history of single changes; 20000 by default.")
+            description = "Commits in the history of single changes (default: 20000).")
     private int commits;
 
     @Option(
             names = "--puts",
             defaultValue = "500",
             paramLabel = "RATE",
-            description = "Puts per second where they have a steady rate; 500 by default.")
+            description = "Puts per second in benchmarks with a steady rate (default: 500).")
     private int puts;
 
     @Spec

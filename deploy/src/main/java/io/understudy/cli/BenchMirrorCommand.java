@@ -21,8 +21,8 @@ import picocli.CommandLine.Spec;
         name = "mirror",
         sortOptions = false,
         description = {
-            "Measure the mirror beside etcd's make-mirror, in turn.",
-            "Starts for each run a source of three voters and a learner, a target and a relay on this machine."
+            "Benchmark the mirror against etcdctl make-mirror.",
+            "Each run starts a source (three voting members, one learner), a target and a relay on this machine."
         })
 final class BenchMirrorCommand implements Callable<Integer> {
 
@@ -31,7 +31,7 @@ final class BenchMirrorCommand implements Callable<Integer> {
             split = ",",
             converter = WorkConverter.class,
             paramLabel = "WORK",
-            description = "first-sync, backlog, live, paced; several separated by commas. All by default.")
+            description = "Comma-separated benchmarks: first-sync, backlog, live, paced (default: all).")
     private final List<MirrorWork> works = new ArrayList<>();
 
     @Mixin
@@ -41,35 +41,35 @@ final class BenchMirrorCommand implements Callable<Integer> {
             names = "--keys",
             defaultValue = "100000",
             paramLabel = "N",
-            description = "Keys of the mirror's first synchronisation; 100000 by default.")
+            description = "Keys in the mirror's first synchronization (default: 100000).")
     private int keys;
 
     @Option(
             names = "--make-mirror-keys",
             defaultValue = "20000",
             paramLabel = "N",
-            description = "Keys of make-mirror's first synchronisation; 20000 by default.")
+            description = "Keys in make-mirror's first synchronization (default: 20000).")
     private int peerKeys;
 
     @Option(
             names = "--backlog",
             defaultValue = "20000",
             paramLabel = "N",
-            description = "Commits made while the mirror is stopped; 20000 by default.")
+            description = "Commits made while the mirror is stopped (default: 20000).")
     private int backlog;
 
     @Option(
             names = "--puts",
             defaultValue = "200",
             paramLabel = "RATE",
-            description = "Puts per second where they have a steady rate; 200 by default.")
+            description = "Puts per second in benchmarks with a steady rate (default: 200).")
     private int puts;
 
     @Option(
             names = "--writers",
             defaultValue = "64",
             paramLabel = "N",
-            description = "Who put one key after the other, where they have none; 64 by default.")
+            description = "Concurrent writers in benchmarks without a steady rate (default: 64).")
     private int writers;
 
     @Option(
@@ -77,7 +77,7 @@ final class BenchMirrorCommand implements Callable<Integer> {
             converter = DurationFlag.class,
             defaultValue = "0s",
             paramLabel = "TIME",
-            description = "Keep one cluster that far from the relay; none by default.")
+            description = "Simulated round-trip time between the relay and the cluster of --far (default: none).")
     private Duration roundTrip;
 
     @Option(
@@ -85,22 +85,22 @@ final class BenchMirrorCommand implements Callable<Integer> {
             converter = DurationFlag.class,
             defaultValue = "0s",
             paramLabel = "TIME",
-            description = "Cut that cluster off for so long, a second after each measurement began and each minute from"
-                    + " then on; never by default.")
+            description = "Duration of network partitions of the cluster of --far (default: none). The first starts one"
+                    + " second into each measurement, then one every minute.")
     private Duration cut;
 
     @Option(
             names = "--far",
             defaultValue = "source",
             paramLabel = "source|target",
-            description = "Which cluster that is; the source by default.")
+            description = "Cluster affected by --round-trip and --cut (default: source).")
     private Far far;
 
     @Option(
             names = "--watch",
             defaultValue = "follower",
             paramLabel = "follower|leader",
-            description = "Where the mirror watches the source; a follower by default.")
+            description = "Role of the source member that the mirror watches (default: follower).")
     private WatchedVoter watch;
 
     @Spec

@@ -20,9 +20,9 @@ import picocli.CommandLine.Spec;
         name = "reads",
         sortOptions = false,
         description = {
-            "Measure reads at the gateway, the learner, a follower and etcd's grpc-proxy, in turn.",
-            "Starts three voters, a learner, grpc-proxy and a gateway on this machine, checks that all answer alike, "
-                    + "measures, and stops all."
+            "Benchmark reads at the gateway, the learner, a follower and etcd's grpc-proxy.",
+            "Starts three voting members, a learner, grpc-proxy and a gateway on this machine and stops them "
+                    + "afterwards. Checks first that all return the same response."
         })
 final class BenchReadsCommand implements Callable<Integer> {
 
@@ -31,8 +31,8 @@ final class BenchReadsCommand implements Callable<Integer> {
             split = ",",
             converter = WorkConverter.class,
             paramLabel = "WORK",
-            description = "What to read: point, point-linearizable, prefix, json-point, json-prefix; several separated "
-                    + "by commas. All by default.")
+            description = "Comma-separated benchmarks: point, point-linearizable, prefix, json-point, json-prefix "
+                    + "(default: all).")
     private final List<Work> works = new ArrayList<>();
 
     @Mixin
@@ -42,9 +42,7 @@ final class BenchReadsCommand implements Callable<Integer> {
             names = "--connections",
             defaultValue = "8",
             paramLabel = "N",
-            description =
-                    "Connections that gRPC requests are spread over; 8 by default. With JSON there is one for each "
-                            + "request in flight.")
+            description = "Number of gRPC connections (default: 8). JSON uses one connection per request in flight.")
     private int connections;
 
     @Option(
@@ -52,15 +50,15 @@ final class BenchReadsCommand implements Callable<Integer> {
             defaultValue = "50%",
             paramLabel = "SHARE%|RATE",
             description =
-                    "The load at which latencies are compared: a share of what the slowest path answered, 50%% by "
-                            + "default, or requests per second; 0 for no comparison.")
+                    "Load for comparing latencies: a share of the slowest path's throughput or requests per second "
+                            + "(default: 50%%). 0 disables the comparison.")
     private String equalLoad;
 
     @Option(
             names = "--load-generator",
             defaultValue = "auto",
             paramLabel = "auto|h2load|own",
-            description = "What sends the requests; by default h2load if it is on PATH, else our own client.")
+            description = "Load generator. auto uses h2load if it is on PATH, else the built-in client.")
     private Generator generator;
 
     @Spec

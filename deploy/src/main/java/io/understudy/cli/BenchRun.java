@@ -55,7 +55,7 @@ final class BenchRun {
                 out.println(json ? report.toJson() : report.toText());
                 out.flush();
             } catch (RuntimeException e) {
-                err.println("Data and logs are in " + folder);
+                err.println("Data and logs: " + folder);
                 throw e;
             }
             Folders.delete(folder);

@@ -18,9 +18,9 @@ import picocli.CommandLine.Spec;
         name = "watch",
         sortOptions = false,
         description = {
-            "Measure watchers at the leader, the gateway and etcd's grpc-proxy, in turn.",
-            "Starts three voters, a learner, grpc-proxy and a gateway on this machine, measures, checks that every watcher "
-                    + "got every event once, and stops all."
+            "Benchmark watchers at the leader, the gateway and etcd's grpc-proxy.",
+            "Starts three voting members, a learner, grpc-proxy and a gateway on this machine and stops them "
+                    + "afterwards. Checks that every watcher received every event exactly once."
         })
 final class BenchWatchCommand implements Callable<Integer> {
 
@@ -29,8 +29,8 @@ final class BenchWatchCommand implements Callable<Integer> {
             split = ",",
             converter = WorkConverter.class,
             paramLabel = "WORK",
-            description = "Whom to give what to see: idle, shared-100, each-100, shared-1000, each-1000, keys-10000, "
-                    + "full-shared-1000, full-each-1000; several separated by commas. All by default.")
+            description = "Comma-separated benchmarks: idle, shared-100, each-100, shared-1000, each-1000, keys-10000, "
+                    + "full-shared-1000, full-each-1000 (default: all).")
     private final List<WatchWork> works = new ArrayList<>();
 
     @Mixin
@@ -40,7 +40,7 @@ final class BenchWatchCommand implements Callable<Integer> {
             names = "--puts",
             defaultValue = "100",
             paramLabel = "RATE",
-            description = "Puts per second where they have a steady rate; 100 by default.")
+            description = "Puts per second in benchmarks with a steady rate (default: 100).")
     private int puts;
 
     @Option(
@@ -49,8 +49,8 @@ final class BenchWatchCommand implements Callable<Integer> {
             defaultValue = "16,64,256",
             paramLabel = "N",
             description =
-                    "With full-…, how many puts may be under way: sent, but not yet with every watcher; 16, 64 and "
-                            + "256 by default, of which the fastest counts.")
+                    "Puts in flight in the full-… benchmarks: sent but not yet delivered to every watcher (default: "
+                            + "16,64,256). The fastest value is reported.")
     private final List<Integer> inFlight = new ArrayList<>();
 
     @Spec

@@ -8,10 +8,10 @@ import picocli.CommandLine.Option;
 /** What all commands have in common that change a cluster. */
 final class ChangeFlags {
 
-    @Option(names = "--dry-run", description = "Print the plan and end.")
+    @Option(names = "--dry-run", description = "Print the plan and exit.")
     private boolean dryRun;
 
-    @Option(names = "--yes", description = "Do what can't be undone without asking.")
+    @Option(names = "--yes", description = "Skip the confirmation of irreversible steps.")
     private boolean yes;
 
     @Option(
@@ -19,11 +19,11 @@ final class ChangeFlags {
             defaultValue = "2m",
             converter = DurationFlag.class,
             paramLabel = "TIME",
-            description = "How long a member may take from its start until it serves, and whoever starts it;"
-                    + " ${DEFAULT-VALUE} by default. A new member that takes longer is removed again.")
+            description = "Maximum time for starting a member until it serves (default: ${DEFAULT-VALUE})."
+                    + " A new member that exceeds it is removed.")
     private Duration start;
 
-    @Option(names = "--output", defaultValue = "table", paramLabel = "table|json", description = "Form of the results.")
+    @Option(names = "--output", defaultValue = "table", paramLabel = "table|json", description = "Output format.")
     private OutputForm output;
 
     boolean isDryRun() {

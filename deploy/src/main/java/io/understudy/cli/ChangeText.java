@@ -50,7 +50,7 @@ final class ChangeText implements RunListener, AutoCloseable {
     }
 
     private static TextTable table(Quorum now, List<Planned> steps) {
-        TextTable table = new TextTable("STEP", "VOTERS", "HEALTHY", "NEEDED", "SURVIVES", "WHAT");
+        TextTable table = new TextTable("STEP", "VOTERS", "HEALTHY", "NEEDED", "SURVIVES", "ACTION");
         row(table, "now", now, "");
         int number = 0;
         for (Planned step : steps) {
@@ -99,13 +99,15 @@ final class ChangeText implements RunListener, AutoCloseable {
         }
         String what = String.join("; ", last);
         if (!KeyProgress.isTerminal(STANDARD_INPUT)) {
-            throw new ParameterException(command, "can't be undone: " + what + "; nothing was done, --yes does it");
+            throw new ParameterException(
+                    command, "irreversible: " + what + "; nothing was changed, confirm with --yes");
         }
-        notes("Can't be undone: " + what + ". Go on? [yes/no]");
+        notes("Irreversible: " + what + ". Continue? [yes/no]");
         try {
             String answer = new BufferedReader(new InputStreamReader(System.in, Charset.defaultCharset())).readLine();
             if (!"yes".equals(answer)) {
-                throw new ParameterException(command, "not confirmed, nothing was done; --yes goes on without asking");
+                throw new ParameterException(
+                        command, "not confirmed; nothing was changed. --yes skips the confirmation");
             }
         } catch (IOException e) {
             throw new UncheckedIOException(e);

@@ -14,9 +14,9 @@ import picocli.CommandLine.Spec;
 /** {@code understudy cluster add}: a member more. */
 @Command(
         name = "add",
-        description = "Add a member: as a learner, that votes once it has caught up.",
+        description = "Add a member as a learner and promote it once it is in sync.",
         exitCodeListHeading = "%nExit status:%n",
-        exitCodeList = {"0:done, or nothing to do", "1:refused, or failed", "2:bad usage, or not confirmed"})
+        exitCodeList = {"0:done, or no change needed", "1:refused or failed", "2:usage error, or not confirmed"})
 final class ClusterAddCommand implements Callable<Integer> {
 
     /** What becomes of the learner. */
@@ -32,21 +32,21 @@ final class ClusterAddCommand implements Callable<Integer> {
             names = "--peer-urls",
             split = ",",
             paramLabel = "URL",
-            description = "Where the other members reach it; as configured by default.")
+            description = "Peer URLs of the new member (default: from the configuration).")
     private List<URI> peerUrls = List.of();
 
     @Option(
             names = "--client-urls",
             split = ",",
             paramLabel = "URL",
-            description = "Where clients reach it; as configured by default.")
+            description = "Client URLs of the new member (default: from the configuration).")
     private List<URI> clientUrls = List.of();
 
     @Option(
             names = "--promote",
             defaultValue = "auto",
             paramLabel = "auto|never",
-            description = "Whether it votes once it has caught up, or stays a learner; ${DEFAULT-VALUE} by default.")
+            description = "Promotion once in sync; never keeps it a learner (default: ${DEFAULT-VALUE}).")
     private Promote promote;
 
     @Mixin

@@ -108,7 +108,7 @@ final class ClusterChange implements AutoCloseable {
         if (ids.size() > 1) {
             throw new ParameterException(
                     command,
-                    ids.size() + " members are called " + nameOrId + "; give the id of one: " + String.join(", ", ids));
+                    ids.size() + " members have the name " + nameOrId + "; specify an ID: " + String.join(", ", ids));
         }
         return facts.named(nameOrId).map(MemberFacts::id).or(() -> facts.members().stream()
                 .map(MemberFacts::id)
@@ -128,7 +128,7 @@ final class ClusterChange implements AutoCloseable {
             return false;
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
-            throw new IllegalStateException("interrupted while looking at the cluster", e);
+            throw new IllegalStateException("interrupted while reading the state of the cluster", e);
         }
     }
 
@@ -142,7 +142,7 @@ final class ClusterChange implements AutoCloseable {
                 .flatMap(facts::member)
                 .orElseThrow(() -> new ParameterException(
                         command,
-                        "no member is called " + nameOrId + "; there are "
+                        "no member has the name or ID " + nameOrId + "; members: "
                                 + String.join(
                                         ", ",
                                         facts.members().stream()
@@ -177,8 +177,8 @@ final class ClusterChange implements AutoCloseable {
         if (!given.isEmpty() && !Set.copyOf(given).equals(Set.copyOf(configured))) {
             throw new ParameterException(
                     command,
-                    "machines." + name + "." + key + " is " + configured + " in the configuration, not " + given
-                            + "; change it there and leave the flag out");
+                    "machines." + name + "." + key + " is " + configured + " in the configuration, the flag has "
+                            + given + "; change the configuration and omit the flag");
         }
     }
 

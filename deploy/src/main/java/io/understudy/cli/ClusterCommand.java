@@ -8,7 +8,7 @@ import picocli.CommandLine.Spec;
 /** {@code understudy cluster}: the members of a real etcd cluster, looked at and changed safely. */
 @Command(
         name = "cluster",
-        description = "Look at an etcd cluster, and change it one safe step at a time.",
+        description = "Inspect an etcd cluster and change its membership step by step.",
         synopsisSubcommandLabel = "COMMAND",
         subcommands = {
             ClusterStatusCommand.class,
@@ -33,6 +33,6 @@ final class ClusterCommand implements Runnable {
 
     @Override
     public void run() {
-        throw new ParameterException(spec.commandLine(), "a command is missing");
+        throw new ParameterException(spec.commandLine(), "a command is required");
     }
 }

@@ -24,7 +24,12 @@ import java.util.Map;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
-/** The way to a cluster and to the machines of its members, for one command. */
+/**
+ * The way to a cluster and to the machines of its members, for one command.
+ *
+ * <p>Invariant DP17: with authentication, every command works for a user with the role root, and reports what is
+ * missing otherwise.
+ */
 final class ClusterConnection implements AutoCloseable {
 
     private final ClusterSettings settings;

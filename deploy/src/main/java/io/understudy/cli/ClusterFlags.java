@@ -20,25 +20,27 @@ final class ClusterFlags {
             names = "--endpoints",
             split = ",",
             paramLabel = "URL",
-            description = "Client URLs of members, such as http://10.0.1.10:2379; one that answers is enough.")
+            description = "Comma-separated client URLs, such as http://10.0.1.10:2379. One reachable member suffices.")
     private final List<String> endpoints = new ArrayList<>();
 
     @Option(
             names = "--config",
             paramLabel = "FILE",
-            description = "The cluster's YAML file, such as conf/cluster.yaml; UNDERSTUDY_... variables override it.")
+            description =
+                    "Cluster configuration file (YAML), such as conf/cluster.yaml. UNDERSTUDY_... variables override"
+                            + " it.")
     private Path file;
 
-    @Option(
-            names = "--cacert",
-            paramLabel = "FILE",
-            description = "Certificates of the authorities that members are verified by, PEM.")
+    @Option(names = "--cacert", paramLabel = "FILE", description = "CA certificates for verifying members, PEM.")
     private Path trusted;
 
-    @Option(names = "--cert", paramLabel = "FILE", description = "Our own certificate, PEM.")
+    @Option(names = "--cert", paramLabel = "FILE", description = "Client certificate, PEM.")
     private Path certificate;
 
-    @Option(names = "--key", paramLabel = "FILE", description = "Its private key, PEM, PKCS #8 without a password.")
+    @Option(
+            names = "--key",
+            paramLabel = "FILE",
+            description = "Private key of the client certificate, PEM, unencrypted PKCS #8.")
     private Path key;
 
     /**
@@ -49,7 +51,7 @@ final class ClusterFlags {
      */
     ClusterConnection connect(CommandLine command) {
         if (endpoints.isEmpty() && file == null) {
-            throw new ParameterException(command, "which cluster? --endpoints or --config is missing");
+            throw new ParameterException(command, "specify --endpoints or --config");
         }
         return ClusterConnection.open(file, overrides());
     }

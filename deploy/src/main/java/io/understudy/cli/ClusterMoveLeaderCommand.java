@@ -11,12 +11,12 @@ import picocli.CommandLine.Spec;
 /** {@code understudy cluster move-leader}: another voter leads. */
 @Command(
         name = "move-leader",
-        description = "Have another voter lead.",
+        description = "Move leadership to another voting member.",
         exitCodeListHeading = "%nExit status:%n",
-        exitCodeList = {"0:done, or nothing to do", "1:refused, or failed", "2:bad usage, or not confirmed"})
+        exitCodeList = {"0:done, or no change needed", "1:refused or failed", "2:usage error, or not confirmed"})
 final class ClusterMoveLeaderCommand implements Callable<Integer> {
 
-    @Parameters(paramLabel = "MEMBER", description = "Its name or id.")
+    @Parameters(paramLabel = "MEMBER", description = "Name or ID of the member.")
     private String member;
 
     @Mixin

@@ -28,22 +28,26 @@ import picocli.CommandLine.Spec;
 @Command(
         name = "recover",
         description = {
-            "Go on from the member with the most recent data, when the quorum is lost for good; asks before every step.",
-            "It looks for a quorum for half a minute first, and stops where another may have more data: then --from chooses.",
-            "Members that have their data are started first, which may be all that is needed. What only the lost members"
-                    + " had is lost; every data directory is kept. Can be run again after an interruption."
+            "Recover a cluster after permanent quorum loss, from the member with the most recent data.",
+            "Waits 30 s for a quorum first. Starts members that still have their data, which may restore the quorum. Stops"
+                    + " if another member may have more recent data: --from chooses the member.",
+            "Confirms every step. Writes that only the lost members had are lost. Keeps every data directory. Run it"
+                    + " again after an interruption."
         },
         exitCodeListHeading = "%nExit status:%n",
-        exitCodeList = {"0:the quorum is held", "1:it is not", "2:bad usage"})
+        exitCodeList = {"0:the cluster has a quorum", "1:the cluster has no quorum", "2:usage error"})
 final class ClusterRecoverCommand implements Callable<Integer> {
 
     @Mixin
     private ClusterFlags flags;
 
-    @Option(names = "--from", paramLabel = "NAME", description = "Go on from this member, whatever the others have.")
+    @Option(
+            names = "--from",
+            paramLabel = "NAME",
+            description = "Member to recover from, regardless of the data of the others.")
     private String from;
 
-    @Option(names = "--yes", description = "Ask nothing.")
+    @Option(names = "--yes", description = "Skip all confirmations.")
     private boolean isConfirmed;
 
     @Option(
@@ -51,7 +55,7 @@ final class ClusterRecoverCommand implements Callable<Integer> {
             converter = DurationFlag.class,
             defaultValue = "5m",
             paramLabel = "TIME",
-            description = "How long a member may take to serve; ${DEFAULT-VALUE} by default.")
+            description = "Maximum time for starting a member until it serves (default: ${DEFAULT-VALUE}).")
     private Duration timeout;
 
     @Spec
@@ -62,7 +66,7 @@ final class ClusterRecoverCommand implements Callable<Integer> {
         try (ClusterConnection cluster = flags.connect(spec.commandLine())) {
             if (cluster.places().isEmpty()) {
                 throw new ParameterException(
-                        spec.commandLine(), "a configuration with machines is needed: --config is missing");
+                        spec.commandLine(), "specify --config with a configuration that has machines");
             }
             Operator operator = new AtTerminal(spec.commandLine().getOut());
             Survey survey = new Survey(
@@ -73,8 +77,8 @@ final class ClusterRecoverCommand implements Callable<Integer> {
             boolean isDone = new Recovery(survey, operator, timeout).run(Optional.ofNullable(from));
             operator.tell(
                     isDone
-                            ? "to grow again: add members one by one, as learners first"
-                            : "nothing more was done; run it again to go on");
+                            ? "next: add members one by one, as learners (understudy cluster add)"
+                            : "stopped; run the command again to continue");
             return isDone ? ExitCode.OK : ExitCode.SOFTWARE;
         }
     }
@@ -112,7 +116,7 @@ final class ClusterRecoverCommand implements Callable<Integer> {
             try {
                 return in.readLine();
             } catch (IOException e) {
-                throw new UncheckedIOException("the answer can't be read", e);
+                throw new UncheckedIOException("cannot read the confirmation from standard input", e);
             }
         }
     }

@@ -14,12 +14,12 @@ import picocli.CommandLine.Spec;
 /** {@code understudy cluster remove}: a member less. */
 @Command(
         name = "remove",
-        description = "Remove a member for good; if it leads, another does first.",
+        description = "Remove a member permanently. Moves leadership first if it is the leader.",
         exitCodeListHeading = "%nExit status:%n",
-        exitCodeList = {"0:done, or nothing to do", "1:refused, or failed", "2:bad usage, or not confirmed"})
+        exitCodeList = {"0:done, or no change needed", "1:refused or failed", "2:usage error, or not confirmed"})
 final class ClusterRemoveCommand implements Callable<Integer> {
 
-    @Parameters(paramLabel = "MEMBER", description = "Its name or id.")
+    @Parameters(paramLabel = "MEMBER", description = "Name or ID of the member.")
     private String member;
 
     @Mixin
@@ -42,6 +42,6 @@ final class ClusterRemoveCommand implements Callable<Integer> {
     }
 
     private Plan done(ClusterFacts facts) {
-        return new Plan.Done(member + ", which is configured, is no member any more");
+        return new Plan.Done(member + " is configured but not a member of the cluster");
     }
 }

@@ -22,38 +22,39 @@ import picocli.CommandLine.Spec;
 /** {@code understudy cluster replace}: one member in place of another. */
 @Command(
         name = "replace",
-        description = "Put one member in place of another: a dead one goes first, a healthy one last.",
+        description = "Replace a member. A failed member is removed first, a healthy one last.",
         exitCodeListHeading = "%nExit status:%n",
-        exitCodeList = {"0:done, or nothing to do", "1:refused, or failed", "2:bad usage, or not confirmed"})
+        exitCodeList = {"0:done, or no change needed", "1:refused or failed", "2:usage error, or not confirmed"})
 final class ClusterReplaceCommand implements Callable<Integer> {
 
-    @Parameters(paramLabel = "MEMBER", description = "Name or id of the one that goes.")
+    @Parameters(paramLabel = "MEMBER", description = "Name or ID of the member to replace.")
     private String member;
 
     @Option(
             names = "--with",
             required = true,
             paramLabel = "NAME",
-            description = "Name of its successor: a new member, or a learner that stands by.")
+            description = "Name of the replacement: a new member or a standby learner.")
     private String successor;
 
     @Option(
             names = "--peer-urls",
             split = ",",
             paramLabel = "URL",
-            description = "Where the other members reach the successor; as configured by default.")
+            description = "Peer URLs of the replacement (default: from the configuration).")
     private List<URI> peerUrls = List.of();
 
     @Option(
             names = "--client-urls",
             split = ",",
             paramLabel = "URL",
-            description = "Where clients reach the successor; as configured by default.")
+            description = "Client URLs of the replacement (default: from the configuration).")
     private List<URI> clientUrls = List.of();
 
     @Option(
             names = "--migrate-data",
-            description = "Move the member's data to its successor, which keeps its id, instead of streaming it anew.")
+            description =
+                    "Move the data directory to the replacement, which keeps the member ID, instead of a snapshot.")
     private boolean migrateData;
 
     @Mixin
@@ -80,8 +81,8 @@ final class ClusterReplaceCommand implements Callable<Integer> {
         if (member.equals(successor)) {
             throw new ParameterException(
                     spec.commandLine(),
-                    "both are called " + member + ": give the id of the member to be replaced, so that the command can"
-                            + " tell them apart when it is given again");
+                    "both members have the name " + member + "; specify the ID of the member to replace, so that the"
+                            + " command can be repeated");
         }
         Optional<MemberId> old = seen.find(member);
         return old.isPresent() ? new ReplaceMember(old.get(), to, seen.isLost(old.get())) : new AddMember(to, true);

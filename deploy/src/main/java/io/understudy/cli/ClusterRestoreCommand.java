@@ -37,11 +37,12 @@ import picocli.CommandLine.Spec;
 @Command(
         name = "restore",
         description = {
-            "Make a new cluster from a snapshot: data for as many machines as there are to be voters, then start them.",
-            "Refuses data directories that exist, and a cluster that answers."
+            "Create a cluster from a snapshot.",
+            "Restores data directories for shape.voters machines, then starts them. Fails if a data directory exists or a"
+                    + " cluster responds at the endpoints."
         },
         exitCodeListHeading = "%nExit status:%n",
-        exitCodeList = {"0:the new cluster serves", "1:it does not", "2:bad usage"})
+        exitCodeList = {"0:the new cluster serves", "1:failed", "2:usage error"})
 final class ClusterRestoreCommand implements Callable<Integer> {
 
     private static final Duration LOOK = Duration.ofSeconds(2);
@@ -49,7 +50,7 @@ final class ClusterRestoreCommand implements Callable<Integer> {
     @Mixin
     private ConfigurationFlags configuration;
 
-    @Option(names = "--snapshot", required = true, paramLabel = "FILE", description = "The snapshot.")
+    @Option(names = "--snapshot", required = true, paramLabel = "FILE", description = "Snapshot file.")
     private Path snapshot;
 
     @Option(
@@ -57,9 +58,9 @@ final class ClusterRestoreCommand implements Callable<Integer> {
             defaultValue = "0",
             paramLabel = "N",
             description =
-                    "Move revisions ahead by so many, and mark the old ones compacted: clients that have seen the old"
-                            + " cluster then start over instead of missing changes. 0 leaves them; with clients that watch, take"
-                            + " 1000000000.")
+                    "Increase of the latest revision (default: ${DEFAULT-VALUE}). Older revisions are marked compacted, so"
+                            + " that watchers of the old cluster resynchronize instead of missing changes. Use 1000000000"
+                            + " if clients watch.")
     private long bump;
 
     @Option(
@@ -67,7 +68,7 @@ final class ClusterRestoreCommand implements Callable<Integer> {
             converter = DurationFlag.class,
             defaultValue = "60s",
             paramLabel = "TIME",
-            description = "How long the new members may take to serve; ${DEFAULT-VALUE} by default.")
+            description = "Maximum time until all new members serve (default: ${DEFAULT-VALUE}).")
     private Duration timeout;
 
     @Spec
@@ -81,8 +82,8 @@ final class ClusterRestoreCommand implements Callable<Integer> {
         if (machines.size() < settings.shape().voters()) {
             throw new ParameterException(
                     spec.commandLine(),
-                    "shape.voters is " + settings.shape().voters() + ", and there are " + machines.size()
-                            + " machines");
+                    "shape.voters is " + settings.shape().voters() + " but the configuration has only "
+                            + machines.size() + " machines");
         }
         PrintWriter out = spec.commandLine().getOut();
         Consumer<String> told = line -> {
@@ -109,7 +110,7 @@ final class ClusterRestoreCommand implements Callable<Integer> {
                     timeout,
                     () -> seen(observer).filter(seen -> seen.healthyVoters().size() == machines.size()),
                     () -> new IllegalStateException(
-                            "the new members do not all serve after " + timeout.toSeconds() + " s; see their logs"));
+                            "not all new members serve after " + timeout.toSeconds() + " s; see their logs"));
             told.accept("cluster " + facts.cluster() + " serves: " + facts.quorum());
         }
         return ExitCode.OK;
@@ -134,7 +135,8 @@ final class ClusterRestoreCommand implements Callable<Integer> {
     }
 
     private static IllegalStateException another(@Nullable String what) {
-        return new IllegalStateException("a cluster answers already, " + what + "; name other endpoints and machines");
+        return new IllegalStateException(
+                "a cluster already responds: " + what + "; configure other endpoints and machines");
     }
 
     private static Optional<ClusterFacts> seen(EtcdObserver observer) {
@@ -150,7 +152,7 @@ final class ClusterRestoreCommand implements Callable<Integer> {
             return Optional.of(observer.observe(LOOK));
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
-            throw new IllegalStateException("interrupted while looking at the cluster", e);
+            throw new IllegalStateException("interrupted while reading the state of the cluster", e);
         }
     }
 }

@@ -13,23 +13,23 @@ import picocli.CommandLine.Spec;
 /** {@code understudy cluster roll}: every member's process anew. */
 @Command(
         name = "roll",
-        description = "Restart or upgrade all members, one by one: learners first, the leader last.",
+        description = "Restart or upgrade all members one by one, learners first, the leader last.",
         exitCodeListHeading = "%nExit status:%n",
-        exitCodeList = {"0:done, or nothing to do", "1:refused, or failed", "2:bad usage, or not confirmed"})
+        exitCodeList = {"0:done, or no change needed", "1:refused or failed", "2:usage error, or not confirmed"})
 final class ClusterRollCommand implements Callable<Integer> {
 
     @Option(
             names = "--to-version",
             paramLabel = "VERSION",
-            description = "Restart those of another version only, whose machines have the new one in place.")
+            description =
+                    "Target version. Restarts only members of another version; install it on their machines first.")
     private String version;
 
     @Option(
             names = "--started-before",
             paramLabel = "TIME",
-            description =
-                    "Restart those only that started before this time, such as 2026-01-31T12:00:00Z; now by default."
-                            + " To go on after an interruption, give the time of the beginning.")
+            description = "Restart only members started before this time, such as 2026-01-31T12:00:00Z (default: now)."
+                    + " To resume an interrupted roll, specify its start time.")
     private Instant startedBefore;
 
     @Mixin
@@ -46,7 +46,7 @@ final class ClusterRollCommand implements Callable<Integer> {
         return ClusterChange.run(spec.commandLine(), connection, change, seen -> {
             Instant since = startedBefore == null ? Instant.now() : startedBefore;
             if (version == null) {
-                spec.commandLine().getErr().println("to go on after an interruption: --started-before " + since);
+                spec.commandLine().getErr().println("to resume after an interruption: --started-before " + since);
             }
             return new Roll(since, version == null ? null : EtcdVersion.parse(version));
         });

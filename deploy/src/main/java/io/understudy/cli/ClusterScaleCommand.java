@@ -19,21 +19,21 @@ import picocli.CommandLine.Spec;
 /** {@code understudy cluster scale}: a number of voters. */
 @Command(
         name = "scale",
-        description = "Have a number of voters, one member at a time; odd ones are best.",
+        description = "Scale to N voting members, one at a time (odd recommended).",
         exitCodeListHeading = "%nExit status:%n",
-        exitCodeList = {"0:done, or nothing to do", "1:refused, or failed", "2:bad usage, or not confirmed"})
+        exitCodeList = {"0:done, or no change needed", "1:refused or failed", "2:usage error, or not confirmed"})
 final class ClusterScaleCommand implements Callable<Integer> {
 
     /** etcd's own advice (its FAQ, maximum cluster size). */
     private static final int MOST_SENSIBLE = 7;
 
-    @Parameters(paramLabel = "N", description = "How many voters.")
+    @Parameters(paramLabel = "N", description = "Number of voting members.")
     private int voters;
 
     @Option(
             names = "--member",
             paramLabel = "NAME=PEERURL",
-            description = "A place for a new member; in addition to those configured. May be repeated.")
+            description = "Name and peer URL of a new member, in addition to configured machines. Repeatable.")
     private Map<String, URI> members = new LinkedHashMap<>();
 
     @Mixin
@@ -49,13 +49,14 @@ final class ClusterScaleCommand implements Callable<Integer> {
     public Integer call() throws InterruptedException {
         return ClusterChange.run(spec.commandLine(), connection, change, seen -> {
             if (voters < 1) {
-                throw new ParameterException(spec.commandLine(), "a cluster needs at least 1 voter");
+                throw new ParameterException(spec.commandLine(), "the number of voting members must be at least 1");
             }
             if (voters % 2 == 0 || voters > MOST_SENSIBLE) {
                 spec.commandLine()
                         .getErr()
-                        .println("warning: " + voters + " voters survive " + new Quorum(voters, voters).tolerance()
-                                + " failures; an odd number up to " + MOST_SENSIBLE + " is best");
+                        .println("warning: " + voters + " voting members survive "
+                                + new Quorum(voters, voters).tolerance() + " failures; an odd number up to "
+                                + MOST_SENSIBLE + " is recommended");
             }
             return new Scale(
                     voters,

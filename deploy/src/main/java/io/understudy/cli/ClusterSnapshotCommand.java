@@ -8,7 +8,7 @@ import picocli.CommandLine.Spec;
 /** {@code understudy cluster snapshot}: copies of the cluster's data in files. */
 @Command(
         name = "snapshot",
-        description = "Copies of the cluster's data in files.",
+        description = "Save and list snapshots of a cluster.",
         synopsisSubcommandLabel = "COMMAND",
         subcommands = {ClusterSnapshotSaveCommand.class, ClusterSnapshotListCommand.class})
 final class ClusterSnapshotCommand implements Runnable {
@@ -18,6 +18,6 @@ final class ClusterSnapshotCommand implements Runnable {
 
     @Override
     public void run() {
-        throw new ParameterException(spec.commandLine(), "a command is missing");
+        throw new ParameterException(spec.commandLine(), "a command is required");
     }
 }

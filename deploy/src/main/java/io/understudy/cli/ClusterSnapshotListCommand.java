@@ -19,13 +19,13 @@ import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
 
 /** {@code understudy cluster snapshot list}: those that are kept. */
-@Command(name = "list", description = "List the snapshots that are kept, newest first.")
+@Command(name = "list", description = "List stored snapshots, newest first.")
 final class ClusterSnapshotListCommand implements Callable<Integer> {
 
     @Mixin
     private ConfigurationFlags configuration;
 
-    @Option(names = "--in", paramLabel = "DIR", description = "Where; by default snapshots.directory.")
+    @Option(names = "--in", paramLabel = "DIR", description = "Directory to list (default: snapshots.directory).")
     private Path directory;
 
     @Spec
@@ -37,8 +37,7 @@ final class ClusterSnapshotListCommand implements Callable<Integer> {
         List<SnapshotFile> all = new SnapshotDirectory(Optional.ofNullable(directory)
                         .or(() -> settings.snapshots().directory())
                         .orElseThrow(() -> new ParameterException(
-                                spec.commandLine(),
-                                "neither --in nor snapshots.directory in the configuration is given")))
+                                spec.commandLine(), "specify --in, or snapshots.directory in the configuration")))
                 .list();
         TextTable table = new TextTable("TAKEN", "BYTES", "UPLOADED", "FILE");
         for (SnapshotFile file : all) {

@@ -23,9 +23,7 @@ import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
 
 /** {@code understudy cluster snapshot save}: one now. */
-@Command(
-        name = "save",
-        description = "Save a snapshot now, from a learner if there is one. It is verified before it has its name.")
+@Command(name = "save", description = "Save and verify a snapshot, from a learner if possible.")
 final class ClusterSnapshotSaveCommand implements Callable<Integer> {
 
     private static final Duration LOOK = Duration.ofSeconds(5);
@@ -33,7 +31,7 @@ final class ClusterSnapshotSaveCommand implements Callable<Integer> {
     @Mixin
     private ConfigurationFlags configuration;
 
-    @Option(names = "--to", paramLabel = "DIR", description = "Where to; by default snapshots.directory.")
+    @Option(names = "--to", paramLabel = "DIR", description = "Destination directory (default: snapshots.directory).")
     private Path directory;
 
     @Spec
@@ -45,7 +43,7 @@ final class ClusterSnapshotSaveCommand implements Callable<Integer> {
         SnapshotDirectory target = new SnapshotDirectory(Optional.ofNullable(directory)
                 .or(() -> settings.snapshots().directory())
                 .orElseThrow(() -> new ParameterException(
-                        spec.commandLine(), "neither --to nor snapshots.directory in the configuration is given")));
+                        spec.commandLine(), "specify --to, or snapshots.directory in the configuration")));
         SnapshotTool tool = SnapshotTool.find();
         try (EtcdConnections connections =
                 EtcdConnections.open(settings.cluster(), settings.otherwise().endpoints())) {

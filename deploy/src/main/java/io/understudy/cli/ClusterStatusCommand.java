@@ -18,14 +18,14 @@ import picocli.CommandLine.Spec;
 @Command(
         name = "status",
         description = {
-            "Tell how the members of a cluster fare, and how many more failures it would survive.",
-            "Every member is asked itself; nothing is changed."
+            "Show member health and remaining fault tolerance.",
+            "Queries every member directly and changes nothing."
         },
         exitCodeListHeading = "%nExit status:%n",
         exitCodeList = {
-            "0:every member is healthy, and there is no alarm",
-            "1:one is not, there is an alarm, or nobody answered",
-            "2:bad usage"
+            "0:all members are healthy and no alarm is active",
+            "1:a member is unhealthy, an alarm is active, or no member responds",
+            "2:usage error"
         })
 final class ClusterStatusCommand implements Callable<Integer> {
 
@@ -37,10 +37,10 @@ final class ClusterStatusCommand implements Callable<Integer> {
             defaultValue = "5s",
             converter = DurationFlag.class,
             paramLabel = "TIME",
-            description = "How long members may take to answer; ${DEFAULT-VALUE} by default.")
+            description = "Timeout for members to respond (default: ${DEFAULT-VALUE}).")
     private Duration timeout;
 
-    @Option(names = "--output", defaultValue = "table", paramLabel = "table|json", description = "Form of the results.")
+    @Option(names = "--output", defaultValue = "table", paramLabel = "table|json", description = "Output format.")
     private OutputForm output;
 
     @Spec

@@ -21,7 +21,8 @@ import picocli.CommandLine.Spec;
 /** {@code understudy cluster supervise}: holds a cluster to its declared shape until it is told to stop. */
 @Command(
         name = "supervise",
-        description = "Hold a cluster to its declared shape until told to stop. Several may run; one of them acts.",
+        description =
+                "Run a supervisor that keeps a cluster in its declared shape. One of several supervisors is active.",
         subcommands = {
             ClusterSuperviseStatusCommand.class,
             ClusterSupervisePauseCommand.class,
@@ -36,13 +37,13 @@ final class ClusterSuperviseCommand implements Callable<Integer> {
     @Option(
             names = "--config",
             paramLabel = "FILE",
-            description = "The YAML file; UNDERSTUDY_... variables override it.")
+            description = "Configuration file (YAML). UNDERSTUDY_... variables override it.")
     private Path file;
 
     @Option(
             names = "--set",
             paramLabel = "KEY=VALUE",
-            description = "Override one setting, such as shape.deadTime=1m. May be repeated.")
+            description = "Override one setting, such as shape.deadTime=1m. Repeatable.")
     private final Map<String, String> values = new LinkedHashMap<>();
 
     @Spec

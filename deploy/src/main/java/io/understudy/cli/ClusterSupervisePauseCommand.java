@@ -9,9 +9,7 @@ import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Spec;
 
 /** {@code understudy cluster supervise pause}. */
-@Command(
-        name = "pause",
-        description = "Have supervisors change nothing, all those of the cluster, until they are told to resume.")
+@Command(name = "pause", description = "Pause all supervisors of the cluster.")
 final class ClusterSupervisePauseCommand implements Callable<Integer> {
 
     @Mixin

@@ -9,7 +9,7 @@ import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Spec;
 
 /** {@code understudy cluster supervise resume}. */
-@Command(name = "resume", description = "Let supervisors change the cluster again.")
+@Command(name = "resume", description = "Resume all supervisors of the cluster.")
 final class ClusterSuperviseResumeCommand implements Callable<Integer> {
 
     @Mixin

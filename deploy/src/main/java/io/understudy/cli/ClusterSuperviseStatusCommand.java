@@ -18,9 +18,9 @@ import picocli.CommandLine.Spec;
 /** {@code understudy cluster supervise status}: what a running supervisor sees, and does about it. */
 @Command(
         name = "status",
-        description = "Tell what a running supervisor sees, and what it does about it.",
+        description = "Show the state and recent decisions of a running supervisor.",
         exitCodeListHeading = "%nExit status:%n",
-        exitCodeList = {"0:the cluster is as declared", "1:it is not, or nobody answered", "2:bad usage"})
+        exitCodeList = {"0:the cluster has its declared shape", "1:it has not, or no response", "2:usage error"})
 final class ClusterSuperviseStatusCommand implements Callable<Integer> {
 
     private static final int SHOWN_EVENTS = 10;
@@ -28,7 +28,7 @@ final class ClusterSuperviseStatusCommand implements Callable<Integer> {
     @Mixin
     private SupervisorFlag supervisor;
 
-    @Option(names = "--output", defaultValue = "table", paramLabel = "table|json", description = "Form of the results.")
+    @Option(names = "--output", defaultValue = "table", paramLabel = "table|json", description = "Output format.")
     private OutputForm output;
 
     @Spec
@@ -56,7 +56,7 @@ final class ClusterSuperviseStatusCommand implements Callable<Integer> {
                 + (state.path("paused").isNull()
                         ? ""
                         : ", paused " + state.path("paused").asText()));
-        out.println("cluster    " + state.path("cluster").path("quorum").asText("not seen yet"));
+        out.println("cluster    " + state.path("cluster").path("quorum").asText("not observed yet"));
         out.println("now        " + decision.path("rule").asText("-") + ": "
                 + decision.path("observed").asText() + "; " + told(decision));
         decision.path("guidance").forEach(line -> out.println("           " + line.asText()));
@@ -81,7 +81,7 @@ final class ClusterSuperviseStatusCommand implements Callable<Integer> {
     private static String told(JsonNode event) {
         String detail = event.path("detail").asText();
         String told =
-                event.path("guidance").isMissingNode() ? event.path("told").asText() : "nothing is changed";
+                event.path("guidance").isMissingNode() ? event.path("told").asText() : "no change";
         return detail.isEmpty() ? told : told + " (" + detail + ")";
     }
 }

@@ -15,19 +15,19 @@ import picocli.CommandLine.Spec;
 /** {@code understudy cluster update-client-urls}: clients reach a member elsewhere. */
 @Command(
         name = "update-client-urls",
-        description = "Restart a member with other client URLs, and see that it tells them.",
+        description = "Update a member's client URLs and restart it.",
         exitCodeListHeading = "%nExit status:%n",
-        exitCodeList = {"0:done, or nothing to do", "1:refused, or failed", "2:bad usage, or not confirmed"})
+        exitCodeList = {"0:done, or no change needed", "1:refused or failed", "2:usage error, or not confirmed"})
 final class ClusterUpdateClientUrlsCommand implements Callable<Integer> {
 
-    @Parameters(paramLabel = "MEMBER", description = "Its name or id.")
+    @Parameters(paramLabel = "MEMBER", description = "Name or ID of the member.")
     private String member;
 
     @Option(
             names = "--client-urls",
             split = ",",
             paramLabel = "URL",
-            description = "Where clients reach it from now on; as configured by default.")
+            description = "New client URLs (default: from the configuration).")
     private List<URI> clientUrls = List.of();
 
     @Mixin

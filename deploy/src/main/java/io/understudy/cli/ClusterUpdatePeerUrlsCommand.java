@@ -15,19 +15,19 @@ import picocli.CommandLine.Spec;
 /** {@code understudy cluster update-peer-urls}: a member listens elsewhere to the others. */
 @Command(
         name = "update-peer-urls",
-        description = "Have the others find a member at other peer URLs, and restart it there.",
+        description = "Update a member's peer URLs and restart it.",
         exitCodeListHeading = "%nExit status:%n",
-        exitCodeList = {"0:done, or nothing to do", "1:refused, or failed", "2:bad usage, or not confirmed"})
+        exitCodeList = {"0:done, or no change needed", "1:refused or failed", "2:usage error, or not confirmed"})
 final class ClusterUpdatePeerUrlsCommand implements Callable<Integer> {
 
-    @Parameters(paramLabel = "MEMBER", description = "Its name or id.")
+    @Parameters(paramLabel = "MEMBER", description = "Name or ID of the member.")
     private String member;
 
     @Option(
             names = "--peer-urls",
             split = ",",
             paramLabel = "URL",
-            description = "Where the other members reach it from now on; as configured by default.")
+            description = "New peer URLs (default: from the configuration).")
     private List<URI> peerUrls = List.of();
 
     @Mixin

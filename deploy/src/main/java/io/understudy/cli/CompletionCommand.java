@@ -9,7 +9,7 @@ import picocli.CommandLine.Spec;
 /** {@code understudy generate-completion}: what shells are told to complete commands and flags. */
 @Command(
         name = "generate-completion",
-        description = "Print a script by which bash, and zsh with bashcompinit, complete commands and flags.")
+        description = "Print a completion script for bash, and for zsh with bashcompinit.")
 final class CompletionCommand implements Runnable {
 
     @Spec

@@ -22,23 +22,23 @@ import picocli.CommandLine.Spec;
 @Command(
         name = "check",
         description = {
-            "Tell all that is wrong with a configuration file, or 'ok'. Nothing is started or connected to.",
-            "UNDERSTUDY_... variables count as they do for the process."
+            "Validate a configuration file and list all problems.",
+            "Applies UNDERSTUDY_... variables as the process does. Starts nothing and opens no connections."
         },
         exitCodeListHeading = "%nExit status:%n",
-        exitCodeList = {"0:nothing is wrong", "1:something is", "2:bad usage, or there is no such file"})
+        exitCodeList = {"0:valid", "1:invalid", "2:usage error, or no such file"})
 final class ConfigCheckCommand implements Callable<Integer> {
 
     @Parameters(
             paramLabel = "FILE",
             description =
-                    "The YAML file of a gateway, of mirrors, or of a core cluster; /dev/stdin for standard input.")
+                    "Configuration file (YAML) of a gateway, mirrors or a core cluster. /dev/stdin reads standard input.")
     private Path file;
 
     @Option(
             names = "--kind",
             paramLabel = "gateway|mirror|cluster",
-            description = "What the file is; by default what fits best.")
+            description = "Kind of configuration (default: detected from the file).")
     private @Nullable ConfigKind kind;
 
     @Spec
@@ -47,7 +47,7 @@ final class ConfigCheckCommand implements Callable<Integer> {
     @Override
     public Integer call() throws IOException {
         if (!Files.exists(file) || Files.isDirectory(file)) {
-            throw new ParameterException(spec.commandLine(), file + ": there is no such file");
+            throw new ParameterException(spec.commandLine(), file + ": no such file");
         }
         if (Files.isRegularFile(file)) {
             return check(file);

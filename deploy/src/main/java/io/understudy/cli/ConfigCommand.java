@@ -8,7 +8,7 @@ import picocli.CommandLine.Spec;
 /** {@code understudy config}: what configuration files may say, and whether one says it. */
 @Command(
         name = "config",
-        description = "Check configuration files, and tell what may stand in them.",
+        description = "Validate configuration; list settings.",
         synopsisSubcommandLabel = "COMMAND",
         subcommands = {ConfigCheckCommand.class, ConfigReferenceCommand.class})
 final class ConfigCommand implements Runnable {
@@ -18,6 +18,6 @@ final class ConfigCommand implements Runnable {
 
     @Override
     public void run() {
-        throw new ParameterException(spec.commandLine(), "a command is missing");
+        throw new ParameterException(spec.commandLine(), "a command is required");
     }
 }

@@ -12,13 +12,13 @@ import picocli.CommandLine.Spec;
 /** {@code understudy config reference}: all settings, as the documents have them. */
 @Command(
         name = "reference",
-        description = "Print all settings: key, variable, default, what is allowed, meaning; as a table in Markdown.")
+        description = "Print all settings with variable, default, allowed values and meaning, as a Markdown table.")
 final class ConfigReferenceCommand implements Runnable {
 
     @Parameters(
             arity = "0..1",
             paramLabel = "gateway|mirror|cluster",
-            description = "Whose settings; by default everybody's.")
+            description = "Kind of configuration (default: all).")
     private List<ConfigKind> kinds = List.of(ConfigKind.values());
 
     @Spec

@@ -12,13 +12,13 @@ final class ConfigurationFlags {
             names = "--config",
             required = true,
             paramLabel = "FILE",
-            description = "The YAML file; UNDERSTUDY_... variables override it.")
+            description = "Configuration file (YAML). UNDERSTUDY_... variables override it.")
     private Path file;
 
     @Option(
             names = "--set",
             paramLabel = "KEY=VALUE",
-            description = "Override one setting, such as source.requestTimeout=2s. May be repeated.")
+            description = "Override one setting, such as source.requestTimeout=2s. Repeatable.")
     private final Map<String, String> values = new LinkedHashMap<>();
 
     Path file() {

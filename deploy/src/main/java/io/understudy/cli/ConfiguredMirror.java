@@ -38,12 +38,12 @@ final class ConfiguredMirror {
         List<MirrorSettings.Mirror> mirrors = load(file, values).mirrors();
         List<String> names = mirrors.stream().map(MirrorSettings.Mirror::name).toList();
         if (name == null && mirrors.size() > 1) {
-            throw new ParameterException(command, "which mirror is meant? Give --mirror, one of " + names);
+            throw new ParameterException(command, "specify --mirror, one of " + names);
         }
         return mirrors.stream()
                 .filter(mirror -> name == null || mirror.name().equals(name))
                 .findFirst()
-                .orElseThrow(() ->
-                        new ParameterException(command, "--mirror is " + name + ", but " + file + " has " + names));
+                .orElseThrow(() -> new ParameterException(
+                        command, "no mirror " + name + " in " + file + "; allowed for --mirror: " + names));
     }
 }

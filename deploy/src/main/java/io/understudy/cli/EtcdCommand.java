@@ -10,7 +10,7 @@ import picocli.CommandLine.Spec;
 /** {@code understudy etcd}: the etcd programs that the lab and the tests run. */
 @Command(
         name = "etcd",
-        description = "Find or fetch the etcd programs that the lab and the tests run.",
+        description = "Find or download the etcd binaries used by the lab and the tests.",
         synopsisSubcommandLabel = "COMMAND")
 final class EtcdCommand implements Runnable {
 
@@ -19,11 +19,11 @@ final class EtcdCommand implements Runnable {
 
     @Override
     public void run() {
-        throw new ParameterException(spec.commandLine(), "a command is missing");
+        throw new ParameterException(spec.commandLine(), "a command is required");
     }
 
     /** Prints the path of {@code etcd} as its last line, for use in scripts. */
-    @Command(name = "path", description = "Print the path of etcd, fetching it first if this machine has none.")
+    @Command(name = "path", description = "Print the path of etcd; download it first if it is not installed.")
     void path() {
         PrintWriter err = spec.commandLine().getErr();
         EtcdBinaries found = EtcdBinaries.find(step -> {

@@ -17,6 +17,9 @@ import picocli.CommandLine.UnmatchedArgumentException;
 /**
  * What the user reads when a command fails: one line that names the command and the reason, never a stack trace; a line
  * more for each problem of a configuration.
+ *
+ * <p>Invariant DP1: the exit status is 0 for success, 1 for a failure and 2 for bad usage; a failure prints one line,
+ * never a stack trace.
  */
 final class Failures {
 

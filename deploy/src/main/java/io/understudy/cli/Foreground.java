@@ -9,7 +9,11 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
 import picocli.CommandLine.ExitCode;
 
-/** Holds a started process in the foreground until SIGTERM or SIGINT, then closes it. */
+/**
+ * Holds a started process in the foreground until SIGTERM or SIGINT, then closes it.
+ *
+ * <p>Invariant DP2: a process that receives SIGTERM or SIGINT closes what it runs and exits with 0.
+ */
 final class Foreground {
 
     private final AutoCloseable process;
@@ -37,7 +41,7 @@ final class Foreground {
                 P running = start.call();
                 started.complete(running);
                 failure.apply(running).get();
-                throw new IllegalStateException("ended without being told to");
+                throw new IllegalStateException("process stopped unexpectedly");
             } catch (ExecutionException e) {
                 new Foreground(process, closeDeadline).closedInTime();
                 throw e.getCause() instanceof Exception cause ? cause : e;
@@ -86,7 +90,7 @@ final class Foreground {
                         process.close();
                         closed.countDown();
                     } catch (Exception e) {
-                        System.err.println("understudy: not closed cleanly: " + e);
+                        System.err.println("understudy: shutdown failed: " + e);
                     }
                 },
                 "close");

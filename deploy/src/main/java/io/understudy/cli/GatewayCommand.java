@@ -8,9 +8,7 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 
 /** {@code understudy gateway}: runs one gateway until it is told to stop. */
-@Command(
-        name = "gateway",
-        description = "Run a gateway: serve the etcd v3 API from a read-only replica until told to stop.")
+@Command(name = "gateway", description = "Run a gateway that serves the etcd v3 API from a read-only replica.")
 final class GatewayCommand implements Callable<Integer> {
 
     /** Above what closing takes with the connections' own deadlines. */

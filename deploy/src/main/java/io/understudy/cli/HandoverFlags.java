@@ -12,13 +12,14 @@ final class HandoverFlags {
             names = "--freeze",
             defaultValue = "alarm",
             paramLabel = "alarm|auth|none",
-            description = "How writers are kept off meanwhile: alarm raises a NOSPACE alarm; auth withdraws write"
-                    + " permissions; none trusts that you have stopped them. ${DEFAULT-VALUE} by default.")
+            description =
+                    "Method of blocking writes: alarm raises a NOSPACE alarm; auth revokes write permissions; none"
+                            + " requires that all writers are stopped (default: ${DEFAULT-VALUE}).")
     private FreezeMode freeze;
 
     @Option(
             names = "--accept-silent-watchers",
-            description = "Go on though the new home's revision is below the old one's.")
+            description = "Allow a new primary with a lower revision, although watchers may miss changes.")
     private boolean acceptSilentWatchers;
 
     @Option(
@@ -26,7 +27,7 @@ final class HandoverFlags {
             defaultValue = "1000",
             converter = NumberFlag.class,
             paramLabel = "REVISIONS",
-            description = "How far behind the new home may be at the beginning; ${DEFAULT-VALUE} by default.")
+            description = "Maximum lag of the new primary at the start (default: ${DEFAULT-VALUE}).")
     private long maxLag;
 
     @Option(
@@ -34,7 +35,7 @@ final class HandoverFlags {
             defaultValue = "1m",
             converter = DurationFlag.class,
             paramLabel = "TIME",
-            description = "How long it may take to get level with the frozen cluster; ${DEFAULT-VALUE} by default.")
+            description = "Maximum time to apply all commits of the frozen cluster (default: ${DEFAULT-VALUE}).")
     private Duration drainDeadline;
 
     HandoverOptions options(Duration patience) {

@@ -22,10 +22,9 @@ import picocli.CommandLine.Spec;
 /** {@code understudy health}: asks a process how it is, where there is no other program to do so, as in a container. */
 @Command(
         name = "health",
-        description =
-                "Ask a gateway, mirror or supervisor on one of its health pages, for health checks of containers.",
+        description = "Check the health endpoint of a gateway, mirror or supervisor.",
         exitCodeListHeading = "%nExit status:%n",
-        exitCodeList = {"0:it answers 200", "1:it answers anything else, or nothing in time", "2:bad usage"})
+        exitCodeList = {"0:healthy (HTTP 200)", "1:unhealthy, or no response in time", "2:usage error"})
 final class HealthCommand implements Callable<Integer> {
 
     private static final int HEALTHY = 200;
@@ -35,9 +34,8 @@ final class HealthCommand implements Callable<Integer> {
             defaultValue = "http://127.0.0.1:2379/livez",
             converter = UrlFlag.class,
             paramLabel = "URL",
-            description =
-                    "The page, /livez or /readyz; ${DEFAULT-VALUE} by default, which is a gateway's. A mirror has "
-                            + "them at port 8081, a supervisor at port 8082.")
+            description = "Health endpoint, /livez or /readyz (default: ${DEFAULT-VALUE}, a gateway). Default port of "
+                    + "mirrors: 8081; of supervisors: 8082.")
     private URI url;
 
     @Option(
@@ -45,7 +43,7 @@ final class HealthCommand implements Callable<Integer> {
             defaultValue = "3s",
             paramLabel = "TIME",
             converter = DurationFlag.class,
-            description = "How long to wait for the answer, all of it; ${DEFAULT-VALUE} by default.")
+            description = "Timeout for the complete response (default: ${DEFAULT-VALUE}).")
     private Duration timeout;
 
     @Mixin
@@ -65,7 +63,7 @@ final class HealthCommand implements Callable<Integer> {
         }
         HttpResponse<String> answer = answer(http, request);
         if (answer.statusCode() != HEALTHY) {
-            throw new IOException(url + " answers " + answer.statusCode() + ": "
+            throw new IOException(url + " returned HTTP status " + answer.statusCode() + ": "
                     + answer.body().strip());
         }
         spec.commandLine().getOut().println(answer.body().strip());
@@ -79,10 +77,10 @@ final class HealthCommand implements Callable<Integer> {
         try {
             return answer.get(timeout.toMillis(), TimeUnit.MILLISECONDS);
         } catch (ExecutionException e) {
-            throw new IOException("no answer from " + url + ": " + e.getCause(), e);
+            throw new IOException("no response from " + url + ": " + e.getCause(), e);
         } catch (TimeoutException e) {
             answer.cancel(true);
-            throw new IOException("no answer from " + url + " within " + timeout.toMillis() + " ms", e);
+            throw new IOException("no response from " + url + " within " + timeout.toMillis() + " ms", e);
         }
     }
 }

@@ -14,9 +14,10 @@ import picocli.CommandLine.Spec;
         modelTransformer = LabPortFlags.class,
         sortOptions = false,
         description = {
-            "Run everything on this machine: three voters, a learner, a DR cluster, Kafka, a gateway and a mirror.",
-            "It checks itself by sending a write through every path, prints what listens where, and runs until it is "
-                    + "interrupted. Everything listens on 127.0.0.1 only."
+            "Run a complete setup on this machine: etcd clusters, Kafka, gateways and mirrors.",
+            "Starts three voting members, a learner, a DR cluster, Kafka, an edge cluster, gateways, mirrors and a supervisor. "
+                    + "Sends a write through every path, prints all endpoints, and runs until interrupted. Listens on "
+                    + "127.0.0.1 only."
         })
 final class LabCommand implements Callable<Integer> {
 
@@ -28,37 +29,40 @@ final class LabCommand implements Callable<Integer> {
     @Option(
             names = "--data-dir",
             paramLabel = "DIR",
-            description = "Where everything is kept; a lab that was there before goes on. Without it: understudy/lab "
-                    + "below XDG_STATE_HOME or ~/.local/state.")
+            description =
+                    "Data directory (default: understudy/lab below XDG_STATE_HOME or ~/.local/state). An existing "
+                            + "lab in it resumes.")
     private Path dataDirectory;
 
-    @Option(names = "--fresh", description = "Delete what an earlier lab left in the directory, and begin anew.")
+    @Option(names = "--fresh", description = "Delete the data of an earlier lab in the directory.")
     private boolean fresh;
 
-    @Option(names = "--no-kafka", description = "Leave out Kafka, the mirror to it, and what is fed from it.")
+    @Option(names = "--no-kafka", description = "Omit Kafka, its mirror, and the parts fed from Kafka.")
     private boolean noKafka;
 
     @Option(
             names = "--tls",
-            description = "Have all parts speak TLS, and ask each other for certificates, which are made below the "
-                    + "directory; from its first start on.")
+            description =
+                    "Enable mutual TLS between all parts. Certificates are created in the data directory. Requires "
+                            + "a new data directory.")
     private boolean tls;
 
     @Option(
             names = "--auth",
             description =
-                    "Have the core and the DR cluster ask who asks: gateway, mirror and you are users with no more "
-                            + "permissions than each needs, whose passwords are made below the directory; from its first start on.")
+                    "Enable authentication on the core and DR clusters. Gateway, mirror and operator are users with "
+                            + "minimal permissions; passwords are created in the data directory. Requires a new data "
+                            + "directory.")
     private boolean auth;
 
-    @Option(names = "--exit-after-check", description = "Stop after the self-check; status 0 if it succeeded.")
+    @Option(names = "--exit-after-check", description = "Exit after the self-check, with status 0 on success.")
     private boolean exitAfterCheck;
 
     @Option(
             names = "--output",
             paramLabel = "table|json",
             defaultValue = "table",
-            description = "Form of what is printed after the self-check.")
+            description = "Output format of the report after the self-check.")
     private Output output;
 
     @Spec

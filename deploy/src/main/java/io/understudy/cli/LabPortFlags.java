@@ -19,7 +19,8 @@ final class LabPortFlags implements IModelTransformer {
             spec.addOption(OptionSpec.builder(port.flag())
                     .type(Integer.class)
                     .paramLabel("PORT")
-                    .description(port.part() + " (" + port.serves() + "), by default " + port.standard() + ".")
+                    .description(
+                            "Port of " + port.part() + ": " + port.serves() + " (default: " + port.standard() + ").")
                     .build());
         }
         return spec;

@@ -33,8 +33,6 @@ final class LabRun {
     }
 
     private static String text(LabReport report, LabSettings settings) {
-        return settings.exitAfterCheck()
-                ? report.toText()
-                : report.toText() + "\nRuns until interrupted with Ctrl-C, which stops everything.";
+        return settings.exitAfterCheck() ? report.toText() : report.toText() + "\nPress Ctrl-C to stop all parts.";
     }
 }

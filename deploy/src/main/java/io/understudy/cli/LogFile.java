@@ -15,7 +15,7 @@ final class LogFile {
         try {
             return Files.createTempFile("understudy-", ".log");
         } catch (IOException e) {
-            throw new UncheckedIOException("no file for the log can be made", e);
+            throw new UncheckedIOException("cannot create a log file", e);
         }
     }
 

@@ -16,7 +16,7 @@ final class LogFormat {
         String format = System.getenv().getOrDefault(VARIABLE, "text");
         boolean known = KNOWN.contains(format);
         if (!known) {
-            err.println("understudy: " + VARIABLE + " is '" + format + "'; allowed are text and json");
+            err.println("understudy: " + VARIABLE + " is '" + format + "'; allowed: text, json");
         }
         return known;
     }

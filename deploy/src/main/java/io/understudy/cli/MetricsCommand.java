@@ -11,9 +11,7 @@ import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
 
 /** {@code understudy metrics}: the reference of all meters. */
-@Command(
-        name = "metrics",
-        description = "Print what processes measure: every metric with its type, unit, tags and meaning.")
+@Command(name = "metrics", description = "Print all metrics with type, unit, tags and meaning.")
 final class MetricsCommand implements Runnable {
 
     /** How the reference is printed. */
@@ -29,14 +27,14 @@ final class MetricsCommand implements Runnable {
             arity = "0..1",
             paramLabel = "PART",
             defaultValue = "",
-            description = "Only metrics that have this in their name, or in the one Prometheus knows them by.")
+            description = "Part of a metric name or of its Prometheus name (default: all metrics).")
     private String part;
 
     @Option(
             names = "--output",
             paramLabel = "FORM",
             defaultValue = "text",
-            description = "${COMPLETION-CANDIDATES}; the default is text.")
+            description = "Output format: ${COMPLETION-CANDIDATES} (default: ${DEFAULT-VALUE}).")
     private Form form;
 
     @Override
@@ -53,8 +51,7 @@ final class MetricsCommand implements Runnable {
             if (found.isEmpty()) {
                 throw new ParameterException(
                         spec.commandLine(),
-                        "no metric has '" + part + "' in its name; names begin with "
-                                + String.join(", ", beginnings()));
+                        "no metric name contains '" + part + "'; names begin with " + String.join(", ", beginnings()));
             }
             found.forEach(metric -> out.print(entry(metric)));
         }

@@ -17,7 +17,7 @@ import picocli.CommandLine.Spec;
 /** {@code understudy mirror}: runs one mirror process until it is told to stop. */
 @Command(
         name = "mirror",
-        description = "Run a mirror: relay a cluster's commits to another etcd cluster or to Kafka until told to stop.",
+        description = "Run mirrors that replicate commits to another etcd cluster or to Kafka.",
         subcommands = {
             MirrorStatusCommand.class,
             MirrorVerifyCommand.class,
@@ -36,13 +36,13 @@ final class MirrorCommand implements Callable<Integer> {
     @Option(
             names = "--config",
             paramLabel = "FILE",
-            description = "The YAML file; UNDERSTUDY_... variables override it.")
+            description = "Configuration file (YAML). UNDERSTUDY_... variables override it.")
     private Path file;
 
     @Option(
             names = "--set",
             paramLabel = "KEY=VALUE",
-            description = "Override one setting, such as status.listen=127.0.0.1:8082. May be repeated.")
+            description = "Override one setting, such as status.listen=127.0.0.1:8082. Repeatable.")
     private final Map<String, String> values = new LinkedHashMap<>();
 
     @Spec

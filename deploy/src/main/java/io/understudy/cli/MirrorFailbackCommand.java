@@ -18,9 +18,9 @@ import picocli.CommandLine.Spec;
 @Command(
         name = "failback",
         description = {
-            "Bring the home back after a switchover or a failover.",
-            "The new home is mirrored into the old source while clients go on writing, then switched over to it. Run it "
-                    + "again to go on after a crash."
+            "Return the primary role to the original cluster after a switchover or failover.",
+            "Mirrors the current primary to the original cluster while clients keep writing, then switches over. Run it "
+                    + "again to resume after a crash."
         })
 final class MirrorFailbackCommand implements Callable<Integer> {
 
@@ -38,7 +38,7 @@ final class MirrorFailbackCommand implements Callable<Integer> {
             defaultValue = "60m",
             converter = DurationFlag.class,
             paramLabel = "TIME",
-            description = "How long the old source may take to become a copy; ${DEFAULT-VALUE} by default.")
+            description = "Maximum time to synchronize the original cluster (default: ${DEFAULT-VALUE}).")
     private Duration syncDeadline;
 
     @Spec
@@ -57,8 +57,8 @@ final class MirrorFailbackCommand implements Callable<Integer> {
             if (undo.isGiven()) {
                 text.undone(
                         failback.undo(),
-                        "The home has not moved back: clients can write there, and not in the old source if that was"
-                                + " frozen.");
+                        "The primary role has not moved back. The current primary accepts writes; the original cluster"
+                                + " does not if it was frozen.");
                 return ExitCode.OK;
             }
             Survey survey = failback.survey();
@@ -70,7 +70,7 @@ final class MirrorFailbackCommand implements Callable<Integer> {
             if (flags.isDryRun()) {
                 failback.check(survey);
             } else {
-                text.confirm("overwriting the old source", () -> failback.check(survey));
+                text.confirm("Overwriting the original cluster", () -> failback.check(survey));
                 text.report(failback.run());
             }
             return ExitCode.OK;
@@ -78,10 +78,10 @@ final class MirrorFailbackCommand implements Callable<Integer> {
     }
 
     private static void shown(Survey survey, HandoverOptions options, TakeOverText text) {
-        survey.lost().ifPresent(lost -> text.note("Will be lost: " + lost));
+        survey.lost().ifPresent(lost -> text.note("Data loss: " + lost));
         if (survey.behind() > 0 && !options.acceptSilentWatchers()) {
-            text.note("The old source is " + Counted.of(survey.behind(), "revision")
-                    + " behind the new home. Going back while it is behind needs --accept-silent-watchers.");
+            text.note("The original cluster is " + Counted.of(survey.behind(), "revision")
+                    + " behind the current primary. A failback to a lower revision requires --accept-silent-watchers.");
         }
     }
 }

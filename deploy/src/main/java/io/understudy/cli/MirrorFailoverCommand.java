@@ -17,8 +17,9 @@ import picocli.CommandLine.Spec;
 @Command(
         name = "failover",
         description = {
-            "Have the target take over from a source that is gone, and tell up to when its data is there.",
-            "That is a revision and a time; what was written later may be lost. Run it again to go on after a crash."
+            "Make the target the primary after the loss of the source.",
+            "Reports the revision and time up to which the target has the data. Later writes may be lost. Run it again to"
+                    + " resume after a crash."
         })
 final class MirrorFailoverCommand implements Callable<Integer> {
 
@@ -27,7 +28,7 @@ final class MirrorFailoverCommand implements Callable<Integer> {
 
     @Option(
             names = "--force",
-            description = "Even if the source answers, or the target is no state that the source ever had.")
+            description = "Fail over even if the source responds or the target is not at a consistent revision.")
     private boolean force;
 
     @Mixin
@@ -60,7 +61,9 @@ final class MirrorFailoverCommand implements Callable<Integer> {
                 handover.check();
             } else {
                 if (!plan.isEmpty()) {
-                    text.confirm("moving the home, perhaps without the source's last writes,", handover::check);
+                    text.confirm(
+                            "Moving the primary role, possibly without the last writes of the source,",
+                            handover::check);
                 }
                 text.report(handover.run());
             }

@@ -18,19 +18,23 @@ import picocli.CommandLine.Spec;
 @Command(
         name = "init-target",
         description = {
-            "Make the data directory of a target's first member from a snapshot of the source.",
-            "Revisions are moved far ahead and the past is compacted: clients that fail over list again instead of waiting "
-                    + "in silence. Prints the command that starts the member."
+            "Create the data directory of a target's first member from a snapshot of the source.",
+            "Increases the revision and compacts older ones, so that clients that fail over list again instead of missing "
+                    + "changes. Prints the command that starts the member."
         })
 final class MirrorInitTargetCommand implements Callable<Integer> {
 
     @Mixin
     private TakeOverFlags flags;
 
-    @Option(names = "--data-dir", required = true, paramLabel = "DIR", description = "To be made; must not exist.")
+    @Option(
+            names = "--data-dir",
+            required = true,
+            paramLabel = "DIR",
+            description = "Data directory to create. Must not exist.")
     private Path directory;
 
-    @Option(names = "--member-name", required = true, paramLabel = "NAME", description = "Of the member.")
+    @Option(names = "--member-name", required = true, paramLabel = "NAME", description = "Name of the member.")
     private String member;
 
     @Option(
@@ -38,7 +42,7 @@ final class MirrorInitTargetCommand implements Callable<Integer> {
             required = true,
             converter = UrlFlag.class,
             paramLabel = "URL",
-            description = "Where members find it.")
+            description = "Peer URL of the member.")
     private URI peerUrl;
 
     @Option(
@@ -46,14 +50,14 @@ final class MirrorInitTargetCommand implements Callable<Integer> {
             defaultValue = "http://127.0.0.1:2379",
             converter = UrlFlag.class,
             paramLabel = "URL",
-            description = "Where clients find it; only for the printed command. ${DEFAULT-VALUE} by default.")
+            description = "Client URL of the member, for the printed command (default: ${DEFAULT-VALUE}).")
     private URI clientUrl;
 
     @Option(
             names = "--cluster-token",
             defaultValue = "understudy-target",
             paramLabel = "TEXT",
-            description = "Tells the cluster from others; ${DEFAULT-VALUE} by default.")
+            description = "Cluster token (default: ${DEFAULT-VALUE}).")
     private String token;
 
     @Option(
@@ -61,7 +65,7 @@ final class MirrorInitTargetCommand implements Callable<Integer> {
             defaultValue = "1000000000",
             converter = NumberFlag.class,
             paramLabel = "N",
-            description = "By how much revisions are moved ahead; ${DEFAULT-VALUE} by default.")
+            description = "Increase of the latest revision (default: ${DEFAULT-VALUE}).")
     private long bump;
 
     @Spec
@@ -79,7 +83,8 @@ final class MirrorInitTargetCommand implements Callable<Integer> {
             }
         }
         spec.commandLine().getOut().println(String.join(" ", seed.startCommand(binaries.etcd())));
-        text.note("Mirror into it with onForeignKeys: delete; its first synchronisation writes what differs.");
+        text.note(
+                "Configure the mirror with onForeignKeys: delete. The first synchronization writes only differences.");
         return ExitCode.OK;
     }
 }

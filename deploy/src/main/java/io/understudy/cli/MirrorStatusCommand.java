@@ -22,12 +22,12 @@ import picocli.CommandLine.Spec;
 /** {@code understudy mirror status}: how the mirrors of a running process stand. */
 @Command(
         name = "status",
-        description = "Tell how the mirrors of a running process stand.",
+        description = "Show the state of the mirrors of a running process.",
         exitCodeListHeading = "%nExit status:%n",
         exitCodeList = {
-            "0:every mirror's target is the source's state at a revision, or the process is a standby",
-            "1:one is not, or nobody answered",
-            "2:bad usage"
+            "0:all mirrors are synced, or the process is a standby",
+            "1:a mirror is not synced, or no response",
+            "2:usage error"
         })
 final class MirrorStatusCommand implements Callable<Integer> {
 
@@ -37,25 +37,22 @@ final class MirrorStatusCommand implements Callable<Integer> {
             names = "--url",
             converter = UrlFlag.class,
             paramLabel = "URL",
-            description = "The process' status address; http://127.0.0.1:8081 by default.")
+            description = "Status URL of the process (default: http://127.0.0.1:8081).")
     private URI url;
 
     @Option(
             names = "--config",
             paramLabel = "FILE",
-            description = "The YAML file of a process on this machine, which is asked at its status.listen.")
+            description = "Configuration file (YAML) of a local process; its status.listen is queried.")
     private Path file;
 
-    @Option(
-            names = "--set",
-            paramLabel = "KEY=VALUE",
-            description = "Override one setting of the configuration. May be repeated.")
+    @Option(names = "--set", paramLabel = "KEY=VALUE", description = "Override one setting. Repeatable.")
     private final Map<String, String> values = new LinkedHashMap<>();
 
     @Mixin
     private TlsFlags tls;
 
-    @Option(names = "--output", defaultValue = "table", paramLabel = "table|json", description = "Form of the results.")
+    @Option(names = "--output", defaultValue = "table", paramLabel = "table|json", description = "Output format.")
     private OutputForm output;
 
     @Spec
@@ -78,10 +75,10 @@ final class MirrorStatusCommand implements Callable<Integer> {
 
     private URI address() {
         if (url != null && file != null) {
-            throw new ParameterException(spec.commandLine(), "--url and --config are given; one of them is needed");
+            throw new ParameterException(spec.commandLine(), "--url and --config are mutually exclusive");
         }
         if (file == null && !values.isEmpty()) {
-            throw new ParameterException(spec.commandLine(), "--set needs --config");
+            throw new ParameterException(spec.commandLine(), "--set requires --config");
         }
         if (file == null) {
             return url == null ? LOCAL : url;
@@ -100,7 +97,7 @@ final class MirrorStatusCommand implements Callable<Integer> {
                 "DIFFERING",
                 "SOURCE",
                 "TARGET",
-                "WHY");
+                "REASON");
         for (MirrorLine mirror : mirrors) {
             table.row(
                     mirror.name(),

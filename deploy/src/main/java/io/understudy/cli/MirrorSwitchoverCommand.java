@@ -15,9 +15,9 @@ import picocli.CommandLine.Spec;
 @Command(
         name = "switchover",
         description = {
-            "Have the target take over, losing nothing.",
-            "The source is frozen until the target has everything, both are compared, the mirror is fenced off, and the home "
-                    + "moves. Run it again to go on after a crash."
+            "Make the target the primary without data loss.",
+            "Freezes the source, waits until the target has all commits, compares both, fences the mirror and moves the "
+                    + "primary role. Run it again to resume after a crash."
         })
 final class MirrorSwitchoverCommand implements Callable<Integer> {
 
@@ -55,7 +55,7 @@ final class MirrorSwitchoverCommand implements Callable<Integer> {
                 handover.check();
             } else {
                 if (!plan.isEmpty()) {
-                    text.confirm("moving the home", handover::check);
+                    text.confirm("Moving the primary role", handover::check);
                 }
                 text.report(handover.run());
             }

@@ -23,8 +23,8 @@ import picocli.CommandLine.Spec;
 @Command(
         name = "translate",
         description = {
-            "Tell where a watcher that has seen everything up to a revision of the source goes on in the target.",
-            "Prints JSON. Asks a running process, or with --config the target itself."
+            "Translate a source revision to the target revision from which a watcher resumes.",
+            "Prints JSON. Queries a running process or, with --config, the target."
         })
 final class MirrorTranslateCommand implements Callable<Integer> {
 
@@ -33,29 +33,29 @@ final class MirrorTranslateCommand implements Callable<Integer> {
             required = true,
             converter = NumberFlag.class,
             paramLabel = "N",
-            description = "The revision of the source that was seen last.")
+            description = "Last revision received from the source.")
     private long revision;
 
-    @Option(names = "--mirror", paramLabel = "NAME", description = "Which mirror; the only one if there is one.")
+    @Option(names = "--mirror", paramLabel = "NAME", description = "Mirror name. Required with several mirrors.")
     private String mirror;
 
     @Option(
             names = "--url",
             converter = UrlFlag.class,
             paramLabel = "URL",
-            description = "The process' status address; http://127.0.0.1:8081 by default.")
+            description = "Status URL of the process (default: http://127.0.0.1:8081).")
     private URI url;
 
     @Mixin
     private TlsFlags tls;
 
-    @Option(names = "--config", paramLabel = "FILE", description = "Ask the target that is configured there.")
+    @Option(
+            names = "--config",
+            paramLabel = "FILE",
+            description = "Mirror configuration file (YAML); its target is queried directly.")
     private Path file;
 
-    @Option(
-            names = "--set",
-            paramLabel = "KEY=VALUE",
-            description = "Override one setting of the configuration. May be repeated.")
+    @Option(names = "--set", paramLabel = "KEY=VALUE", description = "Override one setting. Repeatable.")
     private final Map<String, String> values = new LinkedHashMap<>();
 
     @Spec
@@ -64,7 +64,7 @@ final class MirrorTranslateCommand implements Callable<Integer> {
     @Override
     public Integer call() throws Exception {
         if (url != null && file != null) {
-            throw new ParameterException(spec.commandLine(), "--url and --config are given; one of them is needed");
+            throw new ParameterException(spec.commandLine(), "--url and --config are mutually exclusive");
         }
         spec.commandLine().getOut().print(file == null ? atProcess() : atTarget());
         spec.commandLine().getOut().flush();

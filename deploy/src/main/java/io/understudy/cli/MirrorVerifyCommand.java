@@ -20,20 +20,20 @@ import picocli.CommandLine.Spec;
 @Command(
         name = "verify",
         description = {
-            "Compare a mirror's target with its source, both at one revision of the source.",
-            "Works whether the mirror runs or not, and while writes go on."
+            "Compare a mirror's target with its source at one revision.",
+            "Works with a running or stopped mirror, and during writes."
         },
         exitCodeListHeading = "%nExit status:%n",
-        exitCodeList = {"0:they are equal", "1:they differ, or could not be compared", "2:bad usage"})
+        exitCodeList = {"0:equal", "1:different, or not comparable", "2:usage error"})
 final class MirrorVerifyCommand implements Callable<Integer> {
 
     @Mixin
     private ConfigurationFlags configuration;
 
-    @Option(names = "--mirror", paramLabel = "NAME", description = "Which mirror; the only one if there is one.")
+    @Option(names = "--mirror", paramLabel = "NAME", description = "Mirror name. Required with several mirrors.")
     private String mirror;
 
-    @Option(names = "--output", defaultValue = "table", paramLabel = "table|json", description = "Form of the results.")
+    @Option(names = "--output", defaultValue = "table", paramLabel = "table|json", description = "Output format.")
     private OutputForm output;
 
     @Spec

@@ -16,6 +16,6 @@ final class NumberFlag implements ITypeConverter<Long> {
         } catch (NumberFormatException e) {
             // Told below, in the words for all that is no such number.
         }
-        throw new TypeConversionException("'" + text + "' is not a number from 0 on");
+        throw new TypeConversionException("'" + text + "' is not a non-negative integer");
     }
 }

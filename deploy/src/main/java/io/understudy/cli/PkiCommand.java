@@ -8,7 +8,7 @@ import picocli.CommandLine.Spec;
 /** {@code understudy pki}: certificates for a lab or a small cluster. */
 @Command(
         name = "pki",
-        description = "Make an authority, and certificates, for a lab or a small cluster.",
+        description = "Create a certificate authority and certificates for a lab or a small cluster.",
         synopsisSubcommandLabel = "COMMAND",
         subcommands = {PkiInitCommand.class, PkiIssueCommand.class})
 final class PkiCommand implements Runnable {
@@ -18,6 +18,6 @@ final class PkiCommand implements Runnable {
 
     @Override
     public void run() {
-        throw new ParameterException(spec.commandLine(), "a command is missing");
+        throw new ParameterException(spec.commandLine(), "a command is required");
     }
 }

@@ -15,8 +15,8 @@ import picocli.CommandLine.Spec;
 @Command(
         name = "init",
         description = {
-            "Make a new authority: its certificate ca.crt, which everybody may have, and its key ca.key, which signs.",
-            "Nothing is overwritten."
+            "Create a certificate authority: certificate ca.crt and private key ca.key.",
+            "Existing files are never overwritten."
         })
 final class PkiInitCommand implements Callable<Integer> {
 
@@ -24,31 +24,32 @@ final class PkiInitCommand implements Callable<Integer> {
             names = "--dir",
             defaultValue = "pki",
             paramLabel = "DIR",
-            description = "Where; ${DEFAULT-VALUE} by default.")
+            description = "Directory (default: ${DEFAULT-VALUE}).")
     private Path directory;
 
     @Option(
             names = "--common-name",
             defaultValue = "Understudy authority",
             paramLabel = "NAME",
-            description = "What it is called; '${DEFAULT-VALUE}' by default.")
+            description = "Common name of the authority (default: ${DEFAULT-VALUE}).")
     private String name;
 
     @Option(
             names = "--path-length",
             defaultValue = "0",
             paramLabel = "N",
-            description = "How many authorities may follow it in a chain; ${DEFAULT-VALUE} by default.")
+            description =
+                    "Path length constraint: maximum number of intermediate authorities (default: ${DEFAULT-VALUE}).")
     private int pathLength;
 
     @Option(
             names = "--days",
             defaultValue = "3650",
             paramLabel = "N",
-            description = "How long it is valid; ${DEFAULT-VALUE} by default.")
+            description = "Validity in days (default: ${DEFAULT-VALUE}).")
     private int days;
 
-    @Option(names = "--output", defaultValue = "table", paramLabel = "table|json", description = "Form of the results.")
+    @Option(names = "--output", defaultValue = "table", paramLabel = "table|json", description = "Output format.")
     private OutputForm output;
 
     @Spec
@@ -59,8 +60,8 @@ final class PkiInitCommand implements Callable<Integer> {
         if (name.isBlank() || pathLength < 0 || days < 1) {
             throw new ParameterException(
                     spec.commandLine(),
-                    "--common-name is '" + name + "', --path-length " + pathLength + ", --days " + days
-                            + "; allowed are a name, 0 or more, and 1 or more");
+                    "--common-name is '" + name + "', --path-length is " + pathLength + ", --days is " + days
+                            + "; allowed: a non-empty name, at least 0, at least 1");
         }
         PkiText.print(
                 spec.commandLine().getOut(),

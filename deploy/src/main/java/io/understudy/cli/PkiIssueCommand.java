@@ -19,32 +19,30 @@ import picocli.CommandLine.Spec;
 @Command(
         name = "issue",
         description = {
-            "Have the authority sign a certificate: NAME.crt, and its key NAME.key. Nothing is overwritten.",
-            "etcd takes the common name for the user; without one the holder is nobody in particular."
+            "Issue a certificate NAME.crt and its private key NAME.key.",
+            "Existing files are never overwritten. With certificate authentication, etcd uses the common name as the user"
+                    + " name."
         })
 final class PkiIssueCommand implements Callable<Integer> {
 
-    @Parameters(paramLabel = "NAME", description = "What the files are called.")
+    @Parameters(paramLabel = "NAME", description = "Base name of the files.")
     private String name;
 
     @Option(
             names = "--dir",
             defaultValue = "pki",
             paramLabel = "DIR",
-            description = "Where the authority is; ${DEFAULT-VALUE} by default.")
+            description = "Directory of the authority (default: ${DEFAULT-VALUE}).")
     private Path directory;
 
-    @Option(
-            names = "--common-name",
-            paramLabel = "NAME",
-            description = "The subject's; without one the subject is empty.")
+    @Option(names = "--common-name", paramLabel = "NAME", description = "Common name (default: empty subject).")
     private String commonName;
 
     @Option(
             names = "--host",
             split = ",",
             paramLabel = "HOST",
-            description = "A name or an address of the holder, by which clients verify a server. May be repeated.")
+            description = "DNS names and IP addresses (subject alternative names). Repeatable.")
     private List<String> hosts = List.of();
 
     @Option(
@@ -52,19 +50,17 @@ final class PkiIssueCommand implements Callable<Integer> {
             split = ",",
             required = true,
             paramLabel = "server|client",
-            description =
-                    "What it is good for; etcd's members need both. Who holds one for servers can pose as each of "
-                            + "its hosts.")
+            description = "Extended key usage; etcd members require both.")
     private Set<Subject.Use> uses;
 
     @Option(
             names = "--days",
             defaultValue = "365",
             paramLabel = "N",
-            description = "How long it is valid, but no longer than the authority; ${DEFAULT-VALUE} by default.")
+            description = "Validity in days, limited by the authority's (default: ${DEFAULT-VALUE}).")
     private int days;
 
-    @Option(names = "--output", defaultValue = "table", paramLabel = "table|json", description = "Form of the results.")
+    @Option(names = "--output", defaultValue = "table", paramLabel = "table|json", description = "Output format.")
     private OutputForm output;
 
     @Spec

@@ -15,7 +15,7 @@ final class RelayFlags {
             converter = DurationFlag.class,
             defaultValue = "10s",
             paramLabel = "TIME",
-            description = "How long load lasts; 10s by default.")
+            description = "Duration of the measured load (default: 10s).")
     private Duration duration;
 
     @Option(
@@ -23,7 +23,7 @@ final class RelayFlags {
             converter = DurationFlag.class,
             defaultValue = "10s",
             paramLabel = "TIME",
-            description = "Load before it that doesn't count; 10s by default.")
+            description = "Warm-up load before it, not measured (default: 10s).")
     private Duration warmUp;
 
     int runs() {

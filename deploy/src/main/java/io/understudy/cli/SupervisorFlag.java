@@ -14,7 +14,7 @@ final class SupervisorFlag {
             names = "--url",
             defaultValue = "http://127.0.0.1:8082",
             paramLabel = "URL",
-            description = "The supervisor's address; ${DEFAULT-VALUE} by default.")
+            description = "URL of the supervisor (default: ${DEFAULT-VALUE}).")
     private URI url;
 
     @Mixin

@@ -26,18 +26,14 @@ final class TakeOverFlags {
             names = "--config",
             required = true,
             paramLabel = "FILE",
-            description =
-                    "The mirror's YAML file; UNDERSTUDY_... variables override it. With authentication,"
-                            + " UNDERSTUDY_SOURCE_USER and UNDERSTUDY_TARGET_USER hold NAME:PASSWORD of users with the role root.")
+            description = "Mirror configuration file (YAML). UNDERSTUDY_... variables override it. With authentication,"
+                    + " set UNDERSTUDY_SOURCE_USER and UNDERSTUDY_TARGET_USER to NAME:PASSWORD of root users.")
     private Path file;
 
-    @Option(
-            names = "--set",
-            paramLabel = "KEY=VALUE",
-            description = "Override one setting of the configuration. May be repeated.")
+    @Option(names = "--set", paramLabel = "KEY=VALUE", description = "Override one setting. Repeatable.")
     private final Map<String, String> values = new LinkedHashMap<>();
 
-    @Option(names = "--mirror", paramLabel = "NAME", description = "Which mirror; the only one if there is one.")
+    @Option(names = "--mirror", paramLabel = "NAME", description = "Mirror name. Required with several mirrors.")
     private String mirror;
 
     @Option(
@@ -45,19 +41,18 @@ final class TakeOverFlags {
             defaultValue = "30s",
             converter = DurationFlag.class,
             paramLabel = "TIME",
-            description = "How long a cluster may take to answer; ${DEFAULT-VALUE} by default.")
+            description = "Timeout for a cluster to respond (default: ${DEFAULT-VALUE}).")
     private Duration patience;
 
-    @Option(names = "--yes", description = "Do what can't be undone without asking.")
+    @Option(names = "--yes", description = "Skip the confirmation of irreversible steps.")
     private boolean yes;
 
     @Option(
             names = "--dry-run",
-            description =
-                    "Print the plan, and whether it would be refused now, and end; with --undo, what would be undone.")
+            description = "Print the plan, check its preconditions, and exit. With --undo, print the steps to undo.")
     private boolean dryRun;
 
-    @Option(names = "--output", defaultValue = "table", paramLabel = "table|json", description = "Form of the results.")
+    @Option(names = "--output", defaultValue = "table", paramLabel = "table|json", description = "Output format.")
     private OutputForm output;
 
     MirrorSettings.Mirror mirror(CommandLine command) {

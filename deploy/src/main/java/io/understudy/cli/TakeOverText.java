@@ -23,7 +23,7 @@ final class TakeOverText implements HandoverListener {
 
     /** After the undoing of a switchover or a failover. */
     static final String UNMOVED =
-            "The home has not moved. What was frozen can be written, and the mirror's processes be active.";
+            "The primary role has not moved. The source accepts writes again, and the mirror can run again.";
 
     private final CommandLine command;
     private final OutputForm form;
@@ -47,9 +47,9 @@ final class TakeOverText implements HandoverListener {
                     .put("undo", step.undone()));
             out.println(array.toPrettyString());
         } else if (steps.isEmpty()) {
-            out.println("The home has moved already: nothing is left to do but to tell of it.");
+            out.println("The primary role has already moved; only the report remains.");
         } else {
-            out.println("The plan:");
+            out.println("Plan:");
             int number = 0;
             for (StepPlan step : steps) {
                 out.printf("%2d. %s: %s%n", ++number, step.name(), step.does());
@@ -70,11 +70,12 @@ final class TakeOverText implements HandoverListener {
             return;
         }
         check.run();
-        note(what + " can't be undone. Go on? [yes/no]");
+        note(what + " cannot be undone. Continue? [yes/no]");
         try {
             String answer = new BufferedReader(new InputStreamReader(System.in, Charset.defaultCharset())).readLine();
             if (!"yes".equals(answer)) {
-                throw new ParameterException(command, "not confirmed, nothing was done; --yes goes on without asking");
+                throw new ParameterException(
+                        command, "not confirmed; nothing was changed. --yes skips the confirmation");
             }
         } catch (IOException e) {
             throw new UncheckedIOException(e);
@@ -85,10 +86,10 @@ final class TakeOverText implements HandoverListener {
     void users(boolean isBack) {
         note(
                 isBack
-                        ? "Roles and users that were changed at the new home are not brought back: once the mirror goes on, it"
-                                + " makes them what they are at the source."
-                        : "Roles and users are copied, but no passwords except those of authPasswords: \"understudy mirror"
-                                + " status\" lists who has none, and can't log in at the target.");
+                        ? "Changes to roles and users at the current primary are not copied back. The mirror overwrites"
+                                + " them with those of the source when it resumes."
+                        : "Roles and users are copied, passwords only from authPasswords. \"understudy mirror status\" lists"
+                                + " users without a password, which cannot log in at the target.");
     }
 
     void note(String line) {
@@ -131,8 +132,8 @@ final class TakeOverText implements HandoverListener {
         if (form == OutputForm.JSON) {
             out.println(named("toUndo", steps));
         } else {
-            steps.forEach(step -> out.println("would be undone: " + step.name() + ": " + step.undone()));
-            out.println("Nothing was done.");
+            steps.forEach(step -> out.println("would undo: " + step.name() + ": " + step.undone()));
+            out.println("Nothing was changed.");
         }
         out.flush();
     }

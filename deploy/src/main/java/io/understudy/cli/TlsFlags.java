@@ -13,14 +13,16 @@ final class TlsFlags {
     @Option(
             names = "--cacert",
             paramLabel = "FILE",
-            description = "Certificates of the authorities that the process is verified by, PEM; by default the "
-                    + "platform's.")
+            description = "CA certificates for verifying the server, PEM (default: the platform's).")
     private Path trusted;
 
-    @Option(names = "--cert", paramLabel = "FILE", description = "Our own certificate, PEM.")
+    @Option(names = "--cert", paramLabel = "FILE", description = "Client certificate, PEM.")
     private Path certificate;
 
-    @Option(names = "--key", paramLabel = "FILE", description = "Its private key, PEM, PKCS #8 without a password.")
+    @Option(
+            names = "--key",
+            paramLabel = "FILE",
+            description = "Private key of the client certificate, PEM, unencrypted PKCS #8.")
     private Path key;
 
     /**
@@ -33,7 +35,7 @@ final class TlsFlags {
             return null;
         }
         if ((certificate == null) != (key == null)) {
-            throw new ParameterException(command, "--cert and --key go together");
+            throw new ParameterException(command, "--cert and --key must be specified together");
         }
         return new TlsFiles(trusted, certificate, key);
     }

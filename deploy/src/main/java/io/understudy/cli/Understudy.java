@@ -39,21 +39,21 @@ import picocli.CommandLine.Spec;
             CompletionCommand.class
         },
         exitCodeListHeading = "%nExit status:%n",
-        exitCodeList = {"0:done", "1:failed", "2:bad usage"})
+        exitCodeList = {"0:success", "1:failure", "2:usage error"})
 public final class Understudy implements Runnable {
 
     @Option(
             names = {"-h", "--help"},
             usageHelp = true,
             scope = ScopeType.INHERIT,
-            description = "Print this help and end.")
+            description = "Print this help and exit.")
     @SuppressWarnings("UnusedVariable") // picocli acts on it
     private boolean help;
 
     @Option(
             names = {"-V", "--version"},
             versionHelp = true,
-            description = "Print the version and end.")
+            description = "Print the version and exit.")
     @SuppressWarnings("UnusedVariable") // picocli acts on it
     private boolean version;
 
@@ -103,8 +103,8 @@ public final class Understudy implements Runnable {
         spec.commandLine().usage(out);
         out.println();
         out.println(
-                "To start: 'understudy lab' runs everything on this machine and prints where; 'understudy COMMAND --help'");
-        out.println("tells more of each command.");
+                "To start: 'understudy lab' runs a complete setup on this machine. 'understudy COMMAND --help' describes a");
+        out.println("command.");
         out.flush();
     }
 }

@@ -5,7 +5,7 @@ import picocli.CommandLine.Option;
 /** Whether a hand-over is to be taken back. */
 final class UndoFlag {
 
-    @Option(names = "--undo", description = "Undo what was done; possible until the home has moved.")
+    @Option(names = "--undo", description = "Undo the completed steps. Possible until the primary role has moved.")
     private boolean undo;
 
     boolean isGiven() {

@@ -10,7 +10,7 @@ final class UrlFlag implements ITypeConverter<URI> {
     @Override
     public URI convert(String text) {
         if (!text.contains("://")) {
-            throw new TypeConversionException("http:// or https:// is missing before " + text);
+            throw new TypeConversionException("'" + text + "' has no scheme; use http:// or https://");
         }
         try {
             URI url = URI.create(text);
@@ -21,6 +21,6 @@ final class UrlFlag implements ITypeConverter<URI> {
         } catch (IllegalArgumentException e) {
             // Told below, in the words for all that is no such URL.
         }
-        throw new TypeConversionException("'" + text + "' is not a URL such as http://127.0.0.1:2379");
+        throw new TypeConversionException("'" + text + "' is not a valid URL (example: http://127.0.0.1:2379)");
     }
 }

@@ -13,6 +13,6 @@ final class WorkName {
         return works.stream()
                 .filter(work -> work.toString().equals(name))
                 .findFirst()
-                .orElseThrow(() -> new TypeConversionException("'" + name + "' is none of " + works));
+                .orElseThrow(() -> new TypeConversionException("'" + name + "' is not a benchmark; allowed: " + works));
     }
 }

@@ -32,7 +32,7 @@ final class ChildWatch {
     void requireAllAlive() {
         look((child, status) -> {
             Verdict verdict = policy.judge(child.name(), status, clock.instant());
-            throw child.failure(verdict.how() + " while the lab was starting");
+            throw child.failure(verdict.how() + " during the start of the lab");
         });
     }
 
@@ -51,7 +51,7 @@ final class ChildWatch {
         long before = pids.getOrDefault(child.name(), -1L);
         child.again().run();
         notes.accept(String.format(
-                "%tT %s (pid %d) %s; started it again as pid %d",
+                "%tT %s (pid %d) %s; restarted as pid %d",
                 clock.instant().atZone(java.time.ZoneId.systemDefault()),
                 child.name(),
                 before,

@@ -27,6 +27,11 @@ import org.jspecify.annotations.Nullable;
 /**
  * One run of the lab: checks what can be checked beforehand, starts all parts, checks itself, and looks after the parts
  * until it is told to stop. However it ends, all it started is stopped.
+ *
+ * <p>Invariant DP3: after kills of mirror, voter, gateway and DR cluster, the topics, the edge cluster and its gateway
+ * equal the core.
+ *
+ * <p>Invariant DP4: however the lab ends, SIGKILL included, it leaves no process and no listener.
  */
 public final class Lab implements AutoCloseable {
 
@@ -78,7 +83,7 @@ public final class Lab implements AutoCloseable {
         directory
                 .abandonedBy()
                 .ifPresent(pid -> progress.note("the lab that ran as process " + pid
-                        + " ended without tidying up; taking over " + directory.path()));
+                        + " exited without cleanup; taking over " + directory.path()));
         LabPorts ports = directory.ports(settings.ports());
         new PortCheck(PortHolders.ofThisMachine()).requireFree(ports, LabPort.used(settings.kafka()));
         LabNetwork network = new LabNetwork(ports, certificates(directory), users(directory));
@@ -123,8 +128,8 @@ public final class Lab implements AutoCloseable {
             DataDirectory directory, String what, String flag, boolean before, boolean now) {
         if (before != now && Files.exists(directory.path().resolve("core"))) {
             String with = before ? "with" : "without";
-            throw new LabException(directory.path() + " is of a lab " + with + " " + what + "; start it " + with + " "
-                    + flag + ", or anew with --fresh");
+            throw new LabException(directory.path() + " has the data of a lab " + with + " " + what + "; start it "
+                    + with + " " + flag + ", or delete the data with --fresh");
         }
     }
 
@@ -135,8 +140,8 @@ public final class Lab implements AutoCloseable {
         }
         if (why.contains("NOSPACE")) {
             return new LabException(
-                    "a cluster of " + directory.path() + " takes no puts: a switchover has frozen it, or it is full."
-                            + " Start anew with --fresh; " + why,
+                    "a cluster in " + directory.path() + " rejects puts: it is frozen by a switchover, or full."
+                            + " Delete the data with --fresh; " + why,
                     failed);
         }
         return directory
@@ -153,7 +158,7 @@ public final class Lab implements AutoCloseable {
             if (settings.exitAfterCheck()) {
                 throw e;
             }
-            progress.note(e.getMessage() + "; the self-check is skipped");
+            progress.note(e.getMessage() + "; self-check skipped");
             return List.of();
         }
     }

@@ -20,6 +20,8 @@ import javax.net.ssl.SSLContext;
 /**
  * The certificates by which the parts of a lab know each other, of one authority and valid on this machine only. Made when
  * first asked for, and kept.
+ *
+ * <p>Invariant DP11: with TLS, every part of a lab uses it and accepts only certificates of the lab.
  */
 final class LabCertificates {
 
@@ -91,7 +93,7 @@ final class LabCertificates {
                     ssl.keystore.location=%s
                     """.formatted(own.trusted(), store));
         } catch (IOException e) {
-            throw new LabException("the settings " + settings + " can't be written: " + e.getMessage(), e);
+            throw new LabException("cannot write " + settings + ": " + e.getMessage(), e);
         }
         return settings;
     }

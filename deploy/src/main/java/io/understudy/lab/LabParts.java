@@ -151,7 +151,7 @@ final class LabParts {
         try {
             Files.writeString(cluster, Configurations.cluster(network, OWN));
         } catch (IOException e) {
-            throw new LabException("the configuration " + cluster + " can't be written: " + e.getMessage(), e);
+            throw new LabException("cannot write the configuration " + cluster + ": " + e.getMessage(), e);
         }
         return new LabParts(directory, network, withKafka, progress);
     }

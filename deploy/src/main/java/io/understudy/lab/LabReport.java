@@ -40,7 +40,7 @@ public record LabReport(Path dataDirectory, List<Served> endpoints, List<Sightin
     public String toText() {
         TextTable served = new TextTable("part", "serves", "address", "pid");
         endpoints.forEach(each -> served.row(each.part(), each.serves(), each.address(), Long.toString(each.pid())));
-        return String.join("\n", served.lines()) + "\n\n" + (check.isEmpty() ? "" : seen()) + "Everything is below "
+        return String.join("\n", served.lines()) + "\n\n" + (check.isEmpty() ? "" : seen()) + "Data directory: "
                 + dataDirectory + "\n"
                 + hints.stream().map(hint -> "  " + hint + "\n").collect(Collectors.joining());
     }
@@ -71,7 +71,7 @@ public record LabReport(Path dataDirectory, List<Served> endpoints, List<Sightin
         try {
             return mapper.writerWithDefaultPrettyPrinter().writeValueAsString(root);
         } catch (JsonProcessingException e) {
-            throw new IllegalStateException("a tree of plain values can always be written", e);
+            throw new IllegalStateException("cannot write JSON", e);
         }
     }
 

@@ -18,6 +18,9 @@ import java.util.List;
 /**
  * The users of a lab's clusters, with no more permissions than each needs. Passwords are made by chance when first asked for, and
  * kept in files that only their owner can read.
+ *
+ * <p>Invariant DP12: with authentication, every part of a lab works with least privileges, and only the owner can read
+ * the passwords.
  */
 final class LabUsers {
 
@@ -86,7 +89,7 @@ final class LabUsers {
         try {
             return new Credentials(user, Files.readString(file).strip());
         } catch (IOException e) {
-            throw new LabException("the password " + file + " can't be read: " + e.getMessage(), e);
+            throw new LabException("cannot read the password file " + file + ": " + e.getMessage(), e);
         }
     }
 
@@ -107,7 +110,7 @@ final class LabUsers {
                     "machine 127.0.0.1 login " + OWN + " password " + login(OWN).password());
             write(passwordFile(ROOT), password());
         } catch (IOException e) {
-            throw new LabException("passwords can't be written below " + folder + ": " + e.getMessage(), e);
+            throw new LabException("cannot write passwords to " + folder + ": " + e.getMessage(), e);
         }
     }
 

@@ -10,6 +10,8 @@ import java.util.Map;
 /**
  * What is done about a child that ended without being asked. Someone outside killed it: start it again, unless that
  * happens too often. It gave up by itself: its reason stands in its log, and the lab does not cover it up.
+ *
+ * <p>Invariant DP6: a killed part restarts; a part that exits by itself ends the lab with the end of its log.
  */
 final class RestartPolicy {
 
@@ -55,8 +57,7 @@ final class RestartPolicy {
         }
         return recent.size() < FATAL_DEATHS
                 ? new Verdict.Restart(how)
-                : new Verdict.Fatal(
-                        how + ", its death number " + recent.size() + " within " + WITHIN.toSeconds() + " s");
+                : new Verdict.Fatal(how + ", exit " + recent.size() + " within " + WITHIN.toSeconds() + " s");
     }
 
     /** A server ends with status 0 only when told to, as by SIGTERM. */
@@ -66,10 +67,10 @@ final class RestartPolicy {
 
     private static String describe(int exitStatus) {
         if (exitStatus == 0) {
-            return "was told to stop";
+            return "was stopped";
         }
         if (exitStatus <= SIGNALLED) {
-            return "gave up with exit status " + exitStatus;
+            return "failed with exit status " + exitStatus;
         }
         int signal = exitStatus - SIGNALLED;
         String crash = OWN_FAULTS.get(signal);

@@ -65,8 +65,7 @@ final class StopOrder {
             if (failure.isPresent()) {
                 processes.get(index).forEach(ProcessHandle::destroyForcibly);
                 boolean gone = wait(stop, KILL_PATIENCE.toNanos()).isEmpty();
-                failures.add(
-                        name + " " + failure.get() + (gone ? "; killed it" : "; killed it, but it is still there"));
+                failures.add(name + " " + failure.get() + (gone ? "; killed" : "; kill failed"));
             }
         }
         return failures;
@@ -82,7 +81,7 @@ final class StopOrder {
             return Optional.of("could not be stopped: " + e.getCause());
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
-            return Optional.of("was not waited for");
+            return Optional.of("did not stop: interrupted");
         }
     }
 

@@ -74,7 +74,7 @@ public final class Authority {
                             new JcaX509ExtensionUtils().createSubjectKeyIdentifier(keys.getPublic()));
             return new Authority(new Issued(sign(builder, keys.getPrivate()), keys.getPrivate()));
         } catch (GeneralSecurityException | IOException e) {
-            throw new IllegalStateException("this Java platform lacks what certificates need", e);
+            throw new IllegalStateException("the Java platform does not support the required algorithms", e);
         }
     }
 
@@ -116,7 +116,7 @@ public final class Authority {
             }
             return new Issued(sign(builder, own.key()), keys.getPrivate());
         } catch (GeneralSecurityException | IOException e) {
-            throw new IllegalStateException("this Java platform lacks what certificates need", e);
+            throw new IllegalStateException("the Java platform does not support the required algorithms", e);
         }
     }
 

@@ -23,6 +23,9 @@ import java.util.regex.Pattern;
 /**
  * An authority and the certificates it has issued: {@code NAME.crt} and {@code NAME.key} for each, {@code ca} for its own.
  * Nothing is ever overwritten; keys can be read by their owner only.
+ *
+ * <p>Invariant DP13: the authority signs certificates of servers and clients but no further authority; keys are
+ * readable by their owner only.
  */
 public final class PkiDirectory {
 
@@ -58,7 +61,7 @@ public final class PkiDirectory {
                     AUTHORITY,
                     Authority.create(commonName, pathLength, validity).own());
         } catch (IOException e) {
-            throw new UncheckedIOException("no authority was made in " + folder + ": " + e, e);
+            throw new UncheckedIOException("cannot create an authority in " + folder + ": " + e, e);
         }
     }
 
@@ -73,7 +76,7 @@ public final class PkiDirectory {
     public Written issue(String name, Subject subject) {
         if (!NAME.matcher(name).matches() || name.equals(AUTHORITY)) {
             throw new IllegalArgumentException("the name is '" + name
-                    + "'; allowed are letters, digits, '.', '-' and '_', and not '" + AUTHORITY + "'");
+                    + "'; allowed: letters, digits, '.', '-' and '_', except '" + AUTHORITY + "'");
         }
         Path certificateFile = folder.resolve(AUTHORITY + ".crt");
         X509Certificate certificate = Pem.certificates(certificateFile).get(0);
@@ -83,7 +86,7 @@ public final class PkiDirectory {
             requireNew(name);
             return write(name, authority.issue(subject));
         } catch (IOException e) {
-            throw new UncheckedIOException("no certificate was issued in " + folder + ": " + e, e);
+            throw new UncheckedIOException("cannot issue a certificate in " + folder + ": " + e, e);
         }
     }
 
@@ -91,8 +94,7 @@ public final class PkiDirectory {
         for (String kind : new String[] {".crt", ".key"}) {
             Path file = folder.resolve(name + kind);
             if (Files.exists(file)) {
-                throw new FileAlreadyExistsException(
-                        file.toString(), null, "it is there already, and is not overwritten");
+                throw new FileAlreadyExistsException(file.toString(), null, "file exists and is not overwritten");
             }
         }
     }

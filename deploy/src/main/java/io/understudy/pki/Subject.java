@@ -27,20 +27,19 @@ public record Subject(@Nullable String commonName, List<String> hosts, Set<Use> 
         hosts = List.copyOf(hosts);
         uses = Set.copyOf(uses);
         if (uses.isEmpty()) {
-            throw new IllegalArgumentException("a certificate for nothing; it must be for server, client or both");
+            throw new IllegalArgumentException("no certificate usage; specify server, client or both");
         }
         if (commonName != null && commonName.isBlank()) {
-            throw new IllegalArgumentException("the common name is blank; leave it out for an empty subject");
+            throw new IllegalArgumentException("the common name is blank; omit it for an empty subject");
         }
         if (hosts.isEmpty() && uses.contains(Use.SERVER)) {
-            throw new IllegalArgumentException(
-                    "a server's certificate needs a host, by which clients verify it: a name or an address");
+            throw new IllegalArgumentException("a server certificate requires a host (DNS name or IP address)");
         }
         if (hosts.isEmpty() && commonName == null) {
-            throw new IllegalArgumentException("neither a common name nor a host: a certificate needs one of them");
+            throw new IllegalArgumentException("a certificate requires a common name or a host");
         }
         if (validity.toMinutes() < 1) {
-            throw new IllegalArgumentException("the validity is " + validity + "; at least a minute is needed");
+            throw new IllegalArgumentException("the validity is " + validity + "; it must be at least one minute");
         }
     }
 }

@@ -49,7 +49,7 @@ record Leftovers(PatientCalls target) {
 
     private long removeReserved() {
         return target.txn(
-                        "the removal of the source's own keys",
+                        "the deletion of reserved keys",
                         TxnRequest.newBuilder()
                                 .addSuccess(RequestOp.newBuilder()
                                         .setRequestDeleteRange(DeleteRangeRequest.newBuilder()
@@ -107,7 +107,7 @@ record Leftovers(PatientCalls target) {
                                             PutRequest.newBuilder().setKey(key).setIgnoreValue(true)))));
         }
         if (!keys.isEmpty()) {
-            var unused = target.txn("keys without their leases", all.build());
+            var unused = target.txn("the detachment of keys from leases", all.build());
         }
     }
 
@@ -117,7 +117,7 @@ record Leftovers(PatientCalls target) {
                     LeaseRevokeRequest.newBuilder().setID(lease).build();
             try {
                 var unused = target.call(
-                        "the end of a lease", LeaseGrpc::newBlockingStub, stub -> stub.leaseRevoke(request));
+                        "the revocation of a lease", LeaseGrpc::newBlockingStub, stub -> stub.leaseRevoke(request));
             } catch (TakeOverException e) {
                 if (!String.valueOf(e.getMessage()).contains("requested lease not found")) {
                     throw e;

@@ -19,17 +19,18 @@ record RestoreTool(Path etcdutl) {
         Path etcdutl = binaries.etcdutl();
         if (etcdutl == null) {
             throw new SeedException(
-                    "etcdutl is needed, and is not beside " + binaries.etcd() + ": name an etcd of " + OLDEST
-                            + " or later that has it with UNDERSTUDY_ETCD",
+                    "etcdutl is required but not beside " + binaries.etcd() + ": set UNDERSTUDY_ETCD to an etcd "
+                            + OLDEST + " or later with etcdutl",
                     null);
         }
         String printed = Command.of(List.of(etcdutl.toString(), "version")).run(VERSION_DEADLINE);
         EtcdVersion version = EtcdVersion.in(printed)
-                .orElseThrow(() -> new SeedException(etcdutl + " does not tell its version: " + printed.strip(), null));
+                .orElseThrow(() ->
+                        new SeedException("cannot read the version of " + etcdutl + ": " + printed.strip(), null));
         if (!version.isAtLeast(OLDEST)) {
             throw new SeedException(
-                    etcdutl + " is version " + version + "; moving revisions ahead takes " + OLDEST
-                            + " or later: name another one with UNDERSTUDY_ETCD",
+                    etcdutl + " has version " + version + "; --bump-revision requires " + OLDEST
+                            + " or later: set UNDERSTUDY_ETCD to another one",
                     null);
         }
         return new RestoreTool(etcdutl);
@@ -51,7 +52,7 @@ record RestoreTool(Path etcdutl) {
                             "--mark-compacted"))
                     .run(DEADLINE);
         } catch (CommandFailedException e) {
-            throw new SeedException("the snapshot could not be restored into " + seed.directory(), e);
+            throw new SeedException("cannot restore the snapshot into " + seed.directory(), e);
         }
     }
 }

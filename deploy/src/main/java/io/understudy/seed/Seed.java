@@ -16,7 +16,7 @@ public record Seed(Path directory, String member, URI peerUrl, URI clientUrl, St
     public Seed {
         directory = directory.toAbsolutePath();
         if (bump < 1) {
-            throw new IllegalArgumentException("revisions are moved ahead by 1 or more, not " + bump);
+            throw new IllegalArgumentException("the revision increase must be at least 1, not " + bump);
         }
     }
 
@@ -24,7 +24,7 @@ public record Seed(Path directory, String member, URI peerUrl, URI clientUrl, St
     Path folder() {
         Path parent = directory.getParent();
         if (parent == null) {
-            throw new SeedException(directory + " can't be made", null);
+            throw new SeedException("cannot create " + directory, null);
         }
         return parent;
     }

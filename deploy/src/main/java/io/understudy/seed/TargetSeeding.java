@@ -63,7 +63,7 @@ public final class TargetSeeding {
     public void make(EtcdCluster source, Seed seed) throws IOException {
         Path directory = seed.directory();
         if (Files.exists(directory)) {
-            throw new SeedException(directory + " exists; give one that doesn't", null);
+            throw new SeedException(directory + " exists; specify a new directory", null);
         }
         Files.createDirectories(seed.folder());
         Path snapshot = directory.resolveSibling(directory.getFileName() + ".snapshot");
@@ -73,7 +73,7 @@ public final class TargetSeeding {
                     .save(snapshot, new Told()::bytes);
             progress.accept("snapshot of " + from + ", " + Files.size(snapshot) + " bytes, intact");
             tool.restore(snapshot, seed);
-            progress.accept("restored into " + directory + ", revisions moved ahead by " + seed.bump());
+            progress.accept("restored into " + directory + ", revision increased by " + seed.bump());
             clean(seed);
             done = true;
         } finally {
@@ -109,11 +109,12 @@ public final class TargetSeeding {
                 leftovers.awaitServing();
                 Leftovers.Removed removed = leftovers.remove(leases(client));
                 member.stop();
-                progress.accept("removed " + Counted.of(removed.reserved(), "key") + " of the source's own mirrors and "
-                        + Counted.of(removed.leases(), "lease") + ", of which "
-                        + Counted.of(removed.detached(), "key is", "keys are") + " kept without");
+                progress.accept(
+                        "removed " + Counted.of(removed.reserved(), "reserved key") + " of the source's mirrors and "
+                                + Counted.of(removed.leases(), "lease") + "; detached "
+                                + Counted.of(removed.detached(), "key") + " from leases");
             } catch (TakeOverException e) {
-                throw new SeedException("the restored member could not be cleaned; its log is " + log, e);
+                throw new SeedException("cannot clean up the restored member; see its log " + log, e);
             }
         }
         Files.delete(log);

@@ -10,7 +10,11 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Patroni and PostgreSQL, as Debian packages them, elect and configure themselves through gateways. */
+/**
+ * Patroni and PostgreSQL, as Debian packages them, elect and configure themselves through gateways.
+ *
+ * <p>Tests invariant W5.
+ */
 @EnabledIfSystemProperty(named = "understudy.schedule", matches = "long")
 @Timeout(600)
 @Tag("distribution")

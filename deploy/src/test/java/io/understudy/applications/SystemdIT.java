@@ -10,7 +10,11 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
 import org.junit.jupiter.api.io.TempDir;
 
-/** A core cluster of units of a real systemd, under the archive's hardened units. */
+/**
+ * A core cluster of units of a real systemd, under the archive's hardened units.
+ *
+ * <p>Tests invariant DP16.
+ */
 @EnabledIfSystemProperty(named = "understudy.schedule", matches = "long")
 @Timeout(600)
 @Tag("distribution")
@@ -22,6 +26,6 @@ final class SystemdIT {
     @Test
     void unitsAreInstalledGrownHealedRecoveredAndRestored() throws Exception {
         assertThat(AcceptanceScript.run("systemd", folder, Duration.ofMinutes(9)))
-                .contains("standby took the place of the dead", "to grow again", "3 voters, 3 healthy");
+                .contains("standby took the place of the dead", "next: add members one by one", "3 voters, 3 healthy");
     }
 }

@@ -10,7 +10,11 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Members of an older etcd, as Debian packages it, become members of the one that is used here. */
+/**
+ * Members of an older etcd, as Debian packages it, become members of the one that is used here.
+ *
+ * <p>Tests invariant DP15.
+ */
 @EnabledIfSystemProperty(named = "understudy.schedule", matches = "long")
 @Timeout(600)
 @Tag("distribution")
@@ -22,6 +26,6 @@ final class UpgradeIT {
     @Test
     void membersAreUpgradedOneByOneAndNothingAcknowledgedIsLost() throws Exception {
         assertThat(AcceptanceScript.run("upgrade", folder, Duration.ofMinutes(5)))
-                .contains("have that in place on its machine first", "done: every member is of", " 0 lost");
+                .contains("install it on its machine first", "done: every member has version", " 0 lost");
     }
 }

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import java.time.Duration;
 import org.junit.jupiter.api.Test;
 
+/** Tests invariant DP18. */
 final class H2LoadOutputTest {
 
     private static final int ANSWER_BYTES = 304;

@@ -18,7 +18,11 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** Both load generators against a real etcd; h2load where it is there. */
+/**
+ * Both load generators against a real etcd; h2load where it is there.
+ *
+ * <p>Tests invariant DP18.
+ */
 @Timeout(60)
 @Tag("speed")
 final class LoadGeneratorIT {

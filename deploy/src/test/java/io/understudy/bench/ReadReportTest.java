@@ -23,7 +23,8 @@ final class ReadReportTest {
                 .containsPattern("gateway +1 +1000 +1\\.00 +1\\.00 +9\\.0")
                 .containsPattern("gateway +median +1000 +1\\.00 +1\\.00 +9\\.0")
                 .contains(
-                        "gateway to learner: CPU 1/3.33, at most 1/2.5: met; p99 at equal load 0.50 of it, at most 1: met")
+                        "gateway to learner: CPU 1/3.33, at most 1/2.5: met; p99 at equal load 0.50 of the peer's, at most 1:"
+                                + " met")
                 .contains("warm-up gateway 6.0 s", "learner 12.0");
     }
 
@@ -32,8 +33,8 @@ final class ReadReportTest {
         assertThat(report(Duration.ZERO, pointWith(measured(15, 3), measured(30, 2)))
                         .toText())
                 .contains(
-                        "gateway to learner: CPU 1/2.00, at most 1/2.5: missed; p99 at equal load 1.50 of it, at most 1:"
-                                + " missed");
+                        "gateway to learner: CPU 1/2.00, at most 1/2.5: missed; p99 at equal load 1.50 of the peer's, at most"
+                                + " 1: missed");
     }
 
     @Test
@@ -51,7 +52,9 @@ final class ReadReportTest {
         WorkResult far = result(Map.of(ServerPath.GATEWAY, measured(9, 121), ServerPath.GATEWAY_NEAR, measured(9, 1)));
 
         assertThat(report(Duration.ofMillis(80), far).toText())
-                .contains("p99 120.00 ms (1.50 and 1.50 round trips)", "The voters are 80 ms (round trip) away");
+                .contains(
+                        "p99 120.00 ms (1.50 and 1.50 round trips)",
+                        "Round trip from the voting members to gateway, learner, grpc-proxy and load: 80 ms");
     }
 
     @Test

@@ -130,7 +130,7 @@ final class ClassArchiveIT {
                 .start();
         try {
             await().atMost(Duration.ofMinutes(1))
-                    .untilAsserted(() -> assertThat(log).content().contains("tail open"));
+                    .untilAsserted(() -> assertThat(log).content().contains("watch opened"));
             SOURCE.cluster().etcdctl("put", "k", log.toString());
             await().atMost(Duration.ofMinutes(1))
                     .until(() -> TARGET.cluster().etcdctl("get", "k").contains(log.toString()));

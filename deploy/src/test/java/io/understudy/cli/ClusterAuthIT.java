@@ -24,7 +24,11 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Commands for a cluster that asks who asks, as a user with the role root, who is not root, and as users without it. */
+/**
+ * Commands for a cluster that asks who asks, as a user with the role root, who is not root, and as users without it.
+ *
+ * <p>Tests invariant DP17.
+ */
 final class ClusterAuthIT {
 
     private static final Duration COMMAND = Duration.ofSeconds(30);

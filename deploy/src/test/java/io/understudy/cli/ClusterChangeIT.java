@@ -20,7 +20,11 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Commands that change a real cluster, as they are given. */
+/**
+ * Commands that change a real cluster, as they are given.
+ *
+ * <p>Tests invariant DP23.
+ */
 @Tag("core")
 final class ClusterChangeIT {
 
@@ -73,7 +77,7 @@ final class ClusterChangeIT {
             StringWriter out = new StringWriter();
             String endpoint = etcd.clientUrls().get(0).toString();
             assertThat(remove(out, err, "typo-l", "--endpoints", endpoint)).isEqualTo(2);
-            assertThat(err.toString()).contains("no member is called typo-l; there are typo-1");
+            assertThat(err.toString()).contains("no member has the name or ID typo-l; members: typo-1");
             Path configured = Files.writeString(folder.resolve("cluster.yaml"), """
                     cluster:
                       endpoints: %s
@@ -86,7 +90,7 @@ final class ClusterChangeIT {
             assertThat(remove(out, err, "gone", "--config", configured.toString()))
                     .as("%s%s", err, out)
                     .isZero();
-            assertThat(out.toString()).contains("gone, which is configured, is no member any more");
+            assertThat(out.toString()).contains("gone is configured but not a member of the cluster");
         }
     }
 

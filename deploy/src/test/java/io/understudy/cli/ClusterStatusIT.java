@@ -21,7 +21,11 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** What {@code understudy cluster status} says of real clusters, whole, damaged and lost. */
+/**
+ * What {@code understudy cluster status} says of real clusters, whole, damaged and lost.
+ *
+ * <p>Tests invariant DP27.
+ */
 final class ClusterStatusIT {
 
     private static final ObjectMapper JSON = new ObjectMapper();
@@ -99,8 +103,9 @@ final class ClusterStatusIT {
             assertThat(ended.status()).isEqualTo(1);
             assertThat(ended.out())
                     .contains(": 3 voters, 0 healthy, 2 needed: quorum lost, 1 voter answers\n")
-                    .contains("quorum-lost: nothing can be written or changed: 2 of 3 voters are needed, 1 answers."
-                            + " Left: " + left.name() + "; the most recent data of these has " + left.name())
+                    .contains(
+                            "quorum-lost: no writes or changes are possible: 2 of 3 voting members are required, 1 responds."
+                                    + " Responding: " + left.name() + "; most recent data: " + left.name())
                     .contains("unconfirmed: ")
                     .containsPattern(left.name() + " +[0-9a-f]+ +voter +no leader ");
         });
@@ -119,7 +124,7 @@ final class ClusterStatusIT {
         assertThat(ended.out())
                 .contains(": 1 voter, 1 healthy, 1 needed: survives no more failure\n")
                 .containsPattern("\n- +[0-9a-f]+ +learner +never started ")
-                .containsPattern("never-started: [0-9a-f]+ at http://127.0.0.1:1 was added and has never started");
+                .containsPattern("never-started: [0-9a-f]+ at http://127.0.0.1:1 was added but never started");
     }
 
     @Test
@@ -145,7 +150,7 @@ final class ClusterStatusIT {
         assertThat(ended.status()).isEqualTo(1);
         assertThat(ended.out()).isEmpty();
         assertThat(ended.err())
-                .startsWith("understudy cluster status: nobody answers: http://127.0.0.1:1: connection refused")
+                .startsWith("understudy cluster status: no endpoint reachable: http://127.0.0.1:1: connection refused")
                 .hasLineCount(1);
     }
 

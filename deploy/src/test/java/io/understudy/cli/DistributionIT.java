@@ -27,7 +27,11 @@ import picocli.CommandLine;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Model.OptionSpec;
 
-/** Runs what the build assembled, as a user would. */
+/**
+ * Runs what the build assembled, as a user would.
+ *
+ * <p>Tests invariants DP1, DP2.
+ */
 final class DistributionIT {
 
     private static final Path HOME = Path.of(System.getProperty("understudy.distribution"));
@@ -75,14 +79,14 @@ final class DistributionIT {
 
             assertThat(outcome.status()).isEqualTo(2);
             assertThat(outcome.output())
-                    .contains("understudy " + command, "/no/such.yaml: there is no such file")
+                    .contains("understudy " + command, "/no/such.yaml: no such file")
                     .doesNotContain("\tat ");
         }
     }
 
     /** Neither needs its clusters to be there. */
     @ParameterizedTest
-    @CsvSource({"gateway, listen rest.listen, listens", "mirror, status.listen, started"})
+    @CsvSource({"gateway, listen rest.listen, listening", "mirror, status.listen, started"})
     void aProcessToldToStopClosesAndEndsWithStatusZero(String command, String addresses, String sign) throws Exception {
         Path log = folder.resolve("log");
         List<String> line = new ArrayList<>(List.of(
@@ -126,7 +130,7 @@ final class DistributionIT {
                 builder.redirectErrorStream(true).redirectOutput(log.toFile()).start();
         try {
             await().atMost(Duration.ofMinutes(1))
-                    .untilAsserted(() -> assertThat(log).content().contains("listens"));
+                    .untilAsserted(() -> assertThat(log).content().contains("listening"));
             process.destroy();
             assertThat(process.waitFor(60, TimeUnit.SECONDS)).isTrue();
         } finally {
@@ -226,8 +230,7 @@ final class DistributionIT {
         Outcome outcome = run(builder);
 
         assertThat(outcome.status()).isEqualTo(2);
-        assertThat(outcome.output())
-                .isEqualTo("understudy: UNDERSTUDY_LOG_FORMAT is 'xml'; allowed are text and json\n");
+        assertThat(outcome.output()).isEqualTo("understudy: UNDERSTUDY_LOG_FORMAT is 'xml'; allowed: text, json\n");
     }
 
     @Test
@@ -248,7 +251,7 @@ final class DistributionIT {
                 HOME.resolve("bin/understudy").toString());
         builder.environment().keySet().removeIf(name -> name.startsWith("LC_") || name.startsWith("LANG"));
 
-        assertThat(run(builder).output()).contains("/n\u00f4/such.yaml: there is no such file");
+        assertThat(run(builder).output()).contains("/n\u00f4/such.yaml: no such file");
     }
 
     @Test

@@ -69,7 +69,7 @@ final class HardenedIT {
             Process process = start(line, log);
             try {
                 await().atMost(PATIENCE)
-                        .untilAsserted(() -> assertThat(log).content().containsAnyOf("gateway listens", "started"));
+                        .untilAsserted(() -> assertThat(log).content().containsAnyOf("gateway listening", "started"));
                 assertThat(Files.readAllLines(Path.of("/proc/" + process.pid() + "/status")))
                         .anyMatch(fact -> fact.matches("Uid:\\s+65532\\s+65532.*"));
             } finally {
@@ -114,7 +114,7 @@ final class HardenedIT {
                     log);
             try {
                 await().atMost(PATIENCE)
-                        .untilAsserted(() -> assertThat(log).content().contains("gateway listens"));
+                        .untilAsserted(() -> assertThat(log).content().contains("gateway listening"));
                 SSLContext context =
                         trusting.applyTo(HttpClient.newBuilder()).build().sslContext();
                 try (SSLSocket socket =

@@ -46,7 +46,7 @@ final class HealthCommandTest {
     @Test
     void whoIsNotSaysWhy() {
         assertThat(health("/readyz")).isEqualTo(1);
-        assertThat(err.toString()).contains("/readyz answers 503: [-]replica failed: not yet");
+        assertThat(err.toString()).contains("/readyz returned HTTP status 503: [-]replica failed: not yet");
     }
 
     @Test
@@ -54,7 +54,7 @@ final class HealthCommandTest {
         String url = url("/livez");
         server.stop(0);
         assertThat(run(url)).isEqualTo(1);
-        assertThat(err.toString()).contains("no answer from " + url);
+        assertThat(err.toString()).contains("no response from " + url);
     }
 
     @Test
@@ -76,7 +76,7 @@ final class HealthCommandTest {
         } finally {
             over.countDown();
         }
-        assertThat(err.toString()).contains("no answer from " + url("/slow") + " within 500 ms");
+        assertThat(err.toString()).contains("no response from " + url("/slow") + " within 500 ms");
     }
 
     @ParameterizedTest

@@ -182,7 +182,7 @@ final class InstallIT {
 
     private static void install(Path home, Path root) throws Exception {
         assertThat(run(home.resolve("install.sh").toString(), "--destdir", root.toString()))
-                .contains("/opt/understudy leads to " + home.getFileName());
+                .contains("/opt/understudy -> " + home.getFileName());
     }
 
     /** The distribution under the name of another version, without its libraries. */

@@ -33,7 +33,12 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Processes with secrets that can be recognised, logging all they can, while much goes wrong: nobody is told any of them. */
+/**
+ * Processes with secrets that can be recognised, logging all they can, while much goes wrong: nobody is told any of
+ * them.
+ *
+ * <p>Tests invariant CF3b.
+ */
 @Timeout(180)
 @Tag("distribution")
 final class SecretsIT {

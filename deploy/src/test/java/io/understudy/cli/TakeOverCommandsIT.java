@@ -28,7 +28,11 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.api.io.TempDir;
 import picocli.CommandLine;
 
-/** What the commands that move a home print, and do only when they are told to. */
+/**
+ * What the commands that move a home print, and do only when they are told to.
+ *
+ * <p>Tests invariant M38.
+ */
 @Tag("takeover")
 final class TakeOverCommandsIT {
 
@@ -66,23 +70,23 @@ final class TakeOverCommandsIT {
         for (int time = 0; time < 2; time++) {
             Ended dry = run("switchover", "--undo", "--dry-run");
             assertThat(dry.status()).isZero();
-            assertThat(dry.out()).contains("would be undone: freeze: disarms the alarm", "Nothing was done.");
+            assertThat(dry.out()).contains("would undo: freeze: disarms the alarm", "Nothing was changed.");
         }
 
         Ended refused = run("failover", "--dry-run");
         assertThat(refused.status()).isEqualTo(1);
-        assertThat(refused.out()).contains("The plan:", "1. check:");
+        assertThat(refused.out()).contains("Plan:", "1. check:");
         assertThat(refused.err()).contains("answers: a switchover loses nothing, a failover may");
 
         Ended unasked = run("failover");
         assertThat(unasked.status()).isEqualTo(1);
         assertThat(unasked.err())
                 .contains("answers: a switchover loses nothing, a failover may")
-                .doesNotContain("Go on?");
+                .doesNotContain("Continue?");
 
         Ended undone = run("switchover", "--undo");
         assertThat(undone.status()).isZero();
-        assertThat(undone.out()).contains("undone: freeze", "The home has not moved.");
+        assertThat(undone.out()).contains("undone: freeze", "The primary role has not moved.");
         assertThat(run("switchover", "--undo", "--dry-run").status()).isNotZero();
     }
 
@@ -100,7 +104,7 @@ final class TakeOverCommandsIT {
         assertThat(refused.status()).isEqualTo(1);
         assertThat(refused.err())
                 .contains("authentication is not enabled at the new home")
-                .doesNotContain("Go on?");
+                .doesNotContain("Continue?");
 
         Ended back = run("failback", "--accept-silent-watchers", "--yes");
         assertThat(back.status()).as(back.err()).isZero();

@@ -14,7 +14,11 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** Names, roles, landmarks and contrast, as axe-core checks them, in both themes, on a desk and in a hand. */
+/**
+ * Names, roles, landmarks and contrast, as axe-core checks them, in both themes, on a desk and in a hand.
+ *
+ * <p>Tests invariant D2d.
+ */
 @Timeout(120)
 @Tag("browser")
 final class AccessibilityIT {
@@ -64,7 +68,7 @@ final class AccessibilityIT {
         browser.show(server.url());
         browser.theme(theme);
         eventually().until(() -> browser.has(state.equals("login") ? "form[data-login]" : "[data-node=core]"));
-        browser.find(".ask button").click();
+        browser.find(".query button").click();
         eventually().until(() -> browser.has(".key"));
         browser.find(".key").click();
         eventually().until(() -> browser.has("pre.value"));

@@ -28,7 +28,11 @@ import org.junit.jupiter.api.io.TempDir;
 import org.openqa.selenium.Keys;
 import org.openqa.selenium.WebElement;
 
-/** The page before a real cluster: it shows what the API tells, and whatever happens within three seconds. */
+/**
+ * The page before a real cluster: it shows what the API tells, and whatever happens within three seconds.
+ *
+ * <p>Tests invariants D2, D2b.
+ */
 @Timeout(90)
 final class DashboardIT {
 
@@ -157,7 +161,7 @@ final class DashboardIT {
     void aLostQuorumIsSeenSoon_andKeysAreReadAllTheSame() {
         CORE.cluster().followers().forEach(EtcdMember::kill);
         within(SOON).until(() -> browser.has("[data-face=quorum]"));
-        assertThat(browser.text("[data-face=quorum]")).contains("Still works", "serializable reads");
+        assertThat(browser.text("[data-face=quorum]")).contains("Available", "serializable reads");
         browser.find("#prefix").sendKeys("key/", Keys.ENTER);
         within(SOON).until(() -> browser.all(".key").size() == 5);
     }
@@ -166,8 +170,8 @@ final class DashboardIT {
     void aPausedMirrorIsSeenSoon() {
         scene.mirror().pause();
         within(SOON)
-                .until(() -> browser.text("#banners").contains("does not answer")
-                        && browser.text("[data-node='mirror dr']").contains("does not answer"));
+                .until(() -> browser.text("#banners").matches("(?s).*Mirror process \\S+ is unreachable.*")
+                        && browser.text("[data-node='mirror dr']").contains("unreachable"));
         scene.mirror().resume();
         within(SOON).until(() -> !browser.has(".face"));
     }

@@ -18,7 +18,11 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** Each state that matters has a face. What is told to the page is the test's own. */
+/**
+ * Each state that matters has a face. What is told to the page is the test's own.
+ *
+ * <p>Tests invariant D2.
+ */
 @ExtendWith(StagedPage.class)
 @Timeout(60)
 @Tag("browser")
@@ -55,7 +59,7 @@ final class FacesIT {
         show();
         server.quiet(true);
         within(STALE).until(() -> browser.has("[data-face=stale]"));
-        assertThat(browser.text("[data-face=stale]")).contains("No news since");
+        assertThat(browser.text("[data-face=stale]")).contains("No updates since");
         server.quiet(false);
         within(SOON).until(() -> !browser.has(".face"));
         browser.assertNoComplaints();
@@ -91,7 +95,8 @@ final class FacesIT {
         within(SOON).until(() -> browser.has("[data-face=quorum]"));
         assertThat(browser.find("#alert").getAttribute("role")).isEqualTo("alert");
         assertThat(browser.text("[data-face=quorum]"))
-                .contains("Quorum lost", "1 of 3 voters are healthy; 2 are needed", "Still works", "Does not");
+                .contains(
+                        "Quorum lost", "1 of 3 voting members are healthy; 2 are required", "Available", "Unavailable");
         assertThat(browser.find("[data-face=quorum]").getRect().getHeight()).isGreaterThan(80);
         assertThat(browser.text("[data-node=core]")).contains("lost");
         browser.assertNoComplaints();
@@ -106,9 +111,9 @@ final class FacesIT {
         });
         within(SOON).until(() -> browser.has("[data-face=quorum]"));
         assertThat(browser.text("[data-face=quorum]"))
-                .contains("No voter answers this gateway", "not known here", "Still works")
+                .contains("No voting member reachable", "Quorum state unknown", "Available")
                 .doesNotContain("lost");
-        assertThat(browser.text("[data-node=core]")).contains("no voter answers");
+        assertThat(browser.text("[data-node=core]")).contains("no voter reachable");
         browser.assertNoComplaints();
     }
 
@@ -116,8 +121,8 @@ final class FacesIT {
         return Stream.of(
                 trouble(
                         "alarm NOSPACE",
-                        "Writes are refused: alarm NOSPACE of core-1",
-                        "full, or frozen by a switchover",
+                        "Writes are rejected: alarm NOSPACE on core-1",
+                        "exceeds its space quota, or is frozen by a switchover",
                         overview -> ((ObjectNode) overview.get("core"))
                                 .putArray("alarms")
                                 .addObject()
@@ -139,14 +144,14 @@ final class FacesIT {
                         .put("lastError", "another epoch writes")),
                 trouble(
                         "http://10.2.0.9:8081",
-                        "Mirror process 10.2.0.9:8081 does not answer",
+                        "Mirror process 10.2.0.9:8081 is unreachable",
                         "1000 ms",
                         overview -> ((ObjectNode) overview.at("/mirrors/0"))
                                 .put("reachable", false)
                                 .put("told", "no answer within 1000 ms")),
                 trouble(
                         "http://10.3.0.7:8080",
-                        "Gateway 10.3.0.7:8080 does not answer",
+                        "Gateway 10.3.0.7:8080 is unreachable",
                         "refused",
                         overview -> ((ObjectNode) overview.at("/gateways/0"))
                                 .put("reachable", false)
@@ -173,7 +178,7 @@ final class FacesIT {
                 .addObject()
                 .put("kind", "NOSPACE")
                 .put("member", "core-1"));
-        within(SOON).until(() -> browser.text("[data-node=core]").contains("quorum held, but alarm NOSPACE"));
+        within(SOON).until(() -> browser.text("[data-node=core]").contains("quorum held, alarm NOSPACE"));
         browser.assertNoComplaints();
     }
 
@@ -184,7 +189,7 @@ final class FacesIT {
                 .isTrue();
         server.show(overview -> ((ObjectNode) overview.at("/mirrors/0")).put("reachable", false));
         within(SOON).until(() -> browser.has(".line.bad[data-line='line mirror dr']"));
-        assertThat(browser.text("[data-node='mirror dr']")).contains("cut", "does not answer");
+        assertThat(browser.text("[data-node='mirror dr']")).contains("down", "unreachable");
         assertThat(browser.has(".line.flows[data-line='flow mirror dr']")).isFalse();
     }
 
@@ -195,7 +200,7 @@ final class FacesIT {
             gateway(overview).putObject("source").put("kind", "kafka").put("name", "understudy");
         });
         browser.show(server.url());
-        eventually().until(() -> browser.text("#members-body").contains("Fed from Kafka, topic understudy"));
+        eventually().until(() -> browser.text("#members-body").contains("Source is Kafka, topic understudy"));
         assertThat(browser.text("[data-node=source]")).contains("Kafka", "topic understudy");
         assertThat(browser.text("[data-figure=source]")).contains("Kafka", "topic understudy");
         browser.assertNoComplaints();

@@ -14,7 +14,11 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.openqa.selenium.Keys;
 
-/** Answers about keys that come late, and keys and values that are odd. What is told to the page is the test's own. */
+/**
+ * Answers about keys that come late, and keys and values that are odd. What is told to the page is the test's own.
+ *
+ * <p>Tests invariant D2c.
+ */
 @ExtendWith(StagedPage.class)
 @Timeout(60)
 @Tag("browser")
@@ -47,7 +51,7 @@ final class KeyAnswersIT {
                   }
                   return told;
                 };""");
-        browser.find(".ask button").click();
+        browser.find(".query button").click();
         browser.find("input[name=user]").sendKeys("next");
         browser.find("input[name=password]").sendKeys("password", Keys.ENTER);
         eventually().until(() -> browser.text("#controls").contains("next"));
@@ -113,8 +117,8 @@ final class KeyAnswersIT {
 
     private void choose() {
         browser.show(server.url());
-        eventually().until(() -> browser.has(".ask button"));
-        browser.find(".ask button").click();
+        eventually().until(() -> browser.has(".query button"));
+        browser.find(".query button").click();
         eventually().until(() -> browser.has(".key"));
         browser.find(".key").click();
     }

@@ -25,7 +25,11 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 import org.openqa.selenium.Keys;
 import org.openqa.selenium.WebElement;
 
-/** Looking at keys: what is there, what was there, and what comes; by keyboard alone. */
+/**
+ * Looking at keys: what is there, what was there, and what comes; by keyboard alone.
+ *
+ * <p>Tests invariants D2c, D2d.
+ */
 @Timeout(60)
 final class KeyBrowserIT {
 
@@ -74,8 +78,8 @@ final class KeyBrowserIT {
     }
 
     @Test
-    void aPageOfOnesOwnIsToldOfCommitsByTheLinesInTheReadme() throws IOException {
-        String lines = Files.readAllLines(Path.of("../gateway/README.md")).stream()
+    void aPageReceivesCommitsByTheDocumentedLines() throws IOException {
+        String lines = Files.readAllLines(Path.of("../docs/operate/gateway.md")).stream()
                 .dropWhile(line -> !line.startsWith("    const events = new EventSource("))
                 .takeWhile(line -> !line.isBlank())
                 .collect(Collectors.joining("\n"));
@@ -110,7 +114,7 @@ final class KeyBrowserIT {
         eventually().until(() -> browser.has("pre[data-form=hex]"));
         assertThat(browser.text("pre.value")).contains("66 61 73 74").endsWith("fast");
 
-        browser.tabTo(".ask-history");
+        browser.tabTo(".open-history");
         browser.press(Keys.ENTER);
         eventually().until(() -> browser.all(".detail .history li").size() == 2);
         assertThat(browser.all(".detail .history li"))
@@ -131,7 +135,7 @@ final class KeyBrowserIT {
         browser.press(Keys.SPACE);
         eventually().until(() -> browser.has(".pause[aria-pressed=true]"));
         put("app/later", "2");
-        within(SOON).until(() -> browser.text(".watch").contains("1 change since it was paused"));
+        within(SOON).until(() -> browser.text(".watch").contains("1 change since the watch was paused"));
         assertThat(browser.text(".watch")).doesNotContain("app/later");
         browser.press(Keys.SPACE);
         within(SOON).until(() -> browser.text(".watch").contains("app/later"));
@@ -192,7 +196,7 @@ final class KeyBrowserIT {
         field.sendKeys(prefix);
         // What was just written may not have come to the gateway yet.
         eventually().until(() -> {
-            browser.find(".ask button").click();
+            browser.find(".query button").click();
             return browser.has(".key");
         });
     }

@@ -16,7 +16,11 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** What is shown of the processes beside the gateway. What is told to the page is the test's own. */
+/**
+ * What is shown of the processes beside the gateway. What is told to the page is the test's own.
+ *
+ * <p>Tests invariant D2.
+ */
 @ExtendWith(StagedPage.class)
 @Timeout(60)
 @Tag("browser")
@@ -42,8 +46,8 @@ final class NeighboursIT {
     static Stream<Arguments> doubts() {
         return Stream.of(
                 doubt("unknown: not asked yet", each -> each.put("standing", "unknown: not asked yet")),
-                doubt("has not looked for 1.0 min", each -> each.put("looked_at", "2026-11-22T18:39:00.100Z")),
-                doubt("has not looked yet", each -> each.putNull("looked_at")));
+                doubt("last check 1.0 min ago", each -> each.put("looked_at", "2026-11-22T18:39:00.100Z")),
+                doubt("no check yet", each -> each.putNull("looked_at")));
     }
 
     private static Arguments doubt(String word, Consumer<ObjectNode> change) {
@@ -67,14 +71,14 @@ final class NeighboursIT {
                 .put("observed", "nobody answers")
                 .put("told", "nothing is changed"));
         assertThat(browser.text(".supervisor .quorum"))
-                .containsPattern("Last seen at 2026-11-2\\d [\\d:]{8}: 3 voters, 3 healthy");
-        assertThat(browser.text(".supervisor")).doesNotContain("It sees");
+                .containsPattern("Last observed at 2026-11-2\\d [\\d:]{8}: 3 voters, 3 healthy");
+        assertThat(browser.text(".supervisor")).doesNotContain("Observed:");
     }
 
     @Test
     void whatASupervisorSawLongAgoIsNotWhatItSees() {
         show(overview -> ((ObjectNode) overview.at("/supervisors/0")).put("quorum_at", "2026-11-22T18:39:40.000Z"));
-        assertThat(browser.text(".supervisor .quorum")).startsWith("Last seen at");
+        assertThat(browser.text(".supervisor .quorum")).startsWith("Last observed at");
     }
 
     @Test
@@ -84,7 +88,7 @@ final class NeighboursIT {
                 .put("looked_at", "2026-11-22T18:39:00.100Z")
                 .put("quorum_at", "2026-11-22T18:39:00.000Z"));
         assertThat(browser.text(".supervisor .head .mark.ok")).isEqualTo("active");
-        assertThat(browser.text(".supervisor .quorum")).startsWith("It sees 3 voters");
+        assertThat(browser.text(".supervisor .quorum")).startsWith("Observed: 3 voters");
     }
 
     @Test
@@ -92,7 +96,7 @@ final class NeighboursIT {
         show(overview -> ((ObjectNode) overview.at("/supervisors/0"))
                 .put("pace_ms", 19_000)
                 .put("looked_at", "2026-11-22T18:39:00.100Z"));
-        assertThat(browser.text(".supervisor .head .mark.warn")).isEqualTo("has not looked for 1.0 min");
+        assertThat(browser.text(".supervisor .head .mark.warn")).isEqualTo("last check 1.0 min ago");
     }
 
     @Test
@@ -124,7 +128,7 @@ final class NeighboursIT {
         assertThat(browser.all(".node.mirror")).hasSize(3);
         assertThat(browser.text("[data-node='mirror dr']")).contains("standby: 10.2.0.10:8081");
         assertThat(browser.text(TARGET)).contains("41 ms");
-        assertThat(browser.text("#topology")).doesNotContain("also into");
+        assertThat(browser.text("#topology")).doesNotContain("also writes to");
     }
 
     @Test
@@ -133,9 +137,8 @@ final class NeighboursIT {
             ((ObjectNode) overview.at("/mirrors/0")).put("reachable", false).put("told", "refused");
             standby(overview, "etcd [http://10.9.0.3:2379]");
         });
-        assertThat(browser.text("[data-mirror=dr] .mark.warn")).isEqualTo("no process is active");
-        assertThat(browser.text("[data-node='mirror dr']"))
-                .contains("no process is active", "does not answer: 10.2.0.9:8081");
+        assertThat(browser.text("[data-mirror=dr] .mark.warn")).isEqualTo("no active process");
+        assertThat(browser.text("[data-node='mirror dr']")).contains("no active process", "unreachable: 10.2.0.9:8081");
     }
 
     @Test
@@ -150,7 +153,7 @@ final class NeighboursIT {
         assertThat(browser.text("[data-mirror=dr]"))
                 .contains(why, "not read while standby")
                 .doesNotContain("none yet", "no leader");
-        assertThat(browser.find("[data-node='mirror dr'] .told").getAttribute("title"))
+        assertThat(browser.find("[data-node='mirror dr'] .reason").getAttribute("title"))
                 .isEqualTo(why);
     }
 

@@ -21,7 +21,11 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 import org.openqa.selenium.Keys;
 import org.openqa.selenium.WebElement;
 
-/** Where the source has users, the page shows each what he may see, and says what he may not. */
+/**
+ * Where the source has users, the page shows each what he may see, and says what he may not.
+ *
+ * <p>Tests invariant D2c.
+ */
 @Timeout(60)
 final class PermissionsIT {
 
@@ -76,7 +80,7 @@ final class PermissionsIT {
         eventually().until(() -> browser.has("pre.value"));
         assertThat(browser.text("pre.value")).isEqualTo(SECRET);
 
-        browser.find("#controls .who").click();
+        browser.find("#controls .login-user").click();
         eventually().until(() -> browser.has("form[data-login=needed]"));
         assertThat(browser.driver().getPageSource()).doesNotContain(SECRET);
         assertThat(browser.has("[data-member]")).isFalse();
@@ -87,7 +91,7 @@ final class PermissionsIT {
     void whoMayReadSomeKeysSeesThose_andOfOthersThatHeMayNot() {
         signIn("reader", "reader");
         eventually().until(() -> browser.has("[data-login=refused]"));
-        assertThat(browser.text("[data-login=refused]")).contains("reader is not allowed");
+        assertThat(browser.text("[data-login=refused]")).contains("reader is not permitted");
         open("public/");
         eventually().until(() -> browser.has("pre.value"));
         assertThat(browser.text("pre.value")).isEqualTo("for everybody");

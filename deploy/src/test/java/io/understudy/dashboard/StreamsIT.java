@@ -15,7 +15,11 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.ExtendWith;
 
-/** Streams that end, fall silent, or come from elsewhere. What is told to the page is the test's own. */
+/**
+ * Streams that end, fall silent, or come from elsewhere. What is told to the page is the test's own.
+ *
+ * <p>Tests invariant D2b.
+ */
 @ExtendWith(StagedPage.class)
 @Timeout(60)
 @Tag("browser")

@@ -13,6 +13,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
+/** Tests invariant DP6. */
 final class ChildWatchTest {
 
     @TempDir
@@ -67,7 +68,7 @@ final class ChildWatchTest {
         assertThatThrownBy(() -> watch(part).restartTheKilled())
                 .isInstanceOf(LabException.class)
                 .hasMessageContainingAll(
-                        "mirror gave up with exit status 1",
+                        "mirror failed with exit status 1",
                         folder.resolve("mirror.log").toString(),
                         "cannot go on");
     }
@@ -79,7 +80,7 @@ final class ChildWatchTest {
 
         assertThatThrownBy(() -> watch(part).requireAllAlive())
                 .isInstanceOf(LabException.class)
-                .hasMessageContaining("mirror was killed by SIGKILL while the lab was starting");
+                .hasMessageContaining("mirror was killed by SIGKILL during the start of the lab");
     }
 
     @Test

@@ -32,6 +32,8 @@ import org.junit.jupiter.api.io.TempDir;
 /**
  * One data directory through several runs of the lab, in order: each begins with what the one before left. With {@code
  * -Plong} the first run writes 10,000 keys in place of 2,000.
+ *
+ * <p>Tests invariants DP3, DP4.
  */
 @TestMethodOrder(MethodOrderer.OrderAnnotation.class)
 @Tag("distribution")
@@ -109,7 +111,7 @@ final class LabIT {
             lab.report();
             try (RunningLab other = RunningLab.start("other", data(), ports)) {
                 assertThat(other.awaitExit()).isEqualTo(1);
-                assertThat(other.output()).contains("is running already, as process ");
+                assertThat(other.output()).contains("is already running as process ");
             }
 
             for (String mirror : List.of("dr", "kafka", "edge")) {
@@ -131,7 +133,7 @@ final class LabIT {
             assertThat(lab.report().path("check")).isEmpty();
             assertThat(lab.output()).contains("taking over " + data());
             assertThat(lab.output())
-                    .contains("the core takes no writes (alarm NOSPACE)", "mirror failback", "--undo", "--fresh")
+                    .contains("the core rejects writes (alarm NOSPACE)", "mirror failback", "--undo", "--fresh")
                     .doesNotContain("Status{");
             assertThat(lab.mirror("dr").path("name").asText()).isEqualTo("dr");
 
@@ -183,8 +185,8 @@ final class LabIT {
             etcdctl.transact(puts(first));
             etcdctl.transact(changes(first));
         }
-        lab.awaitOutput("mirror (pid " + lab.pid("mirror") + ") was killed by SIGKILL; started it again");
-        lab.awaitOutput("voter-1 (pid " + lab.pid("voter-1") + ") was killed by SIGKILL; started it again");
+        lab.awaitOutput("mirror (pid " + lab.pid("mirror") + ") was killed by SIGKILL; restarted");
+        lab.awaitOutput("voter-1 (pid " + lab.pid("voter-1") + ") was killed by SIGKILL; restarted");
     }
 
     private static List<String> puts(int first) {

@@ -9,6 +9,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
+/** Tests invariant DP6. */
 final class RestartPolicyTest {
 
     private static final int SIGKILLED = 137;
@@ -21,7 +22,7 @@ final class RestartPolicyTest {
         "137, was killed by SIGKILL",
         "143, was killed by SIGTERM",
         "163, was killed by signal 35",
-        "0, was told to stop"
+        "0, was stopped"
     })
     void whoeverWasKilledFromOutsideStartsAgain(int status, String how) {
         assertThat(policy.judge("mirror", status, NOW)).isEqualTo(new Verdict.Restart(how));
@@ -31,7 +32,7 @@ final class RestartPolicyTest {
     @ValueSource(ints = {1, 2, 3, 127})
     void whoeverGivesUpEndsTheLab(int status) {
         assertThat(policy.judge("mirror", status, NOW))
-                .isEqualTo(new Verdict.Fatal("gave up with exit status " + status));
+                .isEqualTo(new Verdict.Fatal("failed with exit status " + status));
     }
 
     @ParameterizedTest

@@ -35,7 +35,7 @@ final class RunningLab implements AutoCloseable {
     private static final Duration START = Duration.ofMinutes(5);
     private static final Duration STOP = Duration.ofMinutes(1);
     private static final Pattern REPORT = Pattern.compile("^\\{$.*?^\\}$", Pattern.MULTILINE | Pattern.DOTALL);
-    private static final Pattern STARTED = Pattern.compile("server started name=\\S+ pid=(\\d+)");
+    private static final Pattern STARTED = Pattern.compile("server started name=\"?[^\\s\"]+\"? pid=\"?(\\d+)");
 
     private final ServerProcess process;
     private final Path data;

@@ -31,7 +31,12 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** A lab all of whose parts speak TLS, and whose clusters ask who asks. Two labs at once are more than two cores start in time. */
+/**
+ * A lab all of whose parts speak TLS, and whose clusters ask who asks. Two labs at once are more than two cores start
+ * in time.
+ *
+ * <p>Tests invariants CF3b, DP11, DP12.
+ */
 @Tag("distribution")
 final class SecuredLabIT {
 
@@ -55,7 +60,7 @@ final class SecuredLabIT {
                 onlyKnownPartsAreAnswered(data, ports);
                 onlyUsersAreTold(data, ports);
                 passwordsAreForTheirOwner(data);
-                hasWhatTheReadmeLists(data);
+                hasWhatTheDocumentationLists(data);
                 whatItSuggestsWorks(report);
 
                 lab.interrupt();
@@ -118,10 +123,10 @@ final class SecuredLabIT {
         }
     }
 
-    private static void hasWhatTheReadmeLists(Path data) throws IOException {
-        String readme = Files.readString(Path.of("README.md"));
-        int begin = readme.indexOf("    understudy-lab.properties ");
-        List<String> listed = readme.substring(begin, readme.indexOf("\n\n", begin))
+    private static void hasWhatTheDocumentationLists(Path data) throws IOException {
+        String page = Files.readString(Path.of("../docs/first-steps.md"));
+        int begin = page.indexOf("    understudy-lab.properties ");
+        List<String> listed = page.substring(begin, page.indexOf("\n\n", begin))
                 .lines()
                 .map(line -> line.strip().split(" {2,}", 2)[0])
                 // From the first to the last of several.
@@ -148,7 +153,7 @@ final class SecuredLabIT {
                 .run(COMMANDS);
         assertThat(printed)
                 .contains("OK\ngreeting\nhello\n", "\"value\":\"hello\"", ": 3 voters, 3 healthy", "mirror dr: equal")
-                .contains("The plan:");
+                .contains("Plan:");
     }
 
     private static void refusesToGoOn(Path data, LabPorts ports, String saying, String... flags) throws Exception {

@@ -12,6 +12,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
+/** Tests invariant DP4. */
 @Timeout(60)
 final class StopOrderTest {
 
@@ -48,7 +49,7 @@ final class StopOrderTest {
         List<String> failures =
                 new StopOrder(List.of(List.of(stubborn), List.of(core)), Duration.ofSeconds(4), notes::add).stopAll();
 
-        assertThat(failures).containsExactly("mirror did not stop in time; killed it");
+        assertThat(failures).containsExactly("mirror did not stop in time; killed");
         assertThat(parts).noneMatch(part -> part.process().isAlive());
     }
 

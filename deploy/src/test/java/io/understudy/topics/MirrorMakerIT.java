@@ -30,7 +30,11 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.api.io.TempDir;
 
-/** A mirror's topics read where Kafka's MirrorMaker 2 has copied them to, while it is killed again and again. */
+/**
+ * A mirror's topics read where Kafka's MirrorMaker 2 has copied them to, while it is killed again and again.
+ *
+ * <p>Tests invariant FK9.
+ */
 @Timeout(180)
 @Tag("distribution")
 final class MirrorMakerIT {

@@ -36,7 +36,12 @@ import io.vertx.core.Vertx;
 import java.util.List;
 import java.util.function.Consumer;
 
-/** Which part of the gateway answers which of etcd's methods. For any thread. */
+/**
+ * Which part of the gateway answers which of etcd's methods. For any thread.
+ *
+ * <p>Invariant A1b: clients of etcd cannot distinguish a gateway from its source: etcdctl get with every option, jetcd,
+ * and etcd3 for Node.
+ */
 final class ApiMethods {
 
     private static final String RANGE = KVGrpc.getRangeMethod().getFullMethodName();
@@ -83,7 +88,7 @@ final class ApiMethods {
     Future<byte[]> call(String fullName, Caller caller, byte[] request, Consumer<Runnable> whenGone) {
         EtcdMethod method = EtcdMethod.named(fullName);
         if (method == null || !method.unary()) {
-            throw new IllegalArgumentException("not a unary method of etcd: " + fullName);
+            throw new IllegalArgumentException("not a unary etcd method: " + fullName);
         }
         if (fullName.equals(STATUS)) {
             return status(caller).map(MessageLite::toByteArray);
@@ -105,7 +110,7 @@ final class ApiMethods {
             throws ApiException {
         EtcdMethod method = EtcdMethod.named(fullName);
         if (method == null || method.unary()) {
-            throw new IllegalArgumentException("not a method of etcd with a stream of answers: " + fullName);
+            throw new IllegalArgumentException("not a server-streaming etcd method: " + fullName);
         }
         return fullName.equals(WATCH)
                 ? MessageWatch.open(watches, taker, caller, http, requests)

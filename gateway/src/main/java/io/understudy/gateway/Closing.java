@@ -27,9 +27,9 @@ final class Closing {
             step.run();
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
-            LOG.warn("interrupted while closing {}", what);
+            LOG.atWarn().addKeyValue("step", what).log("shutdown step interrupted");
         } catch (Exception e) {
-            LOG.warn("not closed cleanly: {}", what, e);
+            LOG.atWarn().addKeyValue("step", what).setCause(e).log("shutdown step failed");
         }
     }
 

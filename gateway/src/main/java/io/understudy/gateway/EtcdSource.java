@@ -37,7 +37,12 @@ import java.util.Optional;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
-/** An etcd cluster, or another gateway: it is asked for all that the replica doesn't know, and compared with it. */
+/**
+ * An etcd cluster, or another gateway: it is asked for all that the replica doesn't know, and compared with it.
+ *
+ * <p>Invariant V9: a gateway behind a gateway costs its parent one watcher, inherits its staleness, and keeps its
+ * watches through restarts and leader loss there.
+ */
 final class EtcdSource implements GatewaySource {
 
     /** Revisions that the source is asked to replay for the window: it does so at the cost of its writers. */
@@ -216,11 +221,11 @@ final class EtcdSource implements GatewaySource {
         }
         boolean gateway = answers(Role.GATEWAY);
         if (!gateway && !answers(Role.VOTER)) {
-            return Optional.of("no voter answers, serializable reads go on");
+            return Optional.of("no voting member reachable; only serializable reads are served");
         }
         return gateway || answers(Role.LEARNER)
                 ? Optional.empty()
-                : Optional.of("no learner answers, voters serve snapshots and read indexes");
+                : Optional.of("no learner reachable; voting members serve snapshots and read indexes");
     }
 
     private boolean answers(Role role) {

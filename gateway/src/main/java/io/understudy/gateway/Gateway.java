@@ -61,6 +61,8 @@ import org.slf4j.LoggerFactory;
  * <p>It listens at once; {@code /readyz} is green, and the replica answers, from the first complete snapshot on: until then
  * reads are passed through, if the source can be asked. When the source's history can't be followed any more, {@link #failure} fails and {@code /readyz} turns red; the last good state
  * is still served, until the owner closes the gateway, which it should.
+ *
+ * <p>Invariant G1: a start succeeds or leaves nothing running, and readiness follows the source.
  */
 public final class Gateway implements AutoCloseable {
 
@@ -311,7 +313,7 @@ public final class Gateway implements AutoCloseable {
         }
         steps.run("event loops", () -> steps.await(vertx.close()));
         steps.run("metrics", process::close);
-        LOG.info("gateway closed name={}", settings.name());
+        LOG.atInfo().addKeyValue("name", settings.name()).log("gateway closed");
     }
 
     private static GatewaySource source(
@@ -326,19 +328,20 @@ public final class Gateway implements AutoCloseable {
         apiPort = listening(server.listen(loops), at, "listen");
         if (settings.rest().enabled()) {
             restPort = listening(rest.listen(loops), settings.rest().listen(), "rest.listen");
-            LOG.info(
-                    "REST listens name={} address={}",
-                    settings.name(),
-                    new HostPort(settings.rest().listen().host(), restPort));
+            LOG.atInfo()
+                    .addKeyValue("name", settings.name())
+                    .addKeyValue(
+                            "address", new HostPort(settings.rest().listen().host(), restPort))
+                    .log("REST listening");
         }
-        LOG.info(
-                "gateway listens name={} address={} tls={} member={} transport={} loops={}",
-                settings.name(),
-                new HostPort(at.host(), apiPort),
-                tls != null,
-                id,
-                transport(),
-                loops);
+        LOG.atInfo()
+                .addKeyValue("name", settings.name())
+                .addKeyValue("address", new HostPort(at.host(), apiPort))
+                .addKeyValue("tls", tls != null)
+                .addKeyValue("member", id)
+                .addKeyValue("transport", transport())
+                .addKeyValue("loops", loops)
+                .log("gateway listening");
     }
 
     private static int listening(Future<Integer> port, HostPort at, String setting)
@@ -348,8 +351,8 @@ public final class Gateway implements AutoCloseable {
         } catch (ExecutionException | TimeoutException e) {
             Throwable why = e.getCause() == null ? e : e.getCause();
             throw new IOException(
-                    "the gateway can't listen at " + at + ": " + why.getMessage()
-                            + "; free the port, or set another by '" + setting + "'",
+                    "gateway cannot listen on " + at + ": " + why.getMessage() + "; free the port or change '" + setting
+                            + "'",
                     why);
         }
     }
@@ -358,7 +361,7 @@ public final class Gateway implements AutoCloseable {
         Throwable missing = vertx.unavailableNativeTransportCause();
         return vertx.isNativeTransportEnabled()
                 ? "native"
-                : missing == null ? "nio" : "nio (no native one: " + missing.getMessage() + ")";
+                : missing == null ? "nio" : "nio (native transport unavailable: " + missing.getMessage() + ")";
     }
 
     private ReplicaListener replicaListener(GatewayMetrics metrics) {
@@ -393,12 +396,12 @@ public final class Gateway implements AutoCloseable {
         if (!announced) {
             announced = true;
             source.replicaReady();
-            LOG.info(
-                    "replica ready cluster={} revision={} keys={} bytes={}",
-                    state.cluster(),
-                    state.revision(),
-                    state.keys(),
-                    state.bytes());
+            LOG.atInfo()
+                    .addKeyValue("cluster", state.cluster())
+                    .addKeyValue("revision", state.revision())
+                    .addKeyValue("keys", state.keys())
+                    .addKeyValue("bytes", state.bytes())
+                    .log("replica ready");
         }
     }
 

@@ -71,31 +71,31 @@ final class GatewayChecks {
 
     private Optional<String> replicaDropped() {
         return passesThrough && replica.condition() instanceof Condition.Dropped dropped
-                ? Optional.of("dropped, reads are passed through: " + dropped.reason())
+                ? Optional.of("dropped; reads are proxied to the source: " + dropped.reason())
                 : Optional.empty();
     }
 
     /** Not one that was dropped, where reads are passed through then. */
     private Optional<String> replicaMissing() {
         if (replica.condition() instanceof Condition.Loading) {
-            return Optional.of("the first snapshot is not complete");
+            return Optional.of("first snapshot not complete");
         }
         return !passesThrough && replica.condition() instanceof Condition.Dropped dropped
-                ? Optional.of("dropped, reads are refused: " + dropped.reason())
+                ? Optional.of("dropped; reads are rejected: " + dropped.reason())
                 : Optional.empty();
     }
 
     private Optional<String> feedEnded() {
         Throwable why = writer.failed();
-        return why == null ? Optional.empty() : Optional.of("ended for good: " + why.getMessage());
+        return why == null ? Optional.empty() : Optional.of("stopped permanently: " + why.getMessage());
     }
 
     private Optional<String> feedSilent() {
         Duration silence = writer.silence();
         return silence.compareTo(maxSilence) <= 0
                 ? Optional.empty()
-                : Optional.of(
-                        "told nothing for " + silence.toSeconds() + " s, allowed are " + maxSilence.toSeconds() + " s");
+                : Optional.of("no source progress for " + silence.toSeconds() + " s; allowed: " + maxSilence.toSeconds()
+                        + " s (maxSilence)");
     }
 
     private Optional<String> tooStale() {
@@ -105,11 +105,11 @@ final class GatewayChecks {
         }
         Duration staleness = reads.staleness();
         if (staleness == null) {
-            return Optional.of("nobody knows how old it is what is served: no revision up to it was confirmed yet");
+            return Optional.of("unknown: no revision up to the replica's is confirmed yet");
         }
         return staleness.compareTo(maxSilence) <= 0
                 ? Optional.empty()
-                : Optional.of("what is served was current " + staleness.toSeconds() + " s ago, allowed are "
-                        + maxSilence.toSeconds() + " s");
+                : Optional.of("replica is " + staleness.toSeconds() + " s stale; allowed: " + maxSilence.toSeconds()
+                        + " s (maxSilence)");
     }
 }

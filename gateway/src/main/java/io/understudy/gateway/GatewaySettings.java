@@ -76,23 +76,24 @@ public record GatewaySettings(
 
     private static final Setting<String> NAME = Setting.text(
                     "name",
-                    "Unique among the gateways of a source, and the same after a restart: the gateway's member id is made"
-                            + " of it. By default the host's name and the port.")
+                    "Name of the gateway. It must be unique among the gateways of a source and stable across restarts,"
+                            + " because the member id is derived from it. Default: the host name and the port.")
             .optionally()
             .example("gateway-1");
     private static final Setting<HostPort> LISTEN = Setting.hostPort(
-                    "listen", "Where the etcd v3 API, health, version and metrics are served; port 0 for a free one.")
+                    "listen",
+                    "Listen address of the etcd v3 API, health, version and metrics; port 0 selects a free port.")
             .defaultsTo(new HostPort("127.0.0.1", 2379));
     private static final Setting<String> PREFIX = Setting.text(
-                    "range.prefix", "Hold only keys that begin so, in UTF-8; by default the whole key space.")
+                    "range.prefix", "Prefix (UTF-8) of the keys to replicate. Default: the whole key space.")
             .optionally()
             .example("/registry/");
     private static final Setting<Duration> MAX_SILENCE = Setting.duration(
-                    "maxSilence", "How long the source may tell nothing, though asked, before /readyz is red.")
+                    "maxSilence", "Maximum time without source progress, and maximum staleness, before /readyz fails.")
             .defaultsTo(Duration.ofSeconds(15))
             .between(Duration.ofSeconds(1), Duration.ofHours(1));
     private static final Setting<Duration> CLOSE_TIMEOUT = Setting.duration(
-                    "closeTimeout", "How long closing waits for requests under way.")
+                    "closeTimeout", "Maximum time that shutdown waits for requests in flight.")
             .defaultsTo(Duration.ofSeconds(5))
             .between(Duration.ofMillis(100), Duration.ofMinutes(5));
 
@@ -119,7 +120,8 @@ public record GatewaySettings(
 
     public GatewaySettings {
         if (name.isBlank()) {
-            throw new IllegalArgumentException("a gateway without a name");
+            throw new IllegalArgumentException(
+                    "name is blank; set a name that is unique among the gateways of the source");
         }
         security.require("listen", listen);
         if (rest.enabled()) {
@@ -127,14 +129,13 @@ public record GatewaySettings(
         }
         if (source instanceof SourceSettings.Kafka && forward.writes() == Writes.FORWARD) {
             throw new IllegalArgumentException(
-                    "writes is forward, but the source is source.kafka: from there nobody can be reached who takes writes");
+                    "writes is forward, but source.kafka cannot accept writes; set writes to refuse or use source.endpoints");
         }
         if (permissions.roles()
                 && !(source instanceof SourceSettings.Etcd etcd
                         && etcd.cluster().login() != null)) {
             throw new IllegalArgumentException(
-                    "permissions.roles is true, but users and roles can't be read: that needs a source.user with the role"
-                            + " root");
+                    "permissions.roles is true, but source.user is not set; set source.user to a user with the role root");
         }
     }
 
@@ -276,9 +277,7 @@ public record GatewaySettings(
     }
 
     private static String hostName() {
-        return ProcessName.host()
-                .orElseThrow(
-                        () -> new IllegalArgumentException("this host's name is unknown, so 'name' must be given"));
+        return ProcessName.host().orElseThrow(() -> new IllegalArgumentException("host name is unknown; set 'name'"));
     }
 
     /** All of it, to be changed in one place. */

@@ -30,6 +30,12 @@ import org.jspecify.annotations.Nullable;
 /**
  * What a mirror writes to Kafka: it feeds the replica, and tells by heartbeats how current that is. Nobody can be asked
  * for more, so what the replica doesn't know is refused, or stands for what was compacted.
+ *
+ * <p>Invariant K2: a Kafka-fed gateway rejects what needs a voter with a non-retryable error, and cancels watches
+ * before its window with the compact revision.
+ *
+ * <p>Invariant K3: a Kafka-fed gateway answers as an etcd compacted at its window, and matches the source again after
+ * broker failures and gaps.
  */
 final class KafkaSource implements GatewaySource {
 

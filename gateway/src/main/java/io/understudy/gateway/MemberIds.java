@@ -21,7 +21,7 @@ final class MemberIds {
                     .digest(("understudy gateway\n" + gatewayName).getBytes(StandardCharsets.UTF_8));
             return new MemberId(ByteBuffer.wrap(digest).getLong());
         } catch (NoSuchAlgorithmException e) {
-            throw new IllegalStateException("every Java platform has SHA-256", e);
+            throw new IllegalStateException("SHA-256 is not available", e);
         }
     }
 }

@@ -28,8 +28,7 @@ final class SourceConfiguration {
 
     private static final Setting<Duration> MAX_CLOCK_SKEW = Setting.duration(
                     "maxClockSkew",
-                    "How far the clocks of the mirror's host and of this one may be apart; what is served counts as older"
-                            + " by that, in case it is.")
+                    "Maximum clock skew between the mirror's host and this host. It is added to the staleness.")
             .defaultsTo(SourceSettings.Kafka.DEFAULT_MAX_CLOCK_SKEW)
             .between(Duration.ZERO, Duration.ofHours(1));
 
@@ -57,9 +56,9 @@ final class SourceConfiguration {
         boolean hasBrokers = kafka.has(KafkaSettings.BOOTSTRAP_SERVERS);
         boolean hasTopic = kafka.has(KafkaFeedOptions.TOPIC);
         if (hasEtcd && (hasBrokers || hasTopic)) {
-            throw new IllegalArgumentException("source.endpoints and source.kafka are both given; a gateway has one"
-                    + " source, etcd by source.endpoints or Kafka by source.kafka.bootstrapServers and"
-                    + " source.kafka.topic");
+            throw new IllegalArgumentException(
+                    "source.endpoints and source.kafka are both set; set source.endpoints for"
+                            + " etcd, or source.kafka.bootstrapServers and source.kafka.topic for Kafka");
         }
         if (hasEtcd) {
             return new SourceSettings.Etcd(
@@ -67,14 +66,12 @@ final class SourceConfiguration {
                     TlsFiles.from(group.at(CLIENTS)).orElse(null));
         }
         if (!hasBrokers && !hasTopic) {
-            throw new IllegalArgumentException("no source is given: source.endpoints is needed, for etcd or another"
-                    + " gateway, or else source.kafka.bootstrapServers and source.kafka.topic, for what a mirror writes"
-                    + " to Kafka");
+            throw new IllegalArgumentException("source is not set; set source.endpoints for etcd or another gateway, or"
+                    + " source.kafka.bootstrapServers and source.kafka.topic for the topic of a mirror");
         }
         if (!hasBrokers || !hasTopic) {
             throw new IllegalArgumentException(
-                    "source.kafka.bootstrapServers and source.kafka.topic go together; one is"
-                            + " given without the other");
+                    "source.kafka.bootstrapServers and source.kafka.topic must both be set; one of them is missing");
         }
         return new SourceSettings.Kafka(
                 KafkaSettings.from(kafka), KafkaFeedOptions.from(kafka), kafka.get(MAX_CLOCK_SKEW));

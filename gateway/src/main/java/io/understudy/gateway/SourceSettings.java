@@ -38,7 +38,7 @@ public sealed interface SourceSettings {
 
         public Kafka {
             if (maxClockSkew.isNegative()) {
-                throw new IllegalArgumentException("clocks " + maxClockSkew + " apart");
+                throw new IllegalArgumentException("maxClockSkew is " + maxClockSkew + "; allowed: 0 or more");
             }
         }
 

@@ -10,7 +10,11 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
-/** Who writes is known to the source, though all of it comes from the gateway. */
+/**
+ * Who writes is known to the source, though all of it comes from the gateway.
+ *
+ * <p>Tests invariant W2.
+ */
 @Timeout(120)
 final class AuthForwardingIT {
 

@@ -26,6 +26,8 @@ import org.junit.jupiter.api.io.TempDir;
 /**
  * A gateway that is root at its source twice over, by token and by certificate, and whose clients are not: whatever they
  * call, they get what they would get from etcd if they were nobody.
+ *
+ * <p>Tests invariant P3.
  */
 @Timeout(120)
 final class BorrowedIdentityIT {

@@ -46,6 +46,8 @@ import org.junit.jupiter.api.io.TempDir;
 /**
  * Clients that are known by their certificates, of an etcd and of a gateway that takes their names for users as etcd does.
  * {@code -Dunderstudy.seed=…} repeats a run, {@code -Dunderstudy.requests=…} asks more.
+ *
+ * <p>Tests invariant P2.
  */
 @Timeout(300)
 final class CertificateNamesIT {

@@ -14,7 +14,11 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
-/** A gateway speaks etcd, so a gateway can follow it. */
+/**
+ * A gateway speaks etcd, so a gateway can follow it.
+ *
+ * <p>Tests invariant W2.
+ */
 @Timeout(120)
 final class ChainIT {
 

@@ -34,7 +34,11 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** Clients of etcd, as they come, can't tell the gateway from its source but for the member id. */
+/**
+ * Clients of etcd, as they come, can't tell the gateway from its source but for the member id.
+ *
+ * <p>Tests invariant A1b.
+ */
 @Timeout(180)
 final class ClientsIT {
 

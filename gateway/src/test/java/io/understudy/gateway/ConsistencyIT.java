@@ -32,7 +32,11 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
-/** The four consistencies while all is well, of a replica of everything and of one that holds a prefix. */
+/**
+ * The four consistencies while all is well, of a replica of everything and of one that holds a prefix.
+ *
+ * <p>Tests invariants C1, C4.
+ */
 @Timeout(120)
 final class ConsistencyIT {
 

@@ -15,7 +15,11 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
-/** A learner tells what its voters don't: a good replica must not be given up for that. */
+/**
+ * A learner tells what its voters don't: a good replica must not be given up for that.
+ *
+ * <p>Tests invariant R6.
+ */
 @Timeout(120)
 final class DamagedLearnerIT {
 
@@ -42,7 +46,8 @@ final class DamagedLearnerIT {
             await().atMost(PATIENCE).untilAsserted(() -> assertThat(
                             fixture.page("/readyz?verbose").body())
                     .contains("[+]verification ok: members [http://127.0.0.1:")
-                    .contains("differ from most voters at revision 3 in 1 key, see the log: replace them")
+                    .contains(
+                            "differ from most voting members at revision 3 in 1 key, see the log; replace these members")
                     .doesNotContain("damaged"));
             assertThat(fixture.page("/metrics").body())
                     .contains(DIFFERENCES + ",side=\"replica\"} 0.0")

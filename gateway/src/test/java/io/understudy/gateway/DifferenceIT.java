@@ -37,6 +37,8 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 /**
  * Random ranges and transactions, asked of the gateway and of its source: the same bytes, but for member id and raft term,
  * or the same refusal. {@code -Dunderstudy.seed=…} repeats a run, {@code -Dunderstudy.requests=…} asks more.
+ *
+ * <p>Tests invariants A1, A1c.
  */
 @Timeout(300)
 @Tag("core")

@@ -59,7 +59,11 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.api.io.TempDir;
 
-/** With {@code writes: forward} a gateway is all that a client needs to know of. */
+/**
+ * With {@code writes: forward} a gateway is all that a client needs to know of.
+ *
+ * <p>Tests invariants W2, W3.
+ */
 @Timeout(120)
 final class ForwardingIT {
 

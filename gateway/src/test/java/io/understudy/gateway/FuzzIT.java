@@ -7,7 +7,11 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Clients that send anything. */
+/**
+ * Clients that send anything.
+ *
+ * <p>Tests invariant S2.
+ */
 @Tag("fuzz")
 final class FuzzIT {
 

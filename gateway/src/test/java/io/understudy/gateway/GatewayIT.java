@@ -19,7 +19,11 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
-/** A gateway from its start to its end, before a real source. */
+/**
+ * A gateway from its start to its end, before a real source.
+ *
+ * <p>Tests invariant G1.
+ */
 @Timeout(180)
 @Tag("core")
 final class GatewayIT {
@@ -72,7 +76,7 @@ final class GatewayIT {
         member.pause();
         try (GatewayFixture fixture = new GatewayFixture(settings)) {
             assertThat(fixture.page("/readyz").body())
-                    .startsWith("[+]process ok\n[-]replica failed: the first snapshot is not complete\n");
+                    .startsWith("[+]process ok\n[-]replica failed: first snapshot not complete\n");
             assertThat(fixture.page("/livez").statusCode()).isEqualTo(200);
             assertThatExceptionOfType(StatusRuntimeException.class)
                     .isThrownBy(fixture::everything)
@@ -84,8 +88,8 @@ final class GatewayIT {
             member.pause();
             await().atMost(PATIENCE)
                     .untilAsserted(() -> assertThat(fixture.page("/readyz").body())
-                            .contains("[-]feed failed: told nothing for")
-                            .contains("[-]read_index failed: no revision was confirmed for"));
+                            .contains("[-]feed failed: no source progress for")
+                            .contains("[-]read_index failed: no revision confirmed for"));
             // Serializable reads are what a replica is for when its source is away.
             assertThat(fixture.everything().getHeader().getRevision()).isPositive();
             member.resume();
@@ -113,7 +117,7 @@ final class GatewayIT {
             HostPort at = new HostPort("127.0.0.1", taken.getLocalPort());
             assertThatExceptionOfType(IOException.class)
                     .isThrownBy(() -> Gateway.start(GatewaySettings.of("test", at, settings.source())))
-                    .withMessageContaining("can't listen at " + at)
+                    .withMessageContaining("cannot listen on " + at)
                     .withMessageContaining("Address already in use");
             await().atMost(PATIENCE)
                     .untilAsserted(() -> assertThat(Thread.getAllStackTraces().keySet())

@@ -27,7 +27,11 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
-/** The same JSON asked of the gateway and of its source: both answer the same bytes, or refuse in the same words. */
+/**
+ * The same JSON asked of the gateway and of its source: both answer the same bytes, or refuse in the same words.
+ *
+ * <p>Tests invariant J1.
+ */
 @Timeout(180)
 final class JsonDifferenceIT {
 

@@ -26,6 +26,8 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 /**
  * Every method with one answer that has a path, once at a gateway that passes writes on and once at its source. What the two are asked
  * differs in nothing but the names of what is written, by which it is told apart here.
+ *
+ * <p>Tests invariant J1.
  */
 @Timeout(120)
 final class JsonMethodsIT {

@@ -42,7 +42,11 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Streams of JSON: a gateway answers the same requests by the bytes that its source answers. */
+/**
+ * Streams of JSON: a gateway answers the same requests by the bytes that its source answers.
+ *
+ * <p>Tests invariant J2.
+ */
 @Timeout(120)
 final class JsonWatchIT {
 

@@ -31,7 +31,11 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInfo;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
-/** A gateway that reads what is written to a real broker of a real etcd, beside that etcd. */
+/**
+ * A gateway that reads what is written to a real broker of a real etcd, beside that etcd.
+ *
+ * <p>Tests invariant K3.
+ */
 final class KafkaFedGatewayIT {
 
     private static final int WRITES = 150;

@@ -52,7 +52,11 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** What a gateway fed by Kafka serves and what it refuses, as its clients see it; the feed does what the test says. */
+/**
+ * What a gateway fed by Kafka serves and what it refuses, as its clients see it; the feed does what the test says.
+ *
+ * <p>Tests invariant K2.
+ */
 @Timeout(60)
 final class KafkaFedGatewayTest {
 
@@ -82,18 +86,18 @@ final class KafkaFedGatewayTest {
     @Test
     void itIsReadyOnceAHeartbeatHasTold() {
         assertThat(fixture.page("/readyz").body())
-                .contains("[-]replica failed: the first snapshot is not complete")
+                .contains("[-]replica failed: first snapshot not complete")
                 .contains("[+]heartbeats ok");
         snapshotAtTen();
         await().atMost(SOON)
                 .untilAsserted(() -> assertThat(fixture.page("/readyz").body())
                         .contains("[+]replica ok")
-                        .contains("[-]staleness failed: nobody knows how old it is"));
+                        .contains("[-]staleness failed: unknown: no revision up to the replica's is confirmed"));
         heartbeat(Instant.now().plusSeconds(60));
         await().atMost(SOON)
                 .untilAsserted(() -> assertThat(fixture.page("/readyz").body())
-                        .contains("[-]heartbeats failed: they come from ")
-                        .contains("[-]staleness failed: nobody knows"));
+                        .contains("[-]heartbeats failed: timestamps are ")
+                        .contains("[-]staleness failed: unknown: "));
         heartbeat(Instant.now());
         await().atMost(SOON)
                 .untilAsserted(

@@ -19,7 +19,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
-/** A gateway of {@code app/} with the one permission that the README lists, and without it. */
+/** A gateway of {@code app/} with the one permission that docs/operate/security.md lists, and without it. */
 @Timeout(120)
 final class LeastPrivilegesIT {
 

@@ -27,6 +27,8 @@ import org.slf4j.LoggerFactory;
 /**
  * Linearizable reads and sessions while members and links fail. The short schedule has a fault of each kind, the long one
  * ({@code -Dunderstudy.schedule=long}) many of all.
+ *
+ * <p>Tests invariants C1, C2.
  */
 @Timeout(1_800)
 @Tag("schedules")

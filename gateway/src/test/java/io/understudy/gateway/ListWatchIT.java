@@ -23,7 +23,11 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
-/** Caches that are kept as Kubernetes keeps its own stay right, whatever becomes of the gateway. */
+/**
+ * Caches that are kept as Kubernetes keeps its own stay right, whatever becomes of the gateway.
+ *
+ * <p>Tests invariant V8.
+ */
 @Timeout(120)
 final class ListWatchIT {
 

@@ -23,6 +23,8 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 /**
  * Answers that take so long to put together that it isn't done on an event loop, and such as are sent from where they are
  * held: the same bytes as etcd's. Many entries are equal in what they are sorted by.
+ *
+ * <p>Tests invariants A1, S4.
  */
 @Timeout(120)
 final class ManyKeysIT {

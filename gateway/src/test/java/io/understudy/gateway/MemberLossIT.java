@@ -24,7 +24,11 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
-/** Members of the source are killed one after the other under writes; afterwards the gateway equals the source. */
+/**
+ * Members of the source are killed one after the other under writes; afterwards the gateway equals the source.
+ *
+ * <p>Tests invariants R1, R2.
+ */
 @Timeout(240)
 final class MemberLossIT {
 

@@ -16,7 +16,11 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
-/** What etcd makes of a negative revision in a transaction depends on whether it was ever compacted. */
+/**
+ * What etcd makes of a negative revision in a transaction depends on whether it was ever compacted.
+ *
+ * <p>Tests invariant A1.
+ */
 @Timeout(60)
 final class NegativeRevisionIT {
 

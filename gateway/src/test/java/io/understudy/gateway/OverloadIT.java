@@ -24,6 +24,8 @@ import org.slf4j.LoggerFactory;
 /**
  * With three times the load that it can serve a gateway goes on serving, and those that it serves don't wait for the others.
  * The requests look at a thousand entries each, so that clients on the same machine can ask for as much.
+ *
+ * <p>Tests invariant S7.
  */
 @Tag("speed")
 @Timeout(300)

@@ -35,7 +35,11 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** What the dashboard is told. */
+/**
+ * What the dashboard is told.
+ *
+ * <p>Tests invariants D1, D1b, D1c.
+ */
 @Timeout(120)
 final class OverviewIT {
 
@@ -204,7 +208,7 @@ final class OverviewIT {
             await().atMost(soon).untilAsserted(() -> {
                 JsonObject process = overview(fixture).getJsonArray("mirrors").getJsonObject(0);
                 assertThat(process.getBoolean("reachable")).isFalse();
-                assertThat(process.getString("told")).isEqualTo("no answer within 1000 ms");
+                assertThat(process.getString("told")).isEqualTo("no response within 1000 ms");
                 // What it told last is still shown.
                 assertThat(process.getJsonArray("mirrors")).hasSize(1);
             });

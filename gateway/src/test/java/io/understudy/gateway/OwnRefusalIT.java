@@ -71,8 +71,8 @@ final class OwnRefusalIT {
                 assertThat(outcome(() -> root.range(
                                 RangeRequest.newBuilder().setKey(key("secret")).build())))
                         .isEqualTo(
-                                "FAILED_PRECONDITION: understudy: this gateway may not read these keys at its source,"
-                                        + " see source.user");
+                                "FAILED_PRECONDITION: understudy: source.user of this gateway has no permission to read"
+                                        + " these keys");
             }
         }
     }

@@ -39,7 +39,12 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
-/** Reads that the source has to answer, while it is not known yet, compacts, or answers a lot. The gateway has no replica. */
+/**
+ * Reads that the source has to answer, while it is not known yet, compacts, or answers a lot. The gateway has no
+ * replica.
+ *
+ * <p>Tests invariants A1c, S3.
+ */
 @Timeout(120)
 final class PassThroughIT {
 

@@ -19,6 +19,8 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 /**
  * Random users with random roles ask for random keys, at the gateway and at a voter: the same bytes, or the same refusal.
  * {@code -Dunderstudy.seed=…} repeats a run, {@code -Dunderstudy.requests=…} asks more.
+ *
+ * <p>Tests invariant P2.
  */
 @Timeout(300)
 final class PermissionDifferenceIT {

@@ -43,7 +43,11 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
-/** A gateway whose source has users: nobody is shown what the source would not show him. */
+/**
+ * A gateway whose source has users: nobody is shown what the source would not show him.
+ *
+ * <p>Tests invariants P1, P1b, P3.
+ */
 @Timeout(120)
 final class PermissionIT {
 

@@ -23,7 +23,11 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
-/** What the gateway serves, and says, while its replica is dropped; and that it comes back. */
+/**
+ * What the gateway serves, and says, while its replica is dropped; and that it comes back.
+ *
+ * <p>Tests invariants R5, R6.
+ */
 @Timeout(180)
 final class ReplicaRebuildIT {
 
@@ -73,7 +77,7 @@ final class ReplicaRebuildIT {
             // The first feed hid one of them, or both.
             await().atMost(PATIENCE)
                     .untilAsserted(() -> assertThat(fixture.page("/readyz").body())
-                            .contains("[-]verification failed: it differs from the source")
+                            .contains("[-]verification failed: replica differs from the source")
                             .contains("see the log")
                             .doesNotContain("k/0007"));
             feeds.letRebuild();
@@ -107,7 +111,7 @@ final class ReplicaRebuildIT {
             fixture.awaitReady();
             assertThat(fixture.page("/readyz?verbose").body())
                     .contains("[+]verification ok")
-                    .contains("[+]replica ok: dropped, reads are passed through: it would take more memory");
+                    .contains("[+]replica ok: dropped; reads are proxied to the source: memory limit exceeded");
         }
     }
 

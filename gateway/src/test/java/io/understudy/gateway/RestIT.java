@@ -30,7 +30,11 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** REST as people use it. Whatever is answered has to be as the OpenAPI document says. */
+/**
+ * REST as people use it. Whatever is answered has to be as the OpenAPI document says.
+ *
+ * <p>Tests invariants D3, H1.
+ */
 @Timeout(120)
 final class RestIT {
 

@@ -39,7 +39,11 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Streams of commits over REST, as browsers and scripts read them. */
+/**
+ * Streams of commits over REST, as browsers and scripts read them.
+ *
+ * <p>Tests invariant H2.
+ */
 @Timeout(120)
 final class RestWatchIT {
 

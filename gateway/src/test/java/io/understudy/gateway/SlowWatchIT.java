@@ -27,7 +27,11 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
-/** Streams that their client leaves unread, on a connection that it reads. */
+/**
+ * Streams that their client leaves unread, on a connection that it reads.
+ *
+ * <p>Tests invariant N2.
+ */
 @Timeout(180)
 final class SlowWatchIT {
 

@@ -44,6 +44,8 @@ import org.slf4j.LoggerFactory;
  * Connections, watches and certificates come and go by the thousand, and leave nothing behind: 100,000, 100,000 and 100 with
  * {@code -Dunderstudy.schedule=long}, a tenth of that otherwise. Clients and gateways share a process, so what either leaves
  * is found.
+ *
+ * <p>Tests invariant S8.
  */
 @Timeout(1_800)
 @Tag("schedules")

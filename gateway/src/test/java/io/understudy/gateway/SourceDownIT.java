@@ -24,7 +24,11 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
-/** What is still answered, and how, while parts of the source are down; and that it all comes back by itself. */
+/**
+ * What is still answered, and how, while parts of the source are down; and that it all comes back by itself.
+ *
+ * <p>Tests invariants C2, C3, C4.
+ */
 @Timeout(180)
 final class SourceDownIT {
 
@@ -85,8 +89,7 @@ final class SourceDownIT {
                 () -> fixture.kv(MAX_STALENESS, Long.toString(bound.toMillis())).range(get(INSIDE, true)));
 
         assertThat(refusal.getStatus().getCode()).isEqualTo(Status.Code.UNAVAILABLE);
-        assertThat(refusal.getStatus().getDescription())
-                .matches("understudy: staleness is \\d+ ms, allowed are 1500 ms");
+        assertThat(refusal.getStatus().getDescription()).matches("understudy: staleness is \\d+ ms; allowed: 1500 ms");
         Duration atLast = fixture.gateway.staleness();
         assertThat(atLast.minus(atFirst).toNanos())
                 .as("staleness grows no faster than time")
@@ -113,8 +116,8 @@ final class SourceDownIT {
                 .isEqualTo(1);
         await().atMost(PATIENCE)
                 .untilAsserted(() -> assertThat(fixture.page("/readyz").body())
-                        .contains("[-]read_index failed: no revision was confirmed for")
-                        .contains("[+]source ok: no voter answers, serializable reads go on"));
+                        .contains("[-]read_index failed: no revision confirmed for")
+                        .contains("[+]source ok: no voting member reachable; only serializable reads are served"));
 
         SOURCE.heal();
         fixture.awaitReady();
@@ -137,7 +140,7 @@ final class SourceDownIT {
         assertThat(reads("linearizable", "voter")).isGreaterThan(0);
         await().atMost(PATIENCE)
                 .untilAsserted(() -> assertThat(fixture.page("/readyz?verbose").body())
-                        .contains("[+]source ok: no learner answers, voters serve snapshots and read indexes")
+                        .contains("[+]source ok: no learner reachable; voting members serve snapshots and read indexes")
                         .contains("[+]read_index ok"));
 
         SOURCE.heal();

@@ -15,7 +15,11 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.api.io.TempDir;
 
-/** A source whose history is gone: the gateway must not follow it, and must say so. */
+/**
+ * A source whose history is gone: the gateway must not follow it, and must say so.
+ *
+ * <p>Tests invariants G2, R4.
+ */
 @Timeout(180)
 final class SourceLossIT {
 
@@ -39,7 +43,7 @@ final class SourceLossIT {
             }
             await().atMost(PATIENCE).until(() -> fixture.gateway.failure().isCompletedExceptionally());
             assertThat(fixture.page("/readyz").statusCode()).isEqualTo(503);
-            assertThat(fixture.page("/readyz").body()).contains("[-]feed failed: ended for good: ");
+            assertThat(fixture.page("/readyz").body()).contains("[-]feed failed: stopped permanently: ");
             assertThat(fixture.page("/livez").statusCode()).isEqualTo(503);
             assertThat(fixture.etcdctl("get", "key", "--consistency=s")).isEqualTo("key\nlost\n");
         }
@@ -68,7 +72,8 @@ final class SourceLossIT {
             }
             feeds.letRebuild();
             await().atMost(PATIENCE).until(() -> fixture.gateway.failure().isCompletedExceptionally());
-            assertThat(fixture.page("/livez").body()).contains("[-]feed failed: ended for good: another history");
+            assertThat(fixture.page("/livez").body())
+                    .contains("[-]feed failed: stopped permanently: source history changed");
             assertThat(fixture.page("/metrics").body())
                     .contains("understudy_gateway_replica_ready{process=\"gateway\"} 0.0");
         }

@@ -39,7 +39,11 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** TLS on every side: an etcd that wants certificates of its clients, and a gateway that does. */
+/**
+ * TLS on every side: an etcd that wants certificates of its clients, and a gateway that does.
+ *
+ * <p>Tests invariants T1, T2.
+ */
 @Timeout(120)
 final class TlsIT {
 

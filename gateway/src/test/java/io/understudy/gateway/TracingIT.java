@@ -36,7 +36,11 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
-/** What a collector is sent of calls, by a gateway and by another behind it, and what becomes of calls without one. */
+/**
+ * What a collector is sent of calls, by a gateway and by another behind it, and what becomes of calls without one.
+ *
+ * <p>Tests invariants O2, O3.
+ */
 @Timeout(120)
 final class TracingIT {
 

@@ -26,7 +26,11 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
-/** A gateway that follows a gateway is watched as etcd is, and costs its parent one watcher. */
+/**
+ * A gateway that follows a gateway is watched as etcd is, and costs its parent one watcher.
+ *
+ * <p>Tests invariant V9.
+ */
 @Timeout(120)
 final class WatchChainIT {
 

@@ -32,7 +32,11 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
-/** Clients of etcd, as they come, watch a gateway as they watch its source. */
+/**
+ * Clients of etcd, as they come, watch a gateway as they watch its source.
+ *
+ * <p>Tests invariant V4.
+ */
 @Timeout(120)
 final class WatchClientsIT {
 

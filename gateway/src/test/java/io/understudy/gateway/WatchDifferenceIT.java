@@ -26,6 +26,8 @@ import org.junit.jupiter.api.extension.RegisterExtension;
  * still has some of what its source has compacted, so that no script asks for that.
  *
  * <p>{@code -Dunderstudy.seed=…} repeats the script that failed, {@code -Dunderstudy.scripts=…} plays more.
+ *
+ * <p>Tests invariant V5.
  */
 @Timeout(1_800)
 @Tag("schedules")

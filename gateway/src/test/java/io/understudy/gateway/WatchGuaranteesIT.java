@@ -31,6 +31,8 @@ import org.slf4j.LoggerFactory;
 /**
  * etcd's guarantees to watchers, while members and links fail and the gateway is killed. The short schedule has a fault of
  * each kind, the long one ({@code -Dunderstudy.schedule=long}) many of all.
+ *
+ * <p>Tests invariant V1.
  */
 @Timeout(1_800)
 @Tag("schedules")

@@ -12,7 +12,11 @@ import java.util.List;
 import java.util.function.Consumer;
 import org.junit.jupiter.api.Test;
 
-/** The check of watch histories finds each kind of violation, and none where there is none. */
+/**
+ * The check of watch histories finds each kind of violation, and none where there is none.
+ *
+ * <p>Tests invariant V1.
+ */
 final class WatchGuaranteesTest {
 
     private static final WatchRecord.Wish ALL = new WatchRecord.Wish(KeyRange.all(), true, false, false);

@@ -24,7 +24,11 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
-/** Watches over gRPC: a gateway answers as etcd does, response by response. */
+/**
+ * Watches over gRPC: a gateway answers as etcd does, response by response.
+ *
+ * <p>Tests invariant N1.
+ */
 @Timeout(120)
 @Tag("core")
 final class WatchIT {

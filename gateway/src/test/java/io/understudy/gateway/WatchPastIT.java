@@ -20,7 +20,11 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
-/** Watchers whose next commits are no longer at hand: they lie before the window, or are compacted, or beyond a gap. */
+/**
+ * Watchers whose next commits are no longer at hand: they lie before the window, or are compacted, or beyond a gap.
+ *
+ * <p>Tests invariants V2, V3.
+ */
 @Timeout(120)
 final class WatchPastIT {
 

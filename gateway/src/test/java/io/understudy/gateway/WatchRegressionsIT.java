@@ -27,7 +27,11 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
-/** What has gone wrong with watches in etcd and its proxy, by the numbers of etcd's issues. */
+/**
+ * What has gone wrong with watches in etcd and its proxy, by the numbers of etcd's issues.
+ *
+ * <p>Tests invariant V6.
+ */
 @Timeout(180)
 final class WatchRegressionsIT {
 

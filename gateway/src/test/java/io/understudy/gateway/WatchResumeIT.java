@@ -27,7 +27,11 @@ import org.junit.jupiter.params.provider.ValueSource;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Watchers go on after the gateway was killed, and when its replica is dropped. */
+/**
+ * Watchers go on after the gateway was killed, and when its replica is dropped.
+ *
+ * <p>Tests invariants V2, V7.
+ */
 @Timeout(240)
 final class WatchResumeIT {
 

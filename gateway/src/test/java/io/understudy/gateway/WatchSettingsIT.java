@@ -16,7 +16,11 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
-/** Watches over gRPC, as far as they depend on what a gateway is set to, on its source, and on its end. */
+/**
+ * Watches over gRPC, as far as they depend on what a gateway is set to, on its source, and on its end.
+ *
+ * <p>Tests invariant N1.
+ */
 @Timeout(120)
 final class WatchSettingsIT {
 
@@ -77,11 +81,11 @@ final class WatchSettingsIT {
             WatchIT.awaitResponses(one, 3);
             refused(
                     WatchIT.last(one),
-                    "understudy: too many watchers on the stream: 2, see watches.maxWatchersPerStream");
+                    "understudy: too many watchers on the stream; allowed: 2 (watches.maxWatchersPerStream)");
             other.send(WatchRequests.create("a"));
             other.send(WatchRequests.create("a"));
             WatchIT.awaitResponses(other, 2);
-            refused(WatchIT.last(other), "understudy: too many watchers: 3, see watches.maxWatchers");
+            refused(WatchIT.last(other), "understudy: too many watchers; allowed: 3 (watches.maxWatchers)");
             one.cancel();
             await().atMost(PATIENCE).until(() -> {
                 other.send(WatchRequests.create("a"));
@@ -98,9 +102,7 @@ final class WatchSettingsIT {
             watch.send(WatchRequests.create("whole"));
             watch.send(WatchRequests.createPrefix("part/", create -> {}));
             WatchIT.awaitResponses(watch, 2);
-            refused(
-                    watch.received().get(0),
-                    "understudy: the watch reaches beyond the keys that this gateway holds, see range.prefix");
+            refused(watch.received().get(0), "understudy: watch range exceeds the keys of this gateway (range.prefix)");
             // What is told of progress includes what happened outside.
             SOURCE.cluster().etcdctl("put", "whole", "1");
             long revision = SOURCE.cluster().members().get(0).status().revision();

@@ -44,7 +44,11 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** By default a gateway refuses what a learner refuses, but for what only reads. */
+/**
+ * By default a gateway refuses what a learner refuses, but for what only reads.
+ *
+ * <p>Tests invariant W4.
+ */
 @Timeout(120)
 final class WritesRefusedIT {
 

@@ -165,8 +165,8 @@ final class EtcdMirror {
     private Sink leased(Function<TargetLeases, EtcdSink> sinks, SinkListener listener) {
         EtcdCluster cluster = source.cluster();
         if (cluster == null) {
-            throw new IllegalArgumentException("mirror " + mirror.name() + " is to keep leases alive, but "
-                    + source.shown() + " can't be asked whether they live");
+            throw new IllegalArgumentException("mirror " + mirror.name() + " has leases: ttl, but " + source.shown()
+                    + " does not provide the state of leases; set leases: drop");
         }
         return LeasedSink.over(
                 mirror.name(),

@@ -108,10 +108,10 @@ final class EtcdUpkeep implements AutoCloseable {
             compaction.step();
         } catch (RuntimeException e) {
             if (Thread.interrupted()) {
-                throw new InterruptedException("while the mirror is stopped");
+                throw new InterruptedException("mirror is stopping");
             }
             // A repair that the sink couldn't do ends the mirror, or begins it anew: its own thread tells.
-            LOG.warn("mirror={} upkeep failed", mirror, e);
+            LOG.atWarn().addKeyValue("mirror", mirror).setCause(e).log("background task failed");
         }
     }
 

@@ -66,7 +66,7 @@ final class MirrorChecks {
 
     private static void requireMirrors(Configuration all) {
         if (all.names(MirrorConfiguration.MIRRORS).isEmpty()) {
-            throw new IllegalArgumentException("no mirror is configured; at least one is needed, such as mirrors.dr");
+            throw new IllegalArgumentException("no mirror is configured; configure at least one, such as mirrors.dr");
         }
     }
 
@@ -74,8 +74,8 @@ final class MirrorChecks {
         requireOne(
                 mirror.at("source"),
                 mirror.at("source.kafka"),
-                "is given beside source.endpoints; a mirror has one source",
-                "or source.kafka.bootstrapServers is needed",
+                "conflicts with source.endpoints; set only one source",
+                "or source.kafka.bootstrapServers is required",
                 report);
     }
 
@@ -83,8 +83,8 @@ final class MirrorChecks {
         requireOne(
                 mirror.at("target.etcd"),
                 mirror.at("target.kafka"),
-                "is given beside target.etcd.endpoints; a mirror has one target",
-                "or target.kafka.bootstrapServers is needed",
+                "conflicts with target.etcd.endpoints; set only one target",
+                "or target.kafka.bootstrapServers is required",
                 report);
     }
 
@@ -96,7 +96,7 @@ final class MirrorChecks {
         } else if (!hasEtcd && !kafka.has(SERVERS)) {
             report.problem(etcd, MirrorConfiguration.ENDPOINTS, none);
         } else if (kafka.has(SERVERS) != kafka.has(TOPIC)) {
-            report.problem(kafka, TOPIC, "and bootstrapServers go together; one is given without the other");
+            report.problem(kafka, TOPIC, "and bootstrapServers must be set together");
         }
     }
 
@@ -108,8 +108,8 @@ final class MirrorChecks {
             report.problem(
                     mirror.at("target.kafka"),
                     SERVERS,
-                    "is given, and source.kafka.bootstrapServers as well; topics are copied to another Kafka by Kafka's"
-                            + " own MirrorMaker, and only etcd is a target here");
+                    "conflicts with source.kafka.bootstrapServers; a mirror from Kafka requires an etcd target. Use MirrorMaker"
+                            + " to copy topics between Kafka clusters");
             return;
         }
         Configuration etcd = mirror.at("target.etcd");
@@ -117,14 +117,14 @@ final class MirrorChecks {
             report.problem(
                     etcd,
                     EtcdSinkOptions.LEASES,
-                    "is ttl, but the source is Kafka: records name a key's lease, but not how long it lives and"
-                            + " whether it still does; allowed is drop");
+                    "is ttl, but the source is Kafka, where records contain neither the TTL nor the state of a"
+                            + " lease; allowed: drop");
         }
         if (etcd.get(VerifyOptions.ON_FOREIGN_WRITES) == ForeignWrites.REPAIR) {
             report.problem(
                     etcd,
                     VerifyOptions.ON_FOREIGN_WRITES,
-                    "is repair, but the source is Kafka: single keys can't be looked up there; allowed is report");
+                    "is repair, but the source is Kafka, which cannot be read by key; allowed: report");
         }
     }
 
@@ -134,7 +134,7 @@ final class MirrorChecks {
                     .ifPresent(to -> report.problem(
                             mirror,
                             MirrorConfiguration.RENAME_TO,
-                            "is " + to + ", but in Kafka keys keep their names"));
+                            "is " + to + ", but keys cannot be renamed in Kafka; remove it"));
         }
     }
 
@@ -148,14 +148,14 @@ final class MirrorChecks {
                     etcd,
                     AuthOptions.MODE,
                     "is copy, but " + (isIntoKafka(mirror) ? "the target" : "the source")
-                            + " is Kafka: topics don't tell roles and users; allowed is none");
+                            + " is Kafka, and topics contain no roles and users; allowed: none");
         }
         mirror.find(MirrorConfiguration.RENAME_TO)
                 .ifPresent(to -> report.problem(
                         etcd,
                         AuthOptions.MODE,
-                        "is copy, and " + MirrorConfiguration.RENAME_TO.key() + " is " + to
-                                + ": grants name keys as the source does; allowed is none, or copy without "
+                        "is copy, but " + MirrorConfiguration.RENAME_TO.key() + " is " + to
+                                + ", and permissions refer to the source's keys; set none, or remove "
                                 + MirrorConfiguration.RENAME_TO.key()));
     }
 
@@ -164,13 +164,13 @@ final class MirrorChecks {
         etcd.find(AuthOptions.PASSWORDS).ifPresent(file -> {
             if (etcd.get(AuthOptions.MODE) != AuthMode.COPY) {
                 report.problem(
-                        etcd, AuthOptions.PASSWORDS, "is " + file + ", but auth is none, so that no user is copied");
+                        etcd, AuthOptions.PASSWORDS, "is " + file + ", but auth is none; set auth: copy or remove it");
                 return;
             }
             try {
                 PasswordFile.require(file);
             } catch (IllegalArgumentException e) {
-                report.problem(etcd, AuthOptions.PASSWORDS, "can't be used: " + e.getMessage());
+                report.problem(etcd, AuthOptions.PASSWORDS, "is invalid: " + e.getMessage());
             }
         });
     }
@@ -182,7 +182,9 @@ final class MirrorChecks {
                     kafka.find(TOPIC)
                             .filter(topic -> !topics.add(topic))
                             .ifPresent(topic -> each.problem(
-                                    kafka, TOPIC, "is " + topic + ", as another mirror's; each needs its own"));
+                                    kafka,
+                                    TOPIC,
+                                    "is " + topic + ", which another mirror uses; each mirror requires its own topic"));
                 })
                 .check(all, report);
     }

@@ -29,40 +29,38 @@ public final class MirrorConfiguration {
     private static final String EACH = MIRRORS + ".*";
 
     private static final Setting<HostPort> LISTEN = Setting.hostPort(
-                    "status.listen", "Where /status, /metrics, /livez and /readyz are served.")
+                    "status.listen", "Listen address of /status, /metrics, /livez and /readyz.")
             .defaultsTo(new HostPort("127.0.0.1", 8081));
 
     private static final Setting<List<String>> INCLUDE = Setting.texts(
-                    "include", "Prefixes of the keys that are copied; by default all keys are.")
+                    "include", "Key prefixes to mirror; by default, all keys.")
             .optionally()
             .example("/registry/");
     private static final Setting<List<String>> EXCLUDE = Setting.texts(
-                    "exclude", "Prefixes of keys among those that are not copied.")
+                    "exclude", "Key prefixes to exclude from those included.")
             .optionally()
             .example("/registry/events/");
     private static final Setting<String> RENAME_FROM = Setting.text(
-                    "rename.from", "A prefix that all copied keys have, which rename.to replaces in the target.")
+                    "rename.from", "Common prefix of all mirrored keys, replaced by rename.to in the target.")
             .optionally()
             .example("/registry/");
     static final Setting<String> RENAME_TO = Setting.text(
-                    "rename.to", "What the target's keys begin with instead of rename.from.")
+                    "rename.to", "Key prefix in the target that replaces rename.from.")
             .optionally()
             .example("/copy/registry/");
     private static final Setting<Boolean> MARKED = Setting.flag(
                     "marked",
-                    "Whether to watch the marks of other mirrors into the source, so that in rings and two-way mirrors"
-                            + " no commit comes back; with include this means to read all keys in between as well."
-                            + " Kafka doesn't have them.")
+                    "Watch the marks of other mirrors in the source, which prevents loops in rings and two-way mirrors."
+                            + " With include, the feed also reads all keys in between. Not supported for Kafka sources.")
             .defaultsTo(true);
     private static final Setting<Duration> COMPACT_AFTER = Setting.duration(
                     "compactTarget",
-                    "How long the target's history is kept before the mirror compacts it; by default it doesn't.")
+                    "Retention of the target's history before the mirror compacts it; by default, the mirror does not compact.")
             .optionally()
             .between(Duration.ofMinutes(1), Duration.ofDays(365))
             .example("24h");
     private static final Setting<Duration> ACTIVE_TTL = Setting.duration(
-                    "activeTtl",
-                    "After how long without a word of the active process another one takes the mirror over.")
+                    "activeTtl", "TTL of the active process's lease; when it expires, a standby process takes over.")
             .defaultsTo(MirrorSettings.Target.Etcd.ACTIVE_TTL)
             .between(Duration.ofSeconds(2), Duration.ofMinutes(5));
     static final Setting<?> ENDPOINTS = EtcdSettings.ROWS.stream()

@@ -28,14 +28,14 @@ final class MirrorCourses {
         for (int i = 0; i < mirrors.size(); i++) {
             Mirror one = mirrors.get(i);
             if (!shared(source(one), target(one)).isEmpty()) {
-                throw new IllegalArgumentException("the source and the target of mirror " + one.name()
-                        + " are the same cluster, at " + shared(source(one), target(one)));
+                throw new IllegalArgumentException("source and target of mirror " + one.name()
+                        + " are the same cluster: " + shared(source(one), target(one)));
             }
             for (Mirror other : mirrors.subList(i + 1, mirrors.size())) {
                 if (!shared(target(one), target(other)).isEmpty() && one.scope().meetsInTarget(other.scope())) {
                     throw new IllegalArgumentException("mirrors " + one.name() + " and " + other.name()
-                            + " would write the same keys in " + shared(target(one), target(other)) + ": "
-                            + one.scope().shown() + ", and " + other.scope().shown() + ". Allowed are disjoint ones");
+                            + " write overlapping keys to " + shared(target(one), target(other)) + ": "
+                            + one.scope().shown() + ", and " + other.scope().shown() + ". Configure disjoint keys");
                 }
             }
             requireNoCircle(List.of(one), mirrors);
@@ -58,10 +58,10 @@ final class MirrorCourses {
                 continue;
             }
             if (next.equals(way.get(0))) {
-                throw new IllegalArgumentException("keys would go in a circle by mirrors "
+                throw new IllegalArgumentException("mirrors form a loop: "
                         + way.stream().map(Mirror::name).collect(Collectors.joining(", "))
-                        + ": each copies on what the one before brings. Allowed are disjoint keys in opposite directions, and"
-                        + " in a ring mirrors of their own for the keys of each home");
+                        + ". Mirror disjoint keys in opposite directions; in a ring, configure separate mirrors for the"
+                        + " keys of each primary");
             }
             if (!way.contains(next)) {
                 List<Mirror> longer = new ArrayList<>(way);

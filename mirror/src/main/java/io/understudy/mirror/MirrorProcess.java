@@ -38,6 +38,9 @@ import org.slf4j.LoggerFactory;
 /**
  * The mirrors of one process, and its status server. One mirror that fails for good fails the process: see
  * {@link #failure}.
+ *
+ * <p>Invariant M36: a process retries and reports while source or target is unavailable; if it needs an operator, it
+ * fails with the reason.
  */
 public final class MirrorProcess implements AutoCloseable {
 
@@ -109,7 +112,7 @@ public final class MirrorProcess implements AutoCloseable {
             try {
                 next.close();
             } catch (Exception e) {
-                LOG.warn("not closed cleanly what={}", next, e);
+                LOG.atWarn().addKeyValue("resource", next).setCause(e).log("close failed");
             }
         }
     }
@@ -121,7 +124,7 @@ public final class MirrorProcess implements AutoCloseable {
                 .map(mirror -> startMirror(mirror, writer, MirrorCourses.feeding(mirror, settings.mirrors())))
                 .toList();
         ScheduledExecutorService clock = Executors.newSingleThreadScheduledExecutor(work -> {
-            Thread thread = new Thread(work, "mirror-ask");
+            Thread thread = new Thread(work, "mirror-query");
             thread.setDaemon(true);
             return thread;
         });
@@ -177,7 +180,11 @@ public final class MirrorProcess implements AutoCloseable {
         Pipeline pipeline = Pipeline.start(plan, meters);
         open.push(pipeline);
         var unused = pipeline.failure().thenAccept(failure::complete);
-        LOG.info("mirror={} started, source=\"{}\" target=\"{}\"", plan.mirror(), plan.sourceName(), plan.targetName());
+        LOG.atInfo()
+                .addKeyValue("mirror", plan.mirror())
+                .addKeyValue("source", plan.sourceName())
+                .addKeyValue("target", plan.targetName())
+                .log("mirror started");
         return pipeline;
     }
 

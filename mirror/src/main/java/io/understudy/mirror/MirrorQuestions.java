@@ -64,8 +64,8 @@ public final class MirrorQuestions {
             return homeSince.isPresent()
                     ? new NotComparable(
                             NotComparable.Why.HOME_MOVED,
-                            "the home has moved to the target at " + homeSince.get()
-                                    + ": keys are written there, and the source is what it was before")
+                            "the target is the primary since " + homeSince.get()
+                                    + ", and the source no longer receives writes")
                     : Verification.run(sides(mirror, from, etcd, source, target), progress);
         } catch (TargetUnreadableException e) {
             return new NotComparable(NotComparable.Why.UNAVAILABLE, String.valueOf(e.getMessage()));
@@ -146,6 +146,6 @@ public final class MirrorQuestions {
             return etcd;
         }
         throw new IllegalArgumentException(
-                "mirror " + mirror.name() + " goes to Kafka; only a target in etcd has revisions");
+                "mirror " + mirror.name() + " has a Kafka target; revisions require an etcd target");
     }
 }

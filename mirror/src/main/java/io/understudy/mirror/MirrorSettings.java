@@ -33,11 +33,11 @@ public record MirrorSettings(InetSocketAddress status, ListenerSecurity security
         Set<String> names = new HashSet<>();
         for (Mirror mirror : mirrors) {
             if (!names.add(mirror.name())) {
-                throw new IllegalArgumentException("two mirrors are named " + mirror.name());
+                throw new IllegalArgumentException("duplicate mirror name: " + mirror.name());
             }
         }
         if (mirrors.isEmpty()) {
-            throw new IllegalArgumentException("no mirrors; at least one is needed");
+            throw new IllegalArgumentException("no mirrors; at least one is required");
         }
         MirrorCourses.requireSound(mirrors);
     }
@@ -54,7 +54,8 @@ public record MirrorSettings(InetSocketAddress status, ListenerSecurity security
      */
     public URI statusUrl() {
         if (status.getPort() == 0) {
-            throw new IllegalArgumentException("status.listen is port 0, any free one: its log tells which");
+            throw new IllegalArgumentException(
+                    "status.listen has port 0 (any free port); see the mirror's log for the actual port");
         }
         InetAddress address = status.getAddress();
         boolean isAny = address != null && address.isAnyLocalAddress();

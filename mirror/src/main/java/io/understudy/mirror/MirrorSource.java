@@ -86,7 +86,7 @@ record MirrorSource(
                 feeds::head,
                 kafka.kafka().timeout().multipliedBy(2),
                 range -> CompletableFuture.failedFuture(
-                        new UnsupportedOperationException("a topic doesn't tell how many keys it has")),
+                        new UnsupportedOperationException("key count is not available for a Kafka topic")),
                 null);
     }
 }

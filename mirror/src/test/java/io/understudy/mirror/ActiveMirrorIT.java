@@ -41,7 +41,11 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Of several processes of one mirror one is active, and when it is gone another one soon is. */
+/**
+ * Of several processes of one mirror one is active, and when it is gone another one soon is.
+ *
+ * <p>Tests invariant M8.
+ */
 final class ActiveMirrorIT {
 
     private static final ByteString ACTIVE = ByteString.copyFromUtf8("\0understudy/mirror/dr/active");
@@ -61,7 +65,7 @@ final class ActiveMirrorIT {
                 awaitState(second, MirrorState.STANDBY);
                 MirrorReport report = second.reports().get(0);
                 assertThat(report.reason())
-                        .isEqualTo("waits: " + active().getValue().toStringUtf8() + " is active");
+                        .isEqualTo("standby: " + active().getValue().toStringUtf8() + " is active");
                 assertThat(report.lagMillis()).isEmpty();
                 assertThat(get(second, "/readyz").statusCode()).isEqualTo(200);
                 assertThat(get(second, "/metrics").body())

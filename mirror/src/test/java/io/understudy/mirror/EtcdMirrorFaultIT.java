@@ -34,7 +34,11 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** Whatever happens to the mirror or to its target while commits flow, in the end the target equals the source. */
+/**
+ * Whatever happens to the mirror or to its target while commits flow, in the end the target equals the source.
+ *
+ * <p>Tests invariants M5, M7.
+ */
 final class EtcdMirrorFaultIT {
 
     private static final ByteString CHECKPOINT = ByteString.copyFromUtf8("\0understudy/mirror/dr/checkpoint");
@@ -200,7 +204,7 @@ final class EtcdMirrorFaultIT {
             assertThat(awaitFailure(first))
                     .hasMessageContaining("fenced")
                     .hasMessageContaining("epoch 2")
-                    .hasMessageContaining("Two mirrors of one name run");
+                    .hasMessageContaining("Two mirrors with the same name are running");
             assertThat(first.reports().get(0).state()).isEqualTo(MirrorState.FAILED);
             await().atMost(PATIENCE).until(() -> target.get(ACTIVE).getKvsCount() == 0);
             assertThat(target.get(CHECKPOINT).getKvs(0).getModRevision()).isEqualTo(taken);

@@ -20,7 +20,11 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
-/** Real etcd to real etcd: whatever is committed at the source, the target then holds exactly that. */
+/**
+ * Real etcd to real etcd: whatever is committed at the source, the target then holds exactly that.
+ *
+ * <p>Tests invariants M1, M2, M17, M20.
+ */
 final class EtcdMirrorIT {
 
     private static final ByteString CHECKPOINT = ByteString.copyFromUtf8("\0understudy/mirror/dr/checkpoint");
@@ -174,7 +178,7 @@ final class EtcdMirrorIT {
         for (int again = 0; again < 2; again++) {
             try (MirrorProcess mirror = start()) {
                 assertThat(awaitFailure(mirror))
-                        .hasMessageContaining("would delete 11 of the 100 keys")
+                        .hasMessageContaining("would delete 11 of 100 keys")
                         .hasMessageContaining("\"/k/050\"")
                         .hasMessageContaining("maxPrunePercent allows 10 percent");
             }

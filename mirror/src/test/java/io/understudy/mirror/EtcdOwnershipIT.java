@@ -48,7 +48,7 @@ final class EtcdOwnershipIT {
         try (MirrorProcess mirror = CLUSTERS.mirror()) {
             assertThat(awaitFailure(mirror))
                     .hasMessageContaining("\\000understudy/mirror/dr/checkpoint")
-                    .hasMessageContaining("its format is 7")
+                    .hasMessageContaining("format is 7")
                     .hasMessageContaining("{\"format\":7}");
         }
     }
@@ -89,7 +89,9 @@ final class EtcdOwnershipIT {
                     .deleteRange(
                             DeleteRangeRequest.newBuilder().setKey(CHECKPOINT).build());
             source.put("a", "1");
-            assertThat(awaitFailure(mirror)).hasMessageContaining("is gone").hasMessageContaining("wiped or restored");
+            assertThat(awaitFailure(mirror))
+                    .hasMessageContaining("is missing")
+                    .hasMessageContaining("wiped or restored");
         }
         assertThat(target.contents()).isEmpty();
     }
@@ -104,7 +106,7 @@ final class EtcdOwnershipIT {
 
         try (MirrorProcess mirror = CLUSTERS.mirror()) {
             assertThat(awaitFailure(mirror))
-                    .hasMessageContaining("another mirror writes here")
+                    .hasMessageContaining("another mirror writes to this target")
                     .hasMessageContaining("mirror/other/checkpoint");
         }
         assertThat(target.get(CHECKPOINT).getKvsCount()).isZero();
@@ -121,7 +123,7 @@ final class EtcdOwnershipIT {
         target.put(ReservedKeys.checkpoint("other").toStringUtf8(), CheckpointCodec.encode(theirs));
 
         try (MirrorProcess mirror = CLUSTERS.mirror()) {
-            assertThat(awaitFailure(mirror)).hasMessageContaining("another mirror writes here");
+            assertThat(awaitFailure(mirror)).hasMessageContaining("another mirror writes to this target");
         }
         assertThat(target.contents()).isEmpty();
     }

@@ -18,7 +18,11 @@ import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
-/** What a mirror may write in its target, and what it leaves alone: keys of others, and those that are reserved. */
+/**
+ * What a mirror may write in its target, and what it leaves alone: keys of others, and those that are reserved.
+ *
+ * <p>Tests invariants M19, M24.
+ */
 final class EtcdScopeIT {
 
     @RegisterExtension
@@ -113,7 +117,8 @@ final class EtcdScopeIT {
         source.kv().compact(CompactionRequest.newBuilder().setRevision(head).build());
         try (MirrorProcess mirror =
                 CLUSTERS.mirror(MirrorScope.all(), options(ForeignKeys.FAIL).withMaxPrunePercent(100))) {
-            assertThat(awaitFailure(mirror)).hasMessageContaining("key \"foreign\" from before it was mirrored to");
+            assertThat(awaitFailure(mirror))
+                    .hasMessageContaining("existed before the first sync and is not in the source: \"foreign\"");
         }
         assertThat(target.contents()).containsKey(bytes("foreign"));
         try (MirrorProcess mirror =

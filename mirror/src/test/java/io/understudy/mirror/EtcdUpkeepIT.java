@@ -28,7 +28,11 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
-/** What somebody else writes in the target is found while the mirror runs, shown, and put right if that is meant. */
+/**
+ * What somebody else writes in the target is found while the mirror runs, shown, and put right if that is meant.
+ *
+ * <p>Tests invariant M32.
+ */
 final class EtcdUpkeepIT {
 
     @RegisterExtension

@@ -45,7 +45,11 @@ import org.junit.jupiter.api.TestInfo;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Real etcd to a real broker: the last record of each key is what etcd holds, and every commit is there, in order. */
+/**
+ * Real etcd to a real broker: the last record of each key is what etcd holds, and every commit is there, in order.
+ *
+ * <p>Tests invariants M26, M30.
+ */
 final class KafkaMirrorIT {
 
     private static final int KILLS = Schedule.isLong() ? 50 : 2;
@@ -268,7 +272,7 @@ final class KafkaMirrorIT {
     void refusesATopicOfSeveralPartitions() throws Exception {
         create(new NewTopic(topic, Optional.of(2), Optional.empty()));
         try (MirrorProcess mirror = start()) {
-            assertThat(awaitFailure(mirror)).hasMessageContaining(topic + " has 2 partitions, not 1");
+            assertThat(awaitFailure(mirror)).hasMessageContaining(topic + " has 2 partitions, expected 1");
         }
     }
 
@@ -276,7 +280,7 @@ final class KafkaMirrorIT {
     void refusesATopicThatForgets() throws Exception {
         create(new NewTopic(topic, Optional.of(1), Optional.empty()).configs(Map.of("cleanup.policy", "compact")));
         try (MirrorProcess mirror = start()) {
-            assertThat(awaitFailure(mirror)).hasMessageContaining("cleanup.policy=compact; delete is needed");
+            assertThat(awaitFailure(mirror)).hasMessageContaining("cleanup.policy=compact; delete is required");
         }
     }
 

@@ -45,7 +45,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Mirrors into Kafka and from it with the rules that the README lists, and with one of them missing. */
+/** Mirrors into Kafka and from it with the rules that docs/operate/security.md lists, and with one of them missing. */
 @Timeout(240)
 @Tag("privileges")
 final class KafkaPrivilegesIT {
@@ -135,7 +135,7 @@ final class KafkaPrivilegesIT {
 
     /** Runs the commands that it prints. */
     private static void grantAsTheReadmeSays() throws Exception {
-        Matcher commands = GRANTS.matcher(Files.readString(Path.of("README.md")));
+        Matcher commands = GRANTS.matcher(Files.readString(Path.of("../docs/operate/security.md")));
         while (commands.find()) {
             List<String> arguments = new ArrayList<>(List.of(commands.group("arguments")
                     .replace("\\\n", "")

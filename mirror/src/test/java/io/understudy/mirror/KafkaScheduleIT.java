@@ -39,6 +39,8 @@ import org.slf4j.LoggerFactory;
 /**
  * Mirror, broker and voters are killed, in an order and at moments chosen by a seed, while commits flow. After each
  * snapshot the topic has every commit of the source, whole, in order, nothing twice, nothing missing.
+ *
+ * <p>Tests invariant M26.
  */
 @Tag("schedules")
 final class KafkaScheduleIT {

@@ -24,7 +24,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** A mirror of {@code /in/} with the permissions that the README lists, and with one of them missing. */
+/** A mirror of {@code /in/} with the permissions that docs/operate/security.md lists, and with one of them missing. */
 @Timeout(120)
 final class LeastPrivilegesIT {
 
@@ -94,12 +94,12 @@ final class LeastPrivilegesIT {
     }
 
     @Test
-    void theReadmeGrantsTheSame() throws Exception {
-        String readme = Files.readString(Path.of("README.md"));
+    void theDocumentationGrantsTheSame() throws Exception {
+        String page = Files.readString(Path.of("../docs/operate/security.md"));
         for (Grant grant : List.of(READ_MARKS, WRITE_HOMES, WRITE_OURS)) {
-            assertThat(readme).contains(grant.json());
+            assertThat(page).contains(grant.json());
         }
-        assertThat(readme)
+        assertThat(page)
                 .contains(
                         "etcdctl role grant-permission mirror --prefix read /in/ ",
                         "etcdctl role grant-permission mirror --prefix readwrite /in/ ");

@@ -4,7 +4,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.understudy.config.ConfigurationException;
-import io.understudy.config.SettingsText;
 import io.understudy.feed.kafka.KafkaFeedOptions;
 import io.understudy.kafka.KafkaSettings;
 import io.understudy.mirror.auth.AuthMode;
@@ -21,6 +20,7 @@ import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
+/** Tests invariant M35. */
 final class MirrorConfigurationTest {
 
     @TempDir
@@ -132,8 +132,8 @@ final class MirrorConfigurationTest {
                       kafka: {bootstrapServers: "127.0.0.1:3"}
                 """))
                 .isInstanceOf(ConfigurationException.class)
-                .hasMessageContaining("mirrors.none.target.etcd.endpoints or target.kafka.bootstrapServers is needed")
-                .hasMessageContaining("mirrors.two.target.kafka.bootstrapServers is given beside")
+                .hasMessageContaining("mirrors.none.target.etcd.endpoints or target.kafka.bootstrapServers is required")
+                .hasMessageContaining("mirrors.two.target.kafka.bootstrapServers conflicts with")
                 .hasMessageContaining("mirrors.half.target.kafka.topic");
     }
 
@@ -167,11 +167,10 @@ final class MirrorConfigurationTest {
                 """))
                 .isInstanceOf(ConfigurationException.class)
                 .hasMessageContaining(
-                        "nowhere: mirrors.none.source.endpoints or source.kafka.bootstrapServers is needed")
+                        "not set: mirrors.none.source.endpoints or source.kafka.bootstrapServers is required")
                 .hasMessageContaining(
-                        "mirrors.two.source.kafka.bootstrapServers is given beside source.endpoints; a mirror has one"
-                                + " source")
-                .hasMessageContaining("mirrors.half.source.kafka.topic and bootstrapServers go together");
+                        "mirrors.two.source.kafka.bootstrapServers conflicts with source.endpoints; set only one source")
+                .hasMessageContaining("mirrors.half.source.kafka.topic and bootstrapServers must be set together");
     }
 
     @Test
@@ -186,11 +185,12 @@ final class MirrorConfigurationTest {
                     target: {kafka: {bootstrapServers: "127.0.0.1:4", topic: u}}
                 """))
                 .isInstanceOf(ConfigurationException.class)
-                .hasMessageContaining("mirrors.back.target.etcd.leases is ttl, but the source is Kafka: records name a"
-                        + " key's lease, but not how long it lives")
+                .hasMessageContaining(
+                        "mirrors.back.target.etcd.leases is ttl, but the source is Kafka, where records contain"
+                                + " neither the TTL nor the state of a lease")
                 .hasMessageContaining("mirrors.back.target.etcd.onForeignWrites is repair, but the source is Kafka")
-                .hasMessageContaining("mirrors.on.target.kafka.bootstrapServers is given, and"
-                        + " source.kafka.bootstrapServers as well; topics are copied to another Kafka by Kafka's own"
+                .hasMessageContaining("mirrors.on.target.kafka.bootstrapServers conflicts with"
+                        + " source.kafka.bootstrapServers; a mirror from Kafka requires an etcd target. Use"
                         + " MirrorMaker");
     }
 
@@ -212,8 +212,8 @@ final class MirrorConfigurationTest {
                 """))
                 .isInstanceOf(ConfigurationException.class)
                 .hasMessageContaining(
-                        "mirrors.renamed.target.etcd.auth is copy, and rename.to is /b/: grants name keys as"
-                                + " the source does; allowed is none, or copy without rename.to")
+                        "mirrors.renamed.target.etcd.auth is copy, but rename.to is /b/, and permissions refer to"
+                                + " the source's keys; set none, or remove rename.to")
                 .hasMessageContaining("mirrors.from.target.etcd.auth is copy, but the source is Kafka")
                 .hasMessageContaining("mirrors.into.target.etcd.auth is copy, but the target is Kafka");
     }
@@ -248,7 +248,7 @@ final class MirrorConfigurationTest {
                 """.formatted(passwords, passwords)))
                 .isInstanceOf(ConfigurationException.class)
                 .hasMessageContaining(
-                        "mirrors.dr.target.etcd.authPasswords can't be used: file " + passwords + " line 1: ")
+                        "mirrors.dr.target.etcd.authPasswords is invalid: file " + passwords + " line 1: ")
                 .hasMessageContaining("mirrors.off.target.etcd.authPasswords is " + passwords + ", but auth is none")
                 .message()
                 .doesNotContain("secret");
@@ -266,7 +266,7 @@ final class MirrorConfigurationTest {
                     target: {kafka: {bootstrapServers: "127.0.0.1:3", topic: t}}
                 """))
                 .isInstanceOf(ConfigurationException.class)
-                .hasMessageContaining("mirrors.two.target.kafka.topic is t, as another mirror's");
+                .hasMessageContaining("mirrors.two.target.kafka.topic is t, which another mirror uses");
     }
 
     @Test
@@ -291,12 +291,12 @@ final class MirrorConfigurationTest {
                 """))
                 .isInstanceOf(ConfigurationException.class)
                 .hasMessageContainingAll(
-                        "has 4 problems:",
-                        "\n  mirrors.one: exclude \"/b/\" is not inside of what is included",
-                        "\n  mirrors.one.source: a user and its password go together: user is bob, password is not given",
-                        "\n  mirrors.one.target.etcd: TLS files for cluster one-target, but its endpoints are http",
-                        "\n  mirrors.two.source: tls.certificate and tls.key go together: tls.certificate is c.crt,"
-                                + " tls.key is not given");
+                        "invalid configuration: 4 problems",
+                        "\n  mirrors.one: exclude \"/b/\" is not within include",
+                        "\n  mirrors.one.source: user and password must be set together: user is bob, password is not set",
+                        "\n  mirrors.one.target.etcd: cluster one-target has TLS files but http endpoints",
+                        "\n  mirrors.two.source: tls.certificate and tls.key must be set together: tls.certificate is"
+                                + " c.crt, tls.key is not set");
     }
 
     @Test
@@ -309,9 +309,8 @@ final class MirrorConfigurationTest {
                     source: {endpoints: http://127.0.0.1:1}
                     target: {etcd: {endpoints: http://127.0.0.1:2}}
                 """))
-                .hasMessageContaining(
-                        "mirrors.dr: rename.from is \"/a/\", and rename.to is not given: keys without that")
-                .hasMessageContaining("could be such as are kept for Understudy itself");
+                .hasMessageContaining("mirrors.dr: rename.from is \"/a/\" and rename.to is not set: keys without that")
+                .hasMessageContaining("could overlap the keys reserved for Understudy");
     }
 
     @Test
@@ -327,25 +326,24 @@ final class MirrorConfigurationTest {
                     target: {etcd: {endpoints: http://127.0.0.1:2}}
                 """))
                 .isInstanceOf(ConfigurationException.class)
-                .hasMessageContaining("mirrors one and two would write the same keys in [http://127.0.0.1:2]");
+                .hasMessageContaining("mirrors one and two write overlapping keys to [http://127.0.0.1:2]");
     }
 
     @Test
     void whatFollowsFromAProblemIsNotToldBesides() {
         assertThatThrownBy(() -> load("mirrors: {dr: {source: {endpoints: http://127.0.0.1:1}}}"))
-                .hasMessageContaining("has a problem:\n")
-                .hasMessageContaining("mirrors.dr.target.etcd.endpoints or target.kafka.bootstrapServers is needed");
+                .hasMessageContaining("invalid configuration: 1 problem\n")
+                .hasMessageContaining("mirrors.dr.target.etcd.endpoints or target.kafka.bootstrapServers is required");
         assertThatThrownBy(() -> load(""))
-                .hasMessageContaining("has a problem:\n")
+                .hasMessageContaining("invalid configuration: 1 problem\n")
                 .hasMessageContaining("no mirror is configured");
         assertThatThrownBy(() -> load("mirrors: [1, 2"))
-                .hasMessageContaining("has a problem:\n")
-                .hasMessageContaining("is not YAML: ")
+                .hasMessageContaining("invalid configuration: 1 problem\n")
+                .hasMessageContaining("is not valid YAML: ")
                 .message()
                 .hasLineCount(2);
         assertThatThrownBy(() -> MirrorConfiguration.load(folder.resolve("none.yaml"), Map.of(), Map.of()))
-                .hasMessage("the configuration has a problem:\n  " + folder.resolve("none.yaml")
-                        + ": there is no such file");
+                .hasMessage("invalid configuration: 1 problem\n  " + folder.resolve("none.yaml") + ": no such file");
     }
 
     @Test
@@ -360,11 +358,6 @@ final class MirrorConfigurationTest {
                 .hasMessageContaining("mirrors.dr.source.endpoints")
                 .hasMessageContaining("one of fail, delete, keep")
                 .hasMessageContaining("did you mean mirrors.*.target.etcd.maxTxnOps");
-    }
-
-    @Test
-    void theReadmeShowsEverySetting() throws IOException {
-        assertThat(Files.readString(Path.of("README.md"))).contains(SettingsText.reference(MirrorConfiguration.ROWS));
     }
 
     private MirrorSettings load(String yaml) throws IOException {

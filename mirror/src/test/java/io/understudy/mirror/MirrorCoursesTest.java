@@ -24,7 +24,7 @@ final class MirrorCoursesTest {
         assertThatThrownBy(() -> MirrorCourses.requireSound(
                         List.of(mirror("one", "a", "c", "/k/"), mirror("two", "b", "c", "/k/sub/"))))
                 .isInstanceOf(IllegalArgumentException.class)
-                .hasMessageContaining("mirrors one and two would write the same keys in [http://c:2379]");
+                .hasMessageContaining("mirrors one and two write overlapping keys to [http://c:2379]");
     }
 
     @Test
@@ -39,7 +39,7 @@ final class MirrorCoursesTest {
     void oppositeDirectionsAreRefusedWhereKeysMeetOnly() {
         assertThatThrownBy(() -> MirrorCourses.requireSound(
                         List.of(mirror("there", "a", "b", "/k/"), mirror("back", "b", "a", "/k/sub/"))))
-                .hasMessageContaining("in a circle by mirrors there, back");
+                .hasMessageContaining("mirrors form a loop: there, back");
         assertThatCode(() -> MirrorCourses.requireSound(
                         List.of(mirror("there", "a", "b", "/a/"), mirror("back", "b", "a", "/b/"))))
                 .doesNotThrowAnyException();
@@ -48,7 +48,7 @@ final class MirrorCoursesTest {
     @Test
     void aMirrorIntoItsOwnSourceIsRefused() {
         assertThatThrownBy(() -> MirrorCourses.requireSound(List.of(mirror("self", "a", "a", "/k/"))))
-                .hasMessageContaining("of mirror self are the same cluster, at [http://a:2379]");
+                .hasMessageContaining("of mirror self are the same cluster: [http://a:2379]");
     }
 
     @Test
@@ -67,7 +67,7 @@ final class MirrorCoursesTest {
                 mirror("ca", "c", "a", "/b/", "/c/"));
         assertThatThrownBy(() -> MirrorCourses.requireSound(joined))
                 .as("each would wait for the one before")
-                .hasMessageContaining("in a circle by mirrors ab, bc, ca");
+                .hasMessageContaining("mirrors form a loop: ab, bc, ca");
     }
 
     @Test

@@ -30,7 +30,11 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
-/** What a mirror process shows, how it starts and how it ends. */
+/**
+ * What a mirror process shows, how it starts and how it ends.
+ *
+ * <p>Tests invariant M36.
+ */
 final class MirrorProcessIT {
 
     private static final HttpClient HTTP = HttpClient.newHttpClient();
@@ -63,7 +67,7 @@ final class MirrorProcessIT {
             });
             assertThat(get(process, "/livez").body()).isEqualTo("ok\n");
             assertThat(get(process, "/readyz?verbose").body())
-                    .contains("[+]a ok: synced: follows the source", "[+]b ok: synced: ");
+                    .contains("[+]a ok: synced: following the source", "[+]b ok: synced: ");
             assertThat(get(process, "/readyz?verbose&exclude=a").body()).doesNotContain("[+]a");
             assertThat(get(process, "/readyz/b").statusCode()).isEqualTo(200);
             assertThat(get(process, "/readyz/c").statusCode()).isEqualTo(404);
@@ -112,9 +116,9 @@ final class MirrorProcessIT {
                             status(process).get(0).path("lagMillis").isNumber())
                     .isTrue());
             CLUSTERS.source().leader().kill();
-            await().atMost(PATIENCE).untilAsserted(() -> assertThat(
-                            get(process, "/readyz").body())
-                    .contains("[-]dr failed: retrying: the source, etcd [http://", ", has not answered since 2"));
+            await().atMost(PATIENCE)
+                    .untilAsserted(() -> assertThat(get(process, "/readyz").body())
+                            .contains("[-]dr failed: retrying: source etcd [http://", " has not responded since 2"));
             JsonNode away = status(process).get(0);
             assertThat(away.path("ready").booleanValue()).isFalse();
             assertThat(away.path("lagRevisions").isNull()).isTrue();
@@ -123,7 +127,7 @@ final class MirrorProcessIT {
             CLUSTERS.source().mend();
             await().atMost(PATIENCE).untilAsserted(() -> assertThat(
                             get(process, "/readyz?verbose").body())
-                    .contains("[+]dr ok: synced: follows the source, from revision "));
+                    .contains("[+]dr ok: synced: following the source from revision "));
             source.put("k", "2");
             awaitCaughtUp(process, source);
         }

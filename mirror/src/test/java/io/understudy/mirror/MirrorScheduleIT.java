@@ -39,6 +39,8 @@ import org.slf4j.LoggerFactory;
 /**
  * Faults of source, target and mirror one after the other, chosen by a seed, while commits flow. At every checkpoint the
  * target held exactly what the source held at that revision, checkpoints only went forward, and in the end both are equal.
+ *
+ * <p>Tests invariant M1.
  */
 @Tag("schedules")
 final class MirrorScheduleIT {

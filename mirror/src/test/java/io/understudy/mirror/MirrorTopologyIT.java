@@ -29,7 +29,11 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
-/** Mirrors between several clusters: keys go where they should, never in circles, and never into their home. */
+/**
+ * Mirrors between several clusters: keys go where they should, never in circles, and never into their home.
+ *
+ * <p>Tests invariants M21, M22.
+ */
 final class MirrorTopologyIT {
 
     @RegisterExtension
@@ -92,7 +96,7 @@ final class MirrorTopologyIT {
         assertThat(home(b, "bc")).isEqualTo(id(a));
         assertThat(home(c, "bc")).isEqualTo(id(a));
         try (MirrorProcess ca = start("ca", C, A, "/a/")) {
-            assertThat(awaitFailure(ca)).hasMessageContaining("have their home in its target, cluster " + id(a));
+            assertThat(awaitFailure(ca)).hasMessageContaining("have their primary in its target, cluster " + id(a));
         }
     }
 

@@ -23,14 +23,14 @@ import org.junit.jupiter.api.TestInfo;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Consumers that know nothing of us read a mirror's topic, as the README shows it. */
+/** Consumers that know nothing of us read a mirror's topic, as docs/operate/kafka.md shows it. */
 final class PlainConsumersIT {
 
-    private static final Path README = Path.of("README.md");
+    private static final Path PAGE = Path.of("../docs/operate/kafka.md");
 
     /** The command, and the records that it is said to print. */
-    private static final Pattern CONSOLE = Pattern.compile(
-            " {4}\\$ kafka-console-consumer\\.sh(?<arguments>.*?)\n\n(?<records>.*?)\n\n", Pattern.DOTALL);
+    private static final Pattern CONSOLE =
+            Pattern.compile("\\$ kafka-console-consumer\\.sh(?<arguments>.*?)\n\n(?<records>.*?)\n```", Pattern.DOTALL);
 
     @RegisterExtension
     static final SourceAndTarget CLUSTERS = SourceAndTarget.ofOneVoterEach();
@@ -52,7 +52,7 @@ final class PlainConsumersIT {
     @Test
     void oneOfTenLinesTellsEachChange() throws Exception {
         String code = Files.readString(Path.of("src/test/java/io/understudy/mirror/example/ReadTopic.java"));
-        assertThat(Files.readString(README))
+        assertThat(Files.readString(PAGE))
                 .contains(code.substring(code.indexOf("    public static void main"), code.lastIndexOf("}")));
         whileReading(JavaPrograms.ofTests(ReadTopic.class, List.of(KAFKA.bootstrapServers(), topic)), output -> {
             long put = source.put("greeting", "hello");
@@ -65,7 +65,7 @@ final class PlainConsumersIT {
 
     @Test
     void kafkasOwnPrintsTheRecords() throws Exception {
-        Matcher block = CONSOLE.matcher(Files.readString(README));
+        Matcher block = CONSOLE.matcher(Files.readString(PAGE));
         assertThat(block.find()).isTrue();
         String arguments = block.group("arguments")
                 .replace("\\\n", "")
@@ -88,7 +88,7 @@ final class PlainConsumersIT {
         });
     }
 
-    /** A record of the README, of which some is left out, at the revision that it has here. */
+    /** A record of the page, of which some is left out, at the revision that it has here. */
     private static String shown(String record, long revision) {
         return "(?m)^"
                 + Pattern.quote(record)

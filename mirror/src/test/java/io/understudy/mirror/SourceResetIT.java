@@ -39,7 +39,11 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.api.io.TempDir;
 
-/** The source is no longer what was mirrored: nothing is changed in the target unless that was asked for. */
+/**
+ * The source is no longer what was mirrored: nothing is changed in the target unless that was asked for.
+ *
+ * <p>Tests invariants M17, M18.
+ */
 final class SourceResetIT {
 
     private static final EtcdSinkOptions RESYNC = EtcdSinkOptions.DEFAULTS.with(SourceReset.RESYNC);
@@ -270,7 +274,7 @@ final class SourceResetIT {
         try (MirrorProcess mirror = start(options)) {
             assertThat(awaitFailure(mirror))
                     .hasMessageContaining("restored from a backup")
-                    .hasMessageContaining("Nothing was changed. Of the 60 keys")
+                    .hasMessageContaining("Nothing was changed. Of 60 keys")
                     .hasMessageContaining(deletes)
                     .hasMessageContaining(puts)
                     .hasMessageContaining("set onSourceReset to resync");

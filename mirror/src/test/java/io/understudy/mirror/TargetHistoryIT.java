@@ -26,6 +26,8 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 /**
  * What was in the target, revision by revision: only states that the source had, in its order, however many commits were
  * joined.
+ *
+ * <p>Tests invariant M3.
  */
 final class TargetHistoryIT {
 

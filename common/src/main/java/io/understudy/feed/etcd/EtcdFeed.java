@@ -37,6 +37,8 @@ import org.slf4j.event.Level;
  *
  * <p>A feed without a position begins with a snapshot; one that needn't tell all history and finds itself far behind on
  * opening goes back to it.
+ *
+ * <p>Invariant F8: compaction restarts an unfinished snapshot, and is a gap if it removed commits not yet delivered.
  */
 final class EtcdFeed implements Feed {
 
@@ -118,7 +120,10 @@ final class EtcdFeed implements Feed {
             return false;
         } catch (FeedEndedException e) {
             if (end == null) {
-                LOG.warn("feed ended, cause={} message=\"{}\"", e.getClass().getSimpleName(), e.getMessage());
+                LOG.atWarn()
+                        .addKeyValue("message", e.getMessage())
+                        .addKeyValue("cause", e.getClass().getSimpleName())
+                        .log("feed ended");
                 metrics.ended(e);
                 end = e;
                 close();
@@ -170,7 +175,7 @@ final class EtcdFeed implements Feed {
             return readPage(reader, deadline, consumer);
         }
         if (standing == null) {
-            throw new IllegalStateException("no position without a snapshot due");
+            throw new IllegalStateException("no position and no snapshot scheduled");
         }
         try {
             return follow(standing, remaining(deadline), consumer);
@@ -181,7 +186,7 @@ final class EtcdFeed implements Feed {
             }
             boolean nothingLost = !e.compacted().isAfter(standing.revision().next());
             if (kind != FeedKind.HISTORY && nothingLost) {
-                compareState(standing, "compaction took the commit to recognise the history by");
+                compareState(standing, "commit for history check was compacted");
                 return false;
             }
             throw e;
@@ -232,19 +237,19 @@ final class EtcdFeed implements Feed {
         Position.Anchor anchor = standing.anchor();
         if (kind == FeedKind.HISTORY) {
             if (anchor == null) {
-                throw new Gap(
-                        standing,
-                        Revision.ZERO,
-                        "no commit inside the range is known by which the history could be recognised");
+                throw new Gap(standing, Revision.ZERO, "no known commit in the range to verify the history");
             }
         } else if (anchor == null
                 || standing.revision().value() - anchor.revision().value() > options.catchUpRevisions()) {
-            compareState(standing, "no commit near is known to recognise the history by");
+            compareState(standing, "no recent known commit to verify the history");
         }
     }
 
     private void compareState(Position standing, String why) {
-        LOG.info("state is compared, revision={} cause=\"{}\"", standing.revision(), why);
+        LOG.atInfo()
+                .addKeyValue("revision", standing.revision())
+                .addKeyValue("cause", why)
+                .log("comparing full state");
         tail.drop();
         snapshotDue = true;
     }
@@ -255,7 +260,7 @@ final class EtcdFeed implements Feed {
             tail.drop();
             anchorSpan = 0;
         } else {
-            restartSnapshot("revision " + standing.revision() + " was compacted before the tail was open");
+            restartSnapshot("revision " + standing.revision() + " was compacted before the watch was open");
         }
     }
 
@@ -267,7 +272,7 @@ final class EtcdFeed implements Feed {
             return false;
         }
         if (pinned.isCompacted()) {
-            overtaken("the present was compacted while the past was looked for");
+            overtaken("current revision was compacted while searching the history");
             return false;
         }
         startSnapshot(pinned, consumer);
@@ -298,7 +303,11 @@ final class EtcdFeed implements Feed {
             reader.close();
         }
         metrics.snapshotStarted();
-        LOG.info("snapshot started, cluster={} revision={} history={}", index.clusterId(), at, history);
+        LOG.atInfo()
+                .addKeyValue("cluster", index.clusterId())
+                .addKeyValue("revision", at)
+                .addKeyValue("history", history)
+                .log("snapshot started");
         if (recognised && System.nanoTime() - recognisedNanos <= RECOGNISED_FOR.toNanos()) {
             consumer.historyRecognised();
         }
@@ -326,7 +335,7 @@ final class EtcdFeed implements Feed {
             consumer.snapshotPage(page.covered(), page.entries());
             return true;
         } catch (SnapshotReader.CompactedException e) {
-            restartSnapshot("its revision was compacted while it was read");
+            restartSnapshot("snapshot revision was compacted during the read");
             return false;
         }
     }
@@ -359,11 +368,11 @@ final class EtcdFeed implements Feed {
             return true;
         }
         if (mayCompare(opened.position(), opened.head().value())) {
-            LOG.info(
-                    "tail too far behind to replay, revision={} head={} limit={}",
-                    opened.position().revision(),
-                    opened.head(),
-                    options.catchUpRevisions());
+            LOG.atInfo()
+                    .addKeyValue("revision", opened.position().revision())
+                    .addKeyValue("head", opened.head())
+                    .addKeyValue("limit", options.catchUpRevisions())
+                    .log("watch too far behind to replay; comparing state");
             tail.drop();
             snapshotDue = true;
             Position.Anchor anchor = opened.position().anchor();
@@ -378,7 +387,9 @@ final class EtcdFeed implements Feed {
     }
 
     private void overtaken(String why) {
-        LOG.atLevel(restarts.isFirst() ? Level.INFO : Level.DEBUG).log("snapshot starts anew, cause=\"{}\"", why);
+        LOG.atLevel(restarts.isFirst() ? Level.INFO : Level.DEBUG)
+                .addKeyValue("cause", why)
+                .log("snapshot restarted");
         overtaken = true;
         recognised = false;
         restarts.failed();
@@ -430,7 +441,7 @@ final class EtcdFeed implements Feed {
     private void requireOpen() {
         if (closing.getCount() == 0) {
             tail.drop();
-            throw new IllegalStateException("the feed is closed");
+            throw new IllegalStateException("feed is closed");
         }
     }
 

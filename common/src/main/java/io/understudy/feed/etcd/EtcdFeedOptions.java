@@ -42,37 +42,39 @@ public record EtcdFeedOptions(
 
     private static final Setting<Integer> CATCH_UP_REVISIONS = Setting.integer(
                     "catchUpRevisions",
-                    "Further behind than this, state is compared page by page instead of replaying history, which etcd does"
-                            + " slowly and at the cost of its writers. Does not apply to history consumers.")
+                    "Maximum number of revisions to replay. Beyond it, the feed compares full state page by page, since replay"
+                            + " is slow and delays etcd's writes. Does not apply to history consumers.")
             .defaultsTo(Math.toIntExact(DEFAULTS.catchUpRevisions()))
             .between(1, Integer.MAX_VALUE);
     private static final Setting<Long> MAX_COMMIT_BYTES = Setting.bytes(
-                    "maxCommitBytes", "Keys and values of one commit, which is held whole; a larger one ends the feed.")
+                    "maxCommitBytes",
+                    "Maximum size of the keys and values of one commit, which is buffered in memory. A larger commit"
+                            + " stops the feed.")
             .defaultsTo(DEFAULTS.maxCommitBytes())
             .between(1L << 20, 1L << 30);
     private static final Setting<Duration> STALL_TIMEOUT = Setting.duration(
                     "stallTimeout",
-                    "A watch that has told nothing for this long, though asked, is given up for another member; at least"
-                            + " twice the progressInterval.")
+                    "Maximum time without a watch response, progress notifications included, before the feed switches to"
+                            + " another member; at least twice the progressInterval.")
             .defaultsTo(DEFAULTS.stallTimeout())
             .between(Duration.ofMillis(200), Duration.ofMinutes(5));
     private static final Setting<Duration> PROGRESS_INTERVAL = Setting.duration(
-                    "progressInterval", "How often a quiet watch is asked for a progress mark.")
+                    "progressInterval", "Interval of progress requests on an idle watch.")
             .defaultsTo(DEFAULTS.progressInterval())
             .between(Duration.ofMillis(100), Duration.ofMinutes(1));
     private static final Setting<Duration> REQUEST_TIMEOUT = Setting.duration(
-                    "requestTimeout", "Deadline of one snapshot page, and of one read index.")
+                    "requestTimeout", "Timeout of one snapshot page or read index request.")
             .defaultsTo(DEFAULTS.requestTimeout())
             .between(Duration.ofMillis(100), Duration.ofMinutes(5));
     private static final Setting<Long> PAGE_BYTES = Setting.bytes(
-                    "pageBytes", "What a snapshot page aims at; up to five are held at a time.")
+                    "pageBytes", "Target size of a snapshot page; up to five pages are buffered.")
             .defaultsTo(DEFAULTS.pageBytes())
             .between(64L << 10, 32L << 20);
     private static final Setting<WatchedVoter> WATCH = Setting.choice(
                     "watch",
                     WatchedVoter.class,
-                    "follower: commits are watched at a follower, which spares the leader; leader: at the leader, wherever the"
-                            + " leadership goes, who tells each a little sooner; history is read at a follower even so.")
+                    "follower: watch a follower, which reduces load on the leader. leader: watch the current leader, which"
+                            + " delivers commits slightly sooner; history is still read from a follower.")
             .defaultsTo(DEFAULTS.watch());
 
     /** How a feed behaves, as rows relative to the feed's group. */
@@ -84,13 +86,13 @@ public record EtcdFeedOptions(
         requirePositive("maxCommitBytes", maxCommitBytes);
         requirePositive("pageBytes", pageBytes);
         if (historyRevisions < 0) {
-            throw new IllegalArgumentException("historyRevisions is " + historyRevisions + "; at least 0 is allowed");
+            throw new IllegalArgumentException("historyRevisions is " + historyRevisions + "; must be at least 0");
         }
         requirePositive("progressInterval", progressInterval.toNanos());
         requirePositive("requestTimeout", requestTimeout.toNanos());
         if (stallTimeout.compareTo(progressInterval.multipliedBy(2)) < 0) {
             throw new IllegalArgumentException("stallTimeout is " + stallTimeout
-                    + "; at least twice the progressInterval of " + progressInterval + " is allowed");
+                    + "; must be at least twice the progressInterval of " + progressInterval);
         }
     }
 
@@ -192,7 +194,7 @@ public record EtcdFeedOptions(
 
     private static void requirePositive(String name, long value) {
         if (value < 1) {
-            throw new IllegalArgumentException(name + " is " + value + "; at least 1 is allowed");
+            throw new IllegalArgumentException(name + " is " + value + "; must be at least 1");
         }
     }
 }

@@ -22,6 +22,9 @@ import org.jspecify.annotations.Nullable;
  * as it is asked for, and no faster.
  *
  * <p>For one thread; only {@link #close} may be called from another.
+ *
+ * <p>Invariant F6: past commits are read whole, in order and once, not from a leader with followers; compaction is
+ * reported with the compact revision.
  */
 public final class EtcdHistory implements AutoCloseable {
 
@@ -55,7 +58,7 @@ public final class EtcdHistory implements AutoCloseable {
             EtcdFeedOptions options,
             FeedMetrics metrics) {
         if (from.value() < 1) {
-            throw new IllegalArgumentException("history begins at revision 1, not " + from);
+            throw new IllegalArgumentException("history starts at revision 1, not " + from);
         }
         this.cluster = cluster;
         this.from = from;
@@ -135,7 +138,7 @@ public final class EtcdHistory implements AutoCloseable {
     private void await(long untilNanos) throws InterruptedException {
         if (closing.await(Math.max(0, untilNanos - System.nanoTime()), TimeUnit.NANOSECONDS)) {
             tail.drop();
-            throw new IllegalStateException("the reading of history is closed");
+            throw new IllegalStateException("history reader is closed");
         }
     }
 }

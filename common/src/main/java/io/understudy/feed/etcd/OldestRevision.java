@@ -28,6 +28,9 @@ import org.jspecify.annotations.Nullable;
  * ({@code v3rpc/watch.go}).
  *
  * <p>For one thread; only {@link #close} may be called from another.
+ *
+ * <p>Invariant F5: a feed with history starts at the oldest readable revision that it needs, and commits follow without
+ * a gap.
  */
 final class OldestRevision implements AutoCloseable {
 
@@ -118,7 +121,7 @@ final class OldestRevision implements AutoCloseable {
             RangeResponse response = request.get(timeout.toNanos(), TimeUnit.NANOSECONDS);
             reading = null;
             if (response.getHeader().getClusterId() != index.clusterId().value()) {
-                failed(Duty.SNAPSHOT, "it now leads to another cluster");
+                failed(Duty.SNAPSHOT, "endpoint reaches another cluster");
                 return null;
             }
             backoff.succeeded();
@@ -166,7 +169,7 @@ final class OldestRevision implements AutoCloseable {
                 return new Revision(response.getCompactRevision());
             }
             if (response.getCanceled()) {
-                refused("it refuses: " + response.getCancelReason());
+                refused("watch rejected: " + response.getCancelReason());
             } else if (response.getCreated()) {
                 created = true;
             } else {
@@ -178,7 +181,7 @@ final class OldestRevision implements AutoCloseable {
             if (created) {
                 notCompacted();
             } else {
-                refused("it is silent");
+                refused("no watch response");
             }
         }
         return null;

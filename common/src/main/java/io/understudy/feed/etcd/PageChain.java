@@ -31,6 +31,9 @@ import org.jspecify.annotations.Nullable;
  * whoever took it takes again.
  *
  * <p>Thread-safe; answers come on threads of gRPC's, which also ask for what is next. Its lock is held while calls are made.
+ *
+ * <p>Invariant F11: two pages are requested at a time and delivered in key order, each once, whatever their guessed
+ * bounds.
  */
 final class PageChain implements AutoCloseable {
 
@@ -163,7 +166,7 @@ final class PageChain implements AutoCloseable {
         advance();
         while (true) {
             if (closed) {
-                throw new CancellationException("the snapshot is not read any more");
+                throw new CancellationException("snapshot reader is closed");
             }
             Outcome.Answer answer = parts.take();
             if (answer != null) {
@@ -299,7 +302,7 @@ final class PageChain implements AutoCloseable {
                 ? page.getMore()
                 : !asked.contains(page.getKvs(0).getKey())
                         || !asked.contains(page.getKvs(keys - 1).getKey())) {
-            throw new IllegalStateException("a page of " + keys + " keys is none of " + asked);
+            throw new IllegalStateException("page of " + keys + " keys is outside the requested range " + asked);
         }
     }
 }

@@ -19,7 +19,7 @@ record PageSize(int keys) {
 
     PageSize {
         if (keys < 1) {
-            throw new IllegalArgumentException("a page has at least one key, not " + keys);
+            throw new IllegalArgumentException("page size must be at least 1 key, is " + keys);
         }
     }
 

@@ -58,7 +58,7 @@ final class Recognition {
     static Recognition resuming(Position position) {
         Position.Anchor anchor = position.anchor();
         if (anchor == null) {
-            throw new IllegalArgumentException("nothing to recognise the history of " + position + " by");
+            throw new IllegalArgumentException("no anchor to verify the history of " + position);
         }
         return new Recognition(position, anchor.revision(), null, true);
     }
@@ -95,11 +95,11 @@ final class Recognition {
         boolean wasFirst = first;
         first = false;
         if (wasFirst && commitAtStart && !commit.revision().equals(start)) {
-            return new Verdict.Different("no commit at revision " + start + ", the first is at " + commit.revision());
+            return new Verdict.Different(
+                    "no commit at revision " + start + "; first commit is at " + commit.revision());
         }
         if (wasFirst && entryAtStart != null && !commit.changes().contains(new Change.Put(entryAtStart))) {
-            return new Verdict.Different(
-                    "the commit at revision " + start + " is another there than the snapshot's newest entry tells");
+            return new Verdict.Different("commit at revision " + start + " differs from the newest snapshot entry");
         }
         return resuming ? compare(commit) : collect(commit);
     }
@@ -123,8 +123,8 @@ final class Recognition {
         Position.Anchor found = Position.Anchor.of(commit);
         return found.equals(position.anchor())
                 ? new Verdict.Same(position, true)
-                : new Verdict.Different("the commit at revision " + start + " has digest " + found.digest()
-                        + " there, another than was consumed");
+                : new Verdict.Different("commit at revision " + start + " has digest " + found.digest()
+                        + ", which differs from the consumed commit");
     }
 
     private Verdict collect(Commit commit) {

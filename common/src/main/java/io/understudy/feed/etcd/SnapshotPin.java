@@ -22,6 +22,9 @@ import org.slf4j.event.Level;
 /**
  * Finds the revision of which a snapshot shall be: the present one, by a read index, or one as far before it as is readable
  * and wanted; and has it read. For one thread, except {@link #close}.
+ *
+ * <p>Invariant F12: where history is too long to replay, pages are fetched during its recognition, and none is
+ * delivered before.
  */
 final class SnapshotPin {
 
@@ -250,7 +253,8 @@ final class SnapshotPin {
                 SourceFacts.requireOwnCluster(cluster, standing.cluster());
             }
             LOG.atLevel(backoff.isFirst() ? Level.INFO : Level.DEBUG)
-                    .log("snapshot waits, cause=\"{}\"", EtcdErrors.text(e));
+                    .addKeyValue("cause", EtcdErrors.text(e))
+                    .log("snapshot start failed; retrying");
             backoff.failed();
             return null;
         }

@@ -29,6 +29,8 @@ import org.slf4j.event.Level;
  * consumer works on the last.
  *
  * <p>For one thread; only {@link #close} may be called from another.
+ *
+ * <p>Invariant F10: snapshot pages come from a learner if there is one, and fit the message limit.
  */
 public final class SnapshotReader implements AutoCloseable {
 
@@ -133,14 +135,14 @@ public final class SnapshotReader implements AutoCloseable {
     public @Nullable Page next(Duration timeout)
             throws CompactedException, AnotherCluster, Unexplained, InterruptedException {
         if (isDone()) {
-            throw new IllegalStateException("the snapshot was read to its end");
+            throw new IllegalStateException("snapshot is already complete");
         }
         PageChain.Outcome outcome = pages.take(timeout);
         if (outcome instanceof PageChain.Outcome.Answer answer) {
             return page(answer);
         }
         if (outcome instanceof PageChain.Outcome.Foreign foreign) {
-            giveUp(foreign.member(), "it now leads to cluster " + foreign.cluster());
+            giveUp(foreign.member(), "endpoint reaches cluster " + foreign.cluster());
             SourceFacts.requireOwnCluster(cluster, clusterId);
         } else if (outcome instanceof PageChain.Outcome.Failure failure) {
             failed(failure);
@@ -177,14 +179,14 @@ public final class SnapshotReader implements AutoCloseable {
         boolean isBehind = failure.error() == EtcdError.FUTURE_REVISION;
         if (failure.remedy() == Remedy.FATAL || (failure.remedy() == Remedy.CALLERS_FAULT && !isBehind)) {
             throw new Unexplained(
-                    page.member() + " refuses the snapshot: " + failure,
+                    "snapshot rejected by " + page.member() + ": " + failure,
                     page.status().asException());
         }
         boolean tooLarge = failure.code() == Status.Code.RESOURCE_EXHAUSTED;
         boolean isHalved = tooLarge && pages.halve(page.keys());
         if (tooLarge && !isHalved && ++refusalsOfOneKey >= MAX_REFUSALS_OF_ONE_KEY) {
-            throw new Unexplained("the first key from " + page.asked().from() + " cannot be read from " + page.member()
-                    + ": " + failure);
+            throw new Unexplained(
+                    "cannot read the first key from " + page.asked().from() + " at " + page.member() + ": " + failure);
         }
         if (!isHalved && (!isBehind || isLate(page.member()))) {
             giveUp(page.member(), failure.toString());
@@ -204,7 +206,10 @@ public final class SnapshotReader implements AutoCloseable {
 
     private void giveUp(Endpoint endpoint, String why) {
         LOG.atLevel(backoff.isFirst() ? Level.INFO : Level.DEBUG)
-                .log("snapshot goes on elsewhere, member={} revision={} cause=\"{}\"", endpoint, revision, why);
+                .addKeyValue("member", endpoint)
+                .addKeyValue("revision", revision)
+                .addKeyValue("cause", why)
+                .log("snapshot continues on another member");
         cluster.reportFailure(endpoint, Duty.SNAPSHOT, why);
         behind = null;
         backoff.failed();

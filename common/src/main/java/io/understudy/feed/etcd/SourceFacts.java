@@ -53,12 +53,13 @@ final class SourceFacts {
     /** The same with a read index that was already had. */
     static void requireReached(Position position, ReadIndex index) throws AnotherCluster, AnotherHistory {
         if (!index.clusterId().equals(position.cluster())) {
-            throw new AnotherCluster("the source's endpoints", position.cluster(), index.clusterId());
+            throw new AnotherCluster("the source endpoints", position.cluster(), index.clusterId());
         }
         if (index.revision().isBefore(position.revision())) {
-            throw new AnotherHistory("another history: cluster " + position.cluster() + " is at revision "
-                    + index.revision() + ", confirmed by its quorum, but revision " + position.revision()
-                    + " was consumed. It was restored from a backup or wiped");
+            throw new AnotherHistory(
+                    "source history changed: quorum of cluster " + position.cluster() + " is at revision "
+                            + index.revision() + ", behind the consumed revision " + position.revision()
+                            + ". The cluster was restored from a backup or wiped");
         }
     }
 
@@ -70,8 +71,7 @@ final class SourceFacts {
      */
     AnotherCluster foreign(String where, ClusterId expected, ClusterId found) throws TailLostException {
         if (expected.equals(cluster.view().clusterId())) {
-            throw new TailLostException(
-                    TailLostException.Reason.STREAM_ENDED, where + " now leads to cluster " + found);
+            throw new TailLostException(TailLostException.Reason.STREAM_ENDED, where + " reaches cluster " + found);
         }
         return new AnotherCluster(where, expected, found);
     }
@@ -100,11 +100,10 @@ final class SourceFacts {
         Position.Anchor anchor = position.anchor();
         Revision suspect = anchor == null ? position.revision() : anchor.revision();
         if (compactedBefore(where, channel, range, suspect)) {
-            return new Gap(
-                    position, suspect, "the source has compacted its history up to the last commit consumed: " + why);
+            return new Gap(position, suspect, "source compacted the last consumed commit: " + why);
         }
-        return new AnotherHistory("another history at " + where + " of cluster " + position.cluster() + ": " + why
-                + ". It was restored from a backup, or this position is another cluster's");
+        return new AnotherHistory("source history changed at " + where + " of cluster " + position.cluster() + ": "
+                + why + ". The cluster was restored from a backup, or the position belongs to another cluster");
     }
 
     private boolean compactedBefore(String where, Channel channel, KeyRange range, Revision revision)
@@ -128,7 +127,7 @@ final class SourceFacts {
                 return true;
             }
             throw new TailLostException(
-                    TailLostException.Reason.STREAM_ENDED, where + " could not be asked for its history", e);
+                    TailLostException.Reason.STREAM_ENDED, where + " did not return its history", e);
         }
     }
 }

@@ -174,7 +174,7 @@ final class Tail implements AutoCloseable {
             return;
         }
         if (!commit.revision().isAfter(position.revision())) {
-            throw different("a commit at revision " + commit.revision() + " that was not there before");
+            throw different("unexpected commit at revision " + commit.revision());
         }
         position = position.after(commit);
         ready.add(new TailEvent.Committed(commit, previous, position));
@@ -219,19 +219,20 @@ final class Tail implements AutoCloseable {
                     where + " is at revision " + known + ", the feed at " + position.revision());
         }
         return new TailLostException(
-                TailLostException.Reason.STALLED, where + " told nothing for " + stallTimeout.toMillis() + " ms");
+                TailLostException.Reason.STALLED,
+                where + " sent no watch response for " + stallTimeout.toMillis() + " ms");
     }
 
     private TailLostException ended(Status status) throws FeedEndedException {
         EtcdFailure failure = EtcdErrors.classify(Duty.WATCH, status);
         if (failure.remedy() == Remedy.FATAL) {
-            throw new Unexplained(where + " refuses the watch: " + failure, status.asException());
+            throw new Unexplained(where + " rejected the watch: " + failure, status.asException());
         }
         return new TailLostException(
                 status.getCode() == Status.Code.RESOURCE_EXHAUSTED
                         ? TailLostException.Reason.TOO_LARGE
                         : TailLostException.Reason.STREAM_ENDED,
-                where + " ended the watch: " + failure,
+                where + " closed the watch: " + failure,
                 status.asException());
     }
 
@@ -241,17 +242,17 @@ final class Tail implements AutoCloseable {
             return new Gap(
                     position,
                     compacted,
-                    "compaction at revision " + compacted + " took the commit at " + anchor.revision()
-                            + " by which the history could be recognised");
+                    "compaction at revision " + compacted + " removed the commit at revision " + anchor.revision()
+                            + ", which is needed to verify the history");
         }
-        return new Gap(position, compacted, "the source has compacted its history up to revision " + compacted);
+        return new Gap(position, compacted, "source history is compacted up to revision " + compacted);
     }
 
     private TailLostException canceled(String reason) throws FeedEndedException {
         // A cancel has no code: etcd's texts are all there is to tell a refusal by.
         Status status = Status.UNKNOWN.withDescription(reason);
         if (EtcdErrors.classify(Duty.WATCH, status).remedy() == Remedy.FATAL) {
-            throw new Unexplained(where + " refuses the watch: " + reason);
+            throw new Unexplained(where + " rejected the watch: " + reason);
         }
         return new TailLostException(TailLostException.Reason.CANCELED, where + " canceled the watch: " + reason);
     }

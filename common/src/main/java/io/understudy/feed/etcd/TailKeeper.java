@@ -155,7 +155,7 @@ final class TailKeeper implements AutoCloseable {
         }
         if (!version.watchIsReliable()) {
             throw new Unexplained(chosen + " runs etcd " + version
-                    + ", whose watches may lose events unnoticed (etcd #15220, #17555); 3.5.13 or later is needed");
+                    + ", where a watch can silently lose events (etcd #15220, #17555); upgrade to 3.5.13 or later");
         }
         use(tailAt(chosen, standing, recognition), chosen);
     }
@@ -187,7 +187,10 @@ final class TailKeeper implements AutoCloseable {
         if (better == null || before == null) {
             return;
         }
-        LOG.info("tail moved to the leader, from={} member={}", member, better.member());
+        LOG.atInfo()
+                .addKeyValue("from", member)
+                .addKeyValue("member", better.member())
+                .log("watch moved to the leader");
         use(better.tail(), better.member());
         isMoved = true;
         before.close();
@@ -210,11 +213,11 @@ final class TailKeeper implements AutoCloseable {
             move.heard(event, serving, (endpoint, standing) -> tailAt(endpoint, standing, recognition));
         }
         if (event instanceof TailEvent.Opened opened) {
-            LOG.info(
-                    "tail open, member={} revision={} head={}",
-                    member,
-                    opened.position().revision(),
-                    opened.head());
+            LOG.atInfo()
+                    .addKeyValue("member", member)
+                    .addKeyValue("revision", opened.position().revision())
+                    .addKeyValue("head", opened.head())
+                    .log("watch opened");
             return;
         }
         // Only what comes after the opening proves that the member serves.
@@ -232,7 +235,10 @@ final class TailKeeper implements AutoCloseable {
             return;
         }
         LOG.atLevel(backoff.isFirst() ? Level.INFO : Level.DEBUG)
-                .log("tail lost, member={} reason={} cause=\"{}\"", member, loss.reason(), loss.getMessage());
+                .addKeyValue("member", member)
+                .addKeyValue("reason", loss.reason())
+                .addKeyValue("cause", loss.getMessage())
+                .log("watch lost");
         metrics.reopened(loss.reason());
         patience = patience.after(loss.reason());
         Endpoint failed = member;

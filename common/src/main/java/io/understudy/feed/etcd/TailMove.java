@@ -26,6 +26,9 @@ import org.slf4j.event.Level;
  * <p>A leader at which that fails, or at which the tail is lost soon, is left alone for a time that doubles.
  *
  * <p>Used by the feed's thread; {@link #close} from any.
+ *
+ * <p>Invariant F7: a watch on the leader follows the leadership, and no commit is missed or repeated when the leader
+ * fails.
  */
 final class TailMove implements AutoCloseable {
 
@@ -94,7 +97,7 @@ final class TailMove implements AutoCloseable {
         if (System.nanoTime() - sinceNanos > patienceNanos) {
             // Before the tail looks into it: that takes requests, and the one that is open has commits to tell
             // meanwhile.
-            failed(begun, "it took too long to open");
+            failed(begun, "watch did not open in time");
             return null;
         }
         try {
@@ -141,7 +144,9 @@ final class TailMove implements AutoCloseable {
         abandon();
         if (!closed) {
             LOG.atLevel(pauseNanos == FIRST_PAUSE_NANOS ? Level.INFO : Level.DEBUG)
-                    .log("tail not moved, member={} cause=\"{}\"", begun.member(), why);
+                    .addKeyValue("member", begun.member())
+                    .addKeyValue("cause", why)
+                    .log("watch not moved to the leader");
             pause();
         }
     }

@@ -20,6 +20,8 @@ import org.jspecify.annotations.Nullable;
  * the member is not read from, but for two more responses.
  *
  * <p>Read by one thread; {@link #close} and {@link #requestProgress} from any.
+ *
+ * <p>Invariant F9: a consumer that stops polling stops the stream, so memory does not grow with lag.
  */
 final class WatchStream implements AutoCloseable {
 
@@ -101,7 +103,7 @@ final class WatchStream implements AutoCloseable {
         // Nothing may be sent after it.
         synchronized (call) {
             closed = true;
-            call.cancel("the feed closed the stream", null);
+            call.cancel("stream closed by the feed", null);
         }
     }
 

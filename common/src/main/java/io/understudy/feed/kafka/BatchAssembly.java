@@ -20,6 +20,9 @@ import org.jspecify.annotations.Nullable;
  * and is then known to be all there is.
  *
  * <p>Pure state, owned by the feed's thread.
+ *
+ * <p>Invariant FK2: commits come whole, in order and once, however often a copy restarts, and a hole is detected before
+ * any later commit.
  */
 final class BatchAssembly {
 
@@ -115,8 +118,8 @@ final class BatchAssembly {
         for (Lane lane : lanes) {
             Lane.Part part = Objects.requireNonNull(lane.head());
             if (!part.previous.equals(complete) || (revision != null && !part.revision.equals(revision))) {
-                throw new HoleException("the partitions have different marks after revision " + complete
-                        + ", of which one is at " + part.revision + ", another at " + revision);
+                throw new HoleException("partitions have different marks after revision " + complete + ": revisions "
+                        + part.revision + " and " + revision);
             }
             revision = part.revision;
             asOf = Lane.later(asOf, part.asOf);
@@ -137,13 +140,13 @@ final class BatchAssembly {
     private void requireWhole(NavigableMap<Revision, Integer> missing, Revision upTo) throws HoleException {
         for (var commit : missing.entrySet()) {
             if (commit.getValue() != 0) {
-                throw new HoleException("of the commit at revision " + commit.getKey() + ", "
-                        + Counted.of(commit.getValue(), "change is", "changes are") + " missing");
+                throw new HoleException("commit at revision " + commit.getKey() + " is incomplete: "
+                        + Counted.of(commit.getValue(), "change") + " missing");
             }
         }
         if (!missing.isEmpty() && missing.lastKey().isAfter(upTo)) {
             throw new HoleException(
-                    "a commit at revision " + missing.lastKey() + " is before the mark at revision " + upTo);
+                    "commit at revision " + missing.lastKey() + " precedes the mark at revision " + upTo);
         }
     }
 

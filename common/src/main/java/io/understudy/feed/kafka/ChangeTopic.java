@@ -101,7 +101,7 @@ final class ChangeTopic {
     @Nullable FeedEvent next(Duration timeout) throws FeedEndedException, InterruptedException {
         BatchAssembly open = assembly;
         if (open == null) {
-            throw new IllegalStateException("the change topic is not open");
+            throw new IllegalStateException("change topic is not open");
         }
         if (ready.isEmpty() && end == null) {
             try {
@@ -135,10 +135,7 @@ final class ChangeTopic {
         if (!silent) {
             watching.heard();
         } else if (watching.isReplaced()) {
-            throw new Gap(
-                    position,
-                    Revision.ZERO,
-                    "the topic " + options.topic() + " was deleted, and made anew under the same name");
+            throw new Gap(position, Revision.ZERO, "topic " + options.topic() + " was deleted and recreated");
         }
     }
 

@@ -14,6 +14,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * Finds where the partitions of the change topic have to be read from to go on at a position: before its anchor, by which
  * the history is recognised, or where that is gone, before the position itself. Owned by the feed's thread.
+ *
+ * <p>Invariant FK4: a feed resumes at any position; expired records, a rewritten state and a replaced topic are gaps.
  */
 final class ChangeTopicStart {
 
@@ -73,7 +75,7 @@ final class ChangeTopicStart {
         if (looking == null) {
             TopicBounds within = known.get(partition);
             if (within == null) {
-                throw new Unexplained("Kafka does not tell the offsets of " + partition);
+                throw new Unexplained("Kafka returned no offsets of " + partition);
             }
             looking = new OffsetSearch(connection, partition, within, target);
             search = looking;

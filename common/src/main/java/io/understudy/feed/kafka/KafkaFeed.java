@@ -28,6 +28,9 @@ import org.slf4j.LoggerFactory;
  *       follows the snapshot is given;
  *   <li><em>tail</em>: commits and marks.
  * </ol>
+ *
+ * <p>Invariant FK9: behind MirrorMaker, killed midway and repeating records, each commit comes once, whole and in
+ * order, and so does the state.
  */
 final class KafkaFeed implements Feed {
 
@@ -79,7 +82,7 @@ final class KafkaFeed implements Feed {
                     throw end;
                 }
                 if (closed) {
-                    throw new IllegalStateException("the feed is closed");
+                    throw new IllegalStateException("feed is closed");
                 }
                 if (step(deadline, consumer)) {
                     return true;
@@ -88,7 +91,10 @@ final class KafkaFeed implements Feed {
             return false;
         } catch (FeedEndedException e) {
             if (end == null) {
-                LOG.warn("feed ended, cause={} message=\"{}\"", e.getClass().getSimpleName(), e.getMessage());
+                LOG.atWarn()
+                        .addKeyValue("message", e.getMessage())
+                        .addKeyValue("cause", e.getClass().getSimpleName())
+                        .log("feed ended");
                 metrics.feed().ended(e);
                 end = e;
                 close();
@@ -208,7 +214,10 @@ final class KafkaFeed implements Feed {
     private void givePage(SnapshotPages giving, Position at, FeedConsumer consumer) {
         if (giving.isFirst()) {
             metrics.feed().snapshotStarted();
-            LOG.info("snapshot started, cluster={} revision={}", at.cluster(), at.revision());
+            LOG.atInfo()
+                    .addKeyValue("cluster", at.cluster())
+                    .addKeyValue("revision", at.revision())
+                    .log("snapshot started");
             consumer.snapshotStarted(at.cluster(), at.revision());
         }
         SnapshotPages.Page page = giving.next();
@@ -241,14 +250,13 @@ final class KafkaFeed implements Feed {
         Position standing = position;
         if (standing == null) {
             throw new Unexplained(
-                    "the topic " + options.stateTopic() + " was truncated or made anew while it was read: "
-                            + e.getMessage(),
+                    "topic " + options.stateTopic() + " was truncated or recreated during the read: " + e.getMessage(),
                     e);
         }
         throw new Gap(
                 standing,
                 Revision.ZERO,
-                "the topic " + options.topic() + " has lost, or never had, what follows: " + e.getMessage());
+                "topic " + options.topic() + " lacks the following records: " + e.getMessage());
     }
 
     private static Duration remaining(long deadline) {

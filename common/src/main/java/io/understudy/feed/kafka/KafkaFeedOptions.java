@@ -22,16 +22,16 @@ public record KafkaFeedOptions(String topic, String stateTopic, long maxCommitBy
     }
 
     public static final Setting<String> TOPIC =
-            Setting.text("topic", "The topic of the changes.").example("understudy");
+            Setting.text("topic", "Name of the change topic.").example("understudy");
     public static final Setting<String> STATE_TOPIC = Setting.text(
                     "stateTopic",
-                    "The compacted topic of the state; by default the topic's name and .state. MirrorMaker renames"
-                            + " both.")
+                    "Name of the compacted state topic; by default, the change topic's name followed by .state."
+                            + " MirrorMaker renames both topics.")
             .optionally()
             .example("core.understudy.state");
     public static final Setting<Long> MAX_COMMIT_BYTES = Setting.bytes(
                     "maxCommitBytes",
-                    "The largest commit, or transaction of small ones, that is taken: keys, values, and 128 bytes for each"
+                    "Maximum size of a commit, or of a transaction of several commits: keys, values, and 128 bytes per"
                             + " change.")
             .defaultsTo(DEFAULT_MAX_COMMIT_BYTES)
             // A mirror writes up to 2 MiB, of up to 10,000 changes, together.

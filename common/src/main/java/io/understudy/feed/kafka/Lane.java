@@ -65,8 +65,8 @@ final class Lane {
             if (commits.isEmpty() || !last().revision.equals(change.revision())) {
                 commits.add(new Tally(change.revision(), change.size()));
             } else if (last().size != change.size()) {
-                throw new HoleException("the commit at revision " + change.revision() + " is said to have "
-                        + Counted.of(last().size, "change") + ", and " + change.size());
+                throw new HoleException("records of the commit at revision " + change.revision()
+                        + " disagree on its size: " + Counted.of(last().size, "change") + " and " + change.size());
             }
             last().told++;
             lastIndex = change.index();
@@ -108,7 +108,7 @@ final class Lane {
             return mark(mark, writtenMillis);
         } else if (told.revision().isAfter(open.previous)
                 || (told instanceof TopicRecord.SnapshotBegin && writtenMillis > markMillis)) {
-            throw new HoleException("the mirror has written the whole state anew, as of revision " + told.revision());
+            throw new HoleException("mirror rewrote the full state at revision " + told.revision());
         }
         return null;
     }
@@ -128,12 +128,12 @@ final class Lane {
             return null;
         }
         if (!mark.previous().equals(open.previous)) {
-            throw new HoleException("the mark at revision " + mark.revision() + " follows one at " + mark.previous()
-                    + ", of which the last that is known is at " + open.previous);
+            throw new HoleException("mark at revision " + mark.revision() + " follows a mark at " + mark.previous()
+                    + ", but the last known mark is at " + open.previous);
         }
         if (mark.records() != open.records) {
-            throw new HoleException("between the marks at revisions " + mark.previous() + " and " + mark.revision()
-                    + " there are " + open.records + " records of " + mark.records());
+            throw new HoleException("found " + open.records + " of " + mark.records()
+                    + " records between the marks at revisions " + mark.previous() + " and " + mark.revision());
         }
         open.revision = mark.revision();
         open.asOf = mark.asOf();

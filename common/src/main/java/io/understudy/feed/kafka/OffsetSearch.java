@@ -118,8 +118,8 @@ final class OffsetSearch {
                 return null;
             }
             if (later && !(told instanceof TopicRecord.Changed)) {
-                throw new HoleException("the mirror has written the whole state anew, as of revision " + told.revision()
-                        + ", and no mark from before is left");
+                throw new HoleException("mirror rewrote the full state at revision " + told.revision()
+                        + ", and no earlier mark remains");
             }
             if (told instanceof TopicRecord.SnapshotBegin) {
                 // What is before it doesn't lead to what is after it.

@@ -9,6 +9,9 @@ import org.apache.kafka.clients.consumer.ConsumerRecord;
  * Refuses topics that do not tell all that is to be read of them: keys beyond the mirror's scope would be taken for keys that
  * don't exist.
  *
+ * <p>Invariant FK6: keys outside the mirror's scope and partitions without its records are rejected, not read as
+ * missing.
+ *
  * @param used what of the feed's range its consumer has a use for
  */
 record OriginCheck(List<KeyRange> used) {
@@ -21,10 +24,10 @@ record OriginCheck(List<KeyRange> used) {
         }
         for (KeyRange range : used) {
             if (!origin.scope().covers(range)) {
-                throw new Unexplained("the topic " + mark.topic() + " tells only of keys with these prefixes: "
-                        + origin.scope() + ", which is what its mirror copies; but " + TopicScope.shown(range)
-                        + " are to be read. Read no more than the mirror copies, or have it copy more, to topics of"
-                        + " another name");
+                throw new Unexplained(
+                        "topic " + mark.topic() + " contains only keys with the prefixes its mirror copies: "
+                                + origin.scope() + "; requested: " + TopicScope.shown(range)
+                                + ". Reduce the requested range, or extend the mirror's scope and mirror to topics of another name");
             }
         }
     }
@@ -34,12 +37,11 @@ record OriginCheck(List<KeyRange> used) {
         check(mark);
         TopicOrigin origin = RecordFormat.origin(mark);
         if (origin != null && origin.partitions() != partitions) {
-            throw new Unexplained(
-                    "the topic " + mark.topic() + " has " + partitions + " partitions, of which its mirror"
-                            + " writes " + origin.partitions() + ": partition " + mark.topic() + "-"
-                            + Math.min(origin.partitions(), partitions) + " and those after it were "
-                            + (origin.partitions() < partitions ? "added since" : "taken away")
-                            + ". Mirror to another topic");
+            throw new Unexplained("topic " + mark.topic() + " has " + partitions + " partitions, but its mirror"
+                    + " writes " + origin.partitions() + ": partitions from " + mark.topic() + "-"
+                    + Math.min(origin.partitions(), partitions) + " were "
+                    + (origin.partitions() < partitions ? "added" : "removed")
+                    + ". Mirror to another topic");
         }
     }
 }

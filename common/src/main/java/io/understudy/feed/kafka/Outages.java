@@ -11,7 +11,11 @@ import org.apache.kafka.common.errors.WakeupException;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Which of Kafka's failures pass, and whether one lasts. Owned by the feed's thread. */
+/**
+ * Which of Kafka's failures pass, and whether one lasts. Owned by the feed's thread.
+ *
+ * <p>Invariant FK7: a feed waits for an unavailable broker, and never delivers an aborted transaction.
+ */
 final class Outages {
 
     private static final Logger LOG = LoggerFactory.getLogger(KafkaFeed.class);
@@ -58,7 +62,7 @@ final class Outages {
         seen = true;
         if (away) {
             away = false;
-            LOG.info("Kafka answers again, topics=\"{}\"", topics);
+            LOG.atInfo().addKeyValue("topics", topics).log("Kafka available again");
         }
     }
 
@@ -73,7 +77,7 @@ final class Outages {
         }
         boolean passes = failure instanceof RetriableException || isNameUnknown(failure);
         if (!passes) {
-            throw new Unexplained("Kafka refuses to give topics " + topics + ": " + told(failure), failure);
+            throw new Unexplained("Kafka rejected reading topics " + topics + ": " + told(failure), failure);
         }
         if (!(failure instanceof UnknownTopicOrPartitionException)) {
             missingNanos = 0;
@@ -81,14 +85,17 @@ final class Outages {
             missingNanos = System.nanoTime();
         } else if (System.nanoTime() - missingNanos > patience.toNanos() * (seen ? 1 : PATIENCE_AT_FIRST)) {
             throw new Unexplained(
-                    "Kafka does not have both topics " + topics + ", which a mirror writes, or MirrorMaker copies: "
-                            + told(failure),
+                    "Kafka lacks one of the topics " + topics
+                            + ", which are written by a mirror or copied by MirrorMaker: " + told(failure),
                     failure);
         }
         if (!away) {
             away = true;
             metrics.away();
-            LOG.info("Kafka does not answer as it should, topics=\"{}\" cause=\"{}\"", topics, told(failure));
+            LOG.atInfo()
+                    .addKeyValue("topics", topics)
+                    .addKeyValue("cause", told(failure))
+                    .log("Kafka unavailable; retrying");
         }
         pausedUntilNanos = System.nanoTime() + PAUSE_NANOS;
     }

@@ -10,6 +10,8 @@ import org.jspecify.annotations.Nullable;
  * Recognises, on resuming, a history by the last commit that the consumer has of it, where the topic still has that too.
  *
  * <p>Pure state, owned by the feed's thread.
+ *
+ * <p>Invariant FK5: another cluster or another history is detected on resuming.
  */
 final class Recognition {
 
@@ -32,14 +34,13 @@ final class Recognition {
             if (commit.revision().equals(anchor.revision())) {
                 Position.Anchor found = Position.Anchor.of(commit);
                 if (!found.equals(anchor)) {
-                    throw new AnotherHistory("the topic's commit at revision " + anchor.revision() + " has digest "
-                            + found.digest() + ", the one that was consumed " + anchor.digest());
+                    throw new AnotherHistory("commit at revision " + anchor.revision() + " in the topic has digest "
+                            + found.digest() + ", expected " + anchor.digest());
                 }
                 expected = null;
                 return;
             }
         }
-        throw new AnotherHistory(
-                "the topic has no commit at revision " + anchor.revision() + ", where one was consumed before");
+        throw new AnotherHistory("topic has no commit at the consumed revision " + anchor.revision());
     }
 }

@@ -45,6 +45,9 @@ import org.jspecify.annotations.Nullable;
  *   <tr><td>{@code understudy.partitions}</td><td>with an empty key: how many partitions of the change topic the mirror writes
  *       to</td></tr>
  * </table>
+ *
+ * <p>Invariant FK1: a record is read back as written, of any kind and with any bytes; a foreign record is reported with
+ * its offset.
  */
 public final class RecordFormat {
 
@@ -174,8 +177,8 @@ public final class RecordFormat {
     }
 
     private static MalformedRecordException malformed(ConsumerRecord<byte[], byte[]> record, RuntimeException why) {
-        return new MalformedRecordException("the record at offset " + record.offset() + " of partition "
-                + record.topic() + "-" + record.partition() + " is no mirror's: " + why.getMessage());
+        return new MalformedRecordException("record at offset " + record.offset() + " of partition " + record.topic()
+                + "-" + record.partition() + " was not written by a mirror: " + why.getMessage());
     }
 
     private static TopicRecord told(ConsumerRecord<byte[], byte[]> record) {
@@ -185,7 +188,7 @@ public final class RecordFormat {
         }
         byte[] key = record.key();
         if (key == null) {
-            throw new IllegalArgumentException("it has no key");
+            throw new IllegalArgumentException("missing key");
         }
         ClusterId cluster = new ClusterId(Long.parseUnsignedLong(text(headers, CLUSTER), 16));
         Revision revision = new Revision(number(headers, REVISION));
@@ -290,7 +293,7 @@ public final class RecordFormat {
     private static byte[] bytes(Headers headers, String name) {
         Header header = headers.lastHeader(name);
         if (header == null || header.value() == null) {
-            throw new IllegalArgumentException("it has no header " + name);
+            throw new IllegalArgumentException("missing header " + name);
         }
         return header.value();
     }

@@ -26,6 +26,8 @@ import org.jspecify.annotations.Nullable;
  * before; none of that is true any more, whether it says so or not.
  *
  * <p>Pure state, owned by the feed's thread.
+ *
+ * <p>Invariant FK3: a snapshot is the state at its revision, whatever is compacted or copied again meanwhile.
  */
 final class StateTable {
 

@@ -106,8 +106,8 @@ final class StateTopic {
                 return null;
             }
             if (found.partitions().size() != 1) {
-                throw new Unexplained("the topic " + partition.topic() + " has "
-                        + found.partitions().size() + " partitions; a mirror's state topic has one");
+                throw new Unexplained("topic " + partition.topic() + " has "
+                        + found.partitions().size() + " partitions; a state topic must have one");
             }
             watch = new TopicWatch(connection, found);
         }
@@ -125,12 +125,12 @@ final class StateTopic {
     }
 
     private void beginAnew(Duration retention) throws Unexplained {
-        String why = "reading the topic " + partition.topic() + " takes longer than its delete.retention.ms, "
-                + retention.toMillis() + " ms, for which it keeps what tells of deleted keys";
+        String why = "reading topic " + partition.topic() + " takes longer than its delete.retention.ms of "
+                + retention.toMillis() + " ms, so tombstones may be missed";
         if (++attempts == MAX_ATTEMPTS) {
-            throw new Unexplained(why + "; let it keep that for longer");
+            throw new Unexplained(why + "; increase delete.retention.ms");
         }
-        LOG.warn("state is read anew, cause=\"{}\"", why);
+        LOG.atWarn().addKeyValue("cause", why).log("state topic read restarted");
         begin();
     }
 
@@ -141,9 +141,9 @@ final class StateTopic {
             return false;
         }
         if (found.beginning() > 0) {
-            throw new Unexplained("the topic " + partition.topic() + " begins at offset " + found.beginning()
-                    + ": part of the state was deleted from it. It must have cleanup.policy=compact alone; let the"
-                    + " mirror write it anew, into topics of another name");
+            throw new Unexplained("topic " + partition.topic() + " starts at offset " + found.beginning()
+                    + ": part of the state was deleted. Set cleanup.policy to compact only, and mirror"
+                    + " to topics of another name");
         }
         end = found.end();
         if (passed && offset < end) {
@@ -200,9 +200,10 @@ final class StateTopic {
     }
 
     private void replaced() {
-        LOG.warn(
-                "state is read anew, cause=\"the topic {} was deleted, and made anew under the same name\"",
-                partition.topic());
+        LOG.atWarn()
+                .addKeyValue("topic", partition.topic())
+                .addKeyValue("cause", "topic was deleted and recreated")
+                .log("state topic read restarted");
         watch = null;
         deleteRetention = null;
         begin();
@@ -211,14 +212,16 @@ final class StateTopic {
     private void waits() {
         if (!waiting) {
             waiting = true;
-            LOG.info(
-                    "snapshot waits, topic={} offset={} revision={} cause=\"{}\"",
-                    partition.topic(),
-                    offset,
-                    table.revision(),
-                    offset == 0
-                            ? "the mirror has not written to it yet"
-                            : "the mirror has not written the state to its end yet, or MirrorMaker has not copied it");
+            LOG.atInfo()
+                    .addKeyValue("topic", partition.topic())
+                    .addKeyValue("offset", offset)
+                    .addKeyValue("revision", table.revision())
+                    .addKeyValue(
+                            "cause",
+                            offset == 0
+                                    ? "topic is empty: mirror has not written to it yet"
+                                    : "state is incomplete: mirror or MirrorMaker has not finished writing it")
+                    .log("snapshot waiting");
         }
     }
 }

@@ -50,7 +50,8 @@ record TopicBounds(long beginning, long end) {
         ends.forEach((partition, end) -> {
             ListOffsetsResultInfo beginning = beginnings.get(partition);
             if (beginning == null) {
-                throw new IllegalStateException("Kafka told the end of " + partition + " and not its beginning");
+                throw new IllegalStateException(
+                        "Kafka returned the end offset of " + partition + " but not its beginning");
             }
             bounds.put(partition, new TopicBounds(beginning.offset(), end.offset()));
         });

@@ -146,7 +146,7 @@ final class TopicHead {
     }
 
     private TimeoutException late() {
-        return new TimeoutException("the end of " + partition + " was not told within "
+        return new TimeoutException("Kafka returned no end offset of " + partition + " within "
                 + clients.settings().timeout());
     }
 }

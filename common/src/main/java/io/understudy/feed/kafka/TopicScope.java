@@ -59,7 +59,7 @@ public record TopicScope(List<ByteString> include, List<ByteString> exclude) {
             } else if (part.startsWith("-")) {
                 exclude.add(prefix(part));
             } else {
-                throw new IllegalArgumentException("\"" + text + "\" is no scope");
+                throw new IllegalArgumentException("invalid scope: \"" + text + "\"");
             }
         }
         return new TopicScope(include, exclude);

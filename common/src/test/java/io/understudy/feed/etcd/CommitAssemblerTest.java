@@ -21,6 +21,7 @@ import net.jqwik.api.Property;
 import net.jqwik.api.Provide;
 import org.junit.jupiter.api.Test;
 
+/** Tests invariant F2. */
 class CommitAssemblerTest {
 
     private static final long LIMIT_BYTES = 1_000;

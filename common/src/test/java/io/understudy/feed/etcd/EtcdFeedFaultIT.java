@@ -28,7 +28,11 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** The feed while members and links fail. */
+/**
+ * The feed while members and links fail.
+ *
+ * <p>Tests invariants F1, F3, F8, F9.
+ */
 @Timeout(180)
 class EtcdFeedFaultIT {
 

@@ -25,7 +25,11 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.api.io.TempDir;
 
-/** The feed when its source is not what it was: invariant F4. */
+/**
+ * The feed when its source is not what it was: invariant F4.
+ *
+ * <p>Tests invariants F4, F5, F12.
+ */
 @Timeout(180)
 class EtcdFeedHistoryIT {
 
@@ -118,7 +122,7 @@ class EtcdFeedHistoryIT {
 
         assertThat(runner.awaitEnd(PATIENCE))
                 .isInstanceOf(AnotherHistory.class)
-                .hasMessageContaining("confirmed by its quorum");
+                .hasMessageContaining("source history changed: quorum of cluster ");
     }
 
     /** Found out by asking where the source is: there is no commit by which to recognise it. */

@@ -24,7 +24,11 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
-/** The feed of a healthy cluster. */
+/**
+ * The feed of a healthy cluster.
+ *
+ * <p>Tests invariants F1, F3, F5, F8, F10.
+ */
 @Timeout(180)
 class EtcdFeedIT {
 

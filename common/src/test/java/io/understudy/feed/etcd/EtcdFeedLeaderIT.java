@@ -24,7 +24,11 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** A feed whose watch is to be at the leader. Its model checks that nothing is missed or repeated on the way. */
+/**
+ * A feed whose watch is to be at the leader. Its model checks that nothing is missed or repeated on the way.
+ *
+ * <p>Tests invariant F7.
+ */
 @Timeout(120)
 class EtcdFeedLeaderIT {
 

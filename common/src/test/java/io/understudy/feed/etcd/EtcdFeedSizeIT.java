@@ -21,7 +21,11 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
-/** Many keys, large values, large commits. One voter: what counts here is what the feed makes of them. */
+/**
+ * Many keys, large values, large commits. One voter: what counts here is what the feed makes of them.
+ *
+ * <p>Tests invariant F2.
+ */
 @Timeout(180)
 class EtcdFeedSizeIT {
 

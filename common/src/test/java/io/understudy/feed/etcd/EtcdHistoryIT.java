@@ -22,7 +22,11 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
-/** Commits of the past, as they are read of a cluster. */
+/**
+ * Commits of the past, as they are read of a cluster.
+ *
+ * <p>Tests invariant F6.
+ */
 @Timeout(120)
 class EtcdHistoryIT {
 

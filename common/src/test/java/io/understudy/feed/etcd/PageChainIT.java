@@ -23,7 +23,11 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
-/** Pages come ahead of who takes them, and not further ahead than memory allows. */
+/**
+ * Pages come ahead of who takes them, and not further ahead than memory allows.
+ *
+ * <p>Tests invariant F11.
+ */
 @Timeout(180)
 class PageChainIT {
 

@@ -8,6 +8,7 @@ import net.jqwik.api.constraints.IntRange;
 import net.jqwik.api.constraints.LongRange;
 import org.junit.jupiter.api.Test;
 
+/** Tests invariant F10. */
 class PageSizeTest {
 
     private static final long TARGET_BYTES = 2L << 20;

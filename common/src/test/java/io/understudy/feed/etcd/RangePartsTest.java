@@ -13,6 +13,7 @@ import net.jqwik.api.Property;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
+/** Tests invariant F11. */
 class RangePartsTest {
 
     private static final KeyRange WHOLE = new KeyRange(key(0), key(1_000));

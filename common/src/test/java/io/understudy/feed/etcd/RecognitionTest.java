@@ -15,6 +15,7 @@ import java.util.List;
 import org.junit.jupiter.api.Nested;
 import org.junit.jupiter.api.Test;
 
+/** Tests invariant F4. */
 class RecognitionTest {
 
     private static final ClusterId CLUSTER = new ClusterId(7);

@@ -17,7 +17,11 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
-/** What may be made of a present that was asked for before it was needed. */
+/**
+ * What may be made of a present that was asked for before it was needed.
+ *
+ * <p>Tests invariant F12.
+ */
 @Timeout(180)
 class SnapshotPinIT {
 

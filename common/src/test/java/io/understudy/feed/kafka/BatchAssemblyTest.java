@@ -21,6 +21,7 @@ import net.jqwik.api.Property;
 import net.jqwik.api.constraints.IntRange;
 import org.junit.jupiter.api.Test;
 
+/** Tests invariant FK2. */
 class BatchAssemblyTest {
 
     private static final ClusterId CLUSTER = new ClusterId(7);

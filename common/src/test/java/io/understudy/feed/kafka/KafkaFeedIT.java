@@ -33,7 +33,11 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
-/** The feed against a real broker, and a stand-in for the mirror that writes what it should. */
+/**
+ * The feed against a real broker, and a stand-in for the mirror that writes what it should.
+ *
+ * <p>Tests invariants FK3, FK4, FK5, FK6, FK7.
+ */
 final class KafkaFeedIT {
 
     @RegisterExtension

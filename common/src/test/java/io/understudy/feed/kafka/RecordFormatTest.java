@@ -24,6 +24,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
+/** Tests invariant FK1. */
 class RecordFormatTest {
 
     private static final ClusterId CLUSTER = new ClusterId(0x8000_0000_0000_00abL);
@@ -114,7 +115,7 @@ class RecordFormatTest {
         ProducerRecord<byte[], byte[]> keyless = new ProducerRecord<>("t", 3, none, none, written.headers());
         assertThatThrownBy(() -> RecordFormat.read(received(keyless)))
                 .isInstanceOf(MalformedRecordException.class)
-                .hasMessageContaining("no key");
+                .hasMessageContaining("missing key");
     }
 
     private static TopicRecord any(Random random) {

@@ -21,7 +21,11 @@ import net.jqwik.api.ForAll;
 import net.jqwik.api.Property;
 import org.junit.jupiter.api.Test;
 
-/** The state topic is compacted, and written on to, between any two records that are read of it. */
+/**
+ * The state topic is compacted, and written on to, between any two records that are read of it.
+ *
+ * <p>Tests invariant FK3.
+ */
 class StateTableTest {
 
     private static final ClusterId CLUSTER = new ClusterId(7);

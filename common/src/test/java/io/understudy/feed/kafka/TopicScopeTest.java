@@ -7,6 +7,7 @@ import io.understudy.vocabulary.KeyRange;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
+/** Tests invariant FK6. */
 class TopicScopeTest {
 
     @ParameterizedTest

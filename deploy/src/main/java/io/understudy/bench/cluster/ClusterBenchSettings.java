@@ -21,11 +21,11 @@ public record ClusterBenchSettings(
      */
     public ClusterBenchSettings {
         works = works.stream().distinct().sorted().toList();
-        require(!works.isEmpty(), "no work");
-        require(runs > 0, "at least one run is needed, asked for " + runs);
-        require(putsPerSecond > 0, "at least one put per second is needed, asked for " + putsPerSecond);
-        require(megabytes > 0 && megabytes <= 1_500, "the data is 1 to 1500 MB, asked for " + megabytes);
-        require(duration.toMillis() >= 1_000, "the undisturbed load lasts a second at least, asked for " + duration);
+        require(!works.isEmpty(), "no benchmark selected");
+        require(runs > 0, "the number of runs must be at least 1, not " + runs);
+        require(putsPerSecond > 0, "puts per second must be at least 1, not " + putsPerSecond);
+        require(megabytes > 0 && megabytes <= 1_500, "the data size must be 1 to 1500 MB, not " + megabytes);
+        require(duration.toMillis() >= 1_000, "the duration must be at least 1s, not " + duration);
     }
 
     private static void require(boolean condition, String message) {

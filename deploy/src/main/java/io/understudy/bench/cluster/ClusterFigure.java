@@ -8,11 +8,11 @@ enum ClusterFigure implements Figure {
     SHRINK_SECONDS("s to shrink", "shrinkSeconds", "%.1f"),
     STALL_MILLIS("longest stall ms", "longestStallMillis", "%.0f"),
     LOST("lost puts", "lostPuts", "%.0f"),
-    UNDISTURBED_P99_MILLIS("p99 ms undisturbed", "undisturbedP99Millis", "%.2f"),
+    UNDISTURBED_P99_MILLIS("p99 ms baseline", "undisturbedP99Millis", "%.2f"),
     JOIN_SECONDS("s to join", "joinSeconds", "%.1f"),
-    JOIN_P99_MILLIS("p99 ms while it joins", "joinP99Millis", "%.2f"),
+    JOIN_P99_MILLIS("p99 ms during join", "joinP99Millis", "%.2f"),
     RATIO("ratio", "ratio", "%.2f"),
-    FAILOVER_SECONDS("s beyond the dead time", "secondsBeyondDeadTime", "%.1f");
+    FAILOVER_SECONDS("s beyond dead time", "secondsBeyondDeadTime", "%.1f");
 
     @SuppressWarnings("ImmutableEnumChecker") // a record of plain values is
     private final Form form;

@@ -39,7 +39,7 @@ record ClusterReport(String surroundings, ClusterBenchSettings settings, List<Re
     public String toText() {
         List<String> lines = new ArrayList<>(List.of(
                 surroundings,
-                settings.putsPerSecond() + " puts/s; " + settings.megabytes() + " MB of data where a learner joins"));
+                settings.putsPerSecond() + " puts/s; " + settings.megabytes() + " MB of data in benchmark join"));
         for (Result result : results) {
             lines.add("");
             lines.add(result.work() + ": " + result.work().description());
@@ -103,7 +103,7 @@ record ClusterReport(String surroundings, ClusterBenchSettings settings, List<Re
         try {
             return mapper.writerWithDefaultPrettyPrinter().writeValueAsString(root);
         } catch (JsonProcessingException e) {
-            throw new IllegalStateException("a tree of plain values can always be written", e);
+            throw new IllegalStateException("cannot write JSON", e);
         }
     }
 

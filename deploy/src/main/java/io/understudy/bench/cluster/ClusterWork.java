@@ -6,13 +6,13 @@ import java.util.Locale;
 /** What is measured. */
 public enum ClusterWork {
     SCALE(
-            "three voters become five and three again, while a client puts at a steady rate",
+            "scaling from three to five voting members and back, with puts at a steady rate",
             List.of(new Aim(ClusterFigure.STALL_MILLIS, 3_000), new Aim(ClusterFigure.LOST, 0))),
     JOIN(
-            "a learner joins a cluster that holds data, while a client puts at a steady rate: p99 of puts meanwhile",
+            "a learner joins a cluster with data: p99 of puts at a steady rate during the join",
             List.of(new Aim(ClusterFigure.RATIO, 2), new Aim(ClusterFigure.LOST, 0))),
     FAILOVER(
-            "a supervisor replaces a voter that was killed by the standby, while a client puts at a steady rate",
+            "a supervisor replaces a killed voting member with the standby, with puts at a steady rate",
             List.of(new Aim(ClusterFigure.FAILOVER_SECONDS, 5), new Aim(ClusterFigure.LOST, 0)));
 
     /** A figure that is to be that at most. */

@@ -93,7 +93,9 @@ final class Ground implements AutoCloseable {
         connections = EtcdConnections.open(settings);
         observer = new EtcdObserver(settings, connections, unread);
         machines.foundAll(places().subList(0, VOTERS), "bench");
-        await("three voters did not serve", facts -> facts.healthyVoters().size() == VOTERS);
+        await(
+                "three voting members did not serve",
+                facts -> facts.healthyVoters().size() == VOTERS);
     }
 
     private MemberSpec spec(int index) {
@@ -134,7 +136,7 @@ final class Ground implements AutoCloseable {
         StepWork work = new StepWork(new EtcdMembership(observer, connections, unread), machines);
         Outcome outcome = new Runner(observer, work, Patience.DEFAULT, RunListener.NONE).run(goal);
         if (!(outcome instanceof Outcome.Reached)) {
-            throw new BenchException("the cluster could not be changed: " + outcome);
+            throw new BenchException("cluster change failed: " + outcome);
         }
         return (System.nanoTime() - began) / 1e9;
     }
@@ -142,7 +144,7 @@ final class Ground implements AutoCloseable {
     /** A learner joins while there is next to no data, and leaves: all code that is measured later has run once. */
     void rehearseJoin(MemberSpec newcomer) throws InterruptedException {
         var unusedJoin = reach(new AddMember(newcomer, false));
-        await("the learner was not seen", facts -> facts.named(newcomer.name()).isPresent());
+        await("learner not found", facts -> facts.named(newcomer.name()).isPresent());
         ClusterFacts facts = Objects.requireNonNull(look());
         var unusedLeave = reach(
                 new RemoveMember(facts.named(newcomer.name()).orElseThrow().id()));
@@ -167,10 +169,10 @@ final class Ground implements AutoCloseable {
                             "supervisor.listen",
                             "127.0.0.1:" + port.get(0)));
             return SupervisorProcess.start(settings, machines, () -> {
-                throw new IllegalStateException("no snapshots are wanted");
+                throw new IllegalStateException("snapshots are disabled");
             });
         } catch (IOException e) {
-            throw new BenchException("the supervisor could not start", e);
+            throw new BenchException("cannot start the supervisor", e);
         }
     }
 
@@ -207,13 +209,13 @@ final class Ground implements AutoCloseable {
         return Waiting.until(
                 PATIENCE,
                 () -> Optional.ofNullable(look()).flatMap(ClusterFacts::leader),
-                () -> new BenchException("nobody leads"));
+                () -> new BenchException("no leader elected"));
     }
 
     /** Returns once there are so many healthy voters without that one, as a quorum confirms. */
     void awaitReplaced(int voters, String dead) {
         await(
-                "the dead voter was not replaced",
+                "failed voting member not replaced",
                 facts -> facts.isConfirmed()
                         && facts.named(dead).isEmpty()
                         && facts.healthyVoters().size() == voters);
@@ -273,7 +275,7 @@ final class Ground implements AutoCloseable {
         }
         Throwable why = failure.get();
         if (why != null) {
-            throw new BenchException("the data could not be written", why);
+            throw new BenchException("cannot write the data", why);
         }
     }
 

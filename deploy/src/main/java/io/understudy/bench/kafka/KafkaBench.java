@@ -31,9 +31,9 @@ public final class KafkaBench {
     private static List<String> heading(KafkaBenchSettings settings) {
         List<String> lines = new ArrayList<>();
         lines.add(
-                "Source of three voters and a learner, one Kafka broker, a cluster of one member behind it, all new in"
-                        + " each run; values of " + SourceLoad.VALUE_BYTES
-                        + " B; CPU: user and system time of the process that brings it there last.");
+                "Source of three voting members and a learner, one Kafka broker, a target cluster of one member, all new"
+                        + " in each run; values of " + SourceLoad.VALUE_BYTES
+                        + " B; CPU: user and system time of the last process on the path.");
         settings.works().forEach(work -> lines.add(work + ": " + demand(settings, work)));
         return lines;
     }

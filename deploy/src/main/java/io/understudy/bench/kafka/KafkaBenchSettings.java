@@ -29,12 +29,12 @@ public record KafkaBenchSettings(
      */
     public KafkaBenchSettings {
         works = works.stream().distinct().sorted().toList();
-        require(!works.isEmpty(), "no work");
-        require(runs > 0, "at least one run is needed, asked for " + runs);
-        require(changes > 0 && commits > 0, "at least one change is needed");
-        require(putsPerSecond > 0, "at least one put per second is needed, asked for " + putsPerSecond);
-        require(duration.toMillis() > 0, "a run must last, asked for " + duration);
-        require(!warmUp.isNegative(), "a warm-up can't take less than no time, asked for " + warmUp);
+        require(!works.isEmpty(), "no benchmark selected");
+        require(runs > 0, "the number of runs must be at least 1, not " + runs);
+        require(changes > 0 && commits > 0, "changes and commits must be at least 1");
+        require(putsPerSecond > 0, "puts per second must be at least 1, not " + putsPerSecond);
+        require(duration.toMillis() > 0, "the duration must be positive, not " + duration);
+        require(!warmUp.isNegative(), "the warm-up must not be negative, is " + warmUp);
     }
 
     private static void require(boolean condition, String message) {

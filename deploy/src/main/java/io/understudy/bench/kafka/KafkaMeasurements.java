@@ -182,7 +182,7 @@ final class KafkaMeasurements implements RelayBench.Measuring<KafkaWork> {
             Thread.currentThread().interrupt();
             throw new BenchException("interrupted while waiting for the topic", e);
         } catch (ExecutionException | TimeoutException e) {
-            throw new BenchException("the broker doesn't say which topics it has", e);
+            throw new BenchException("cannot list the topics of the broker", e);
         }
     }
 }

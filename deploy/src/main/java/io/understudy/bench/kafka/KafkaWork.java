@@ -12,12 +12,12 @@ import java.util.Locale;
 
 /** What is measured. */
 public enum KafkaWork implements RelayWork {
-    HISTORY("commits of " + SourceLoad.KEYS_PER_TRANSACTION + " changes made while it was stopped: from the first"
-            + " change that a consumer can read to the last mark"),
-    SINGLE("single-change commits made while it was stopped: the same"),
-    PACED(
-            "puts at a steady rate: from acknowledged at the source until a consumer reads the record; bare watch:"
-                    + " until a follower tells it, in the same run; through to etcd: until a second mirror has brought it from the topics to another cluster");
+    HISTORY("commits of " + SourceLoad.KEYS_PER_TRANSACTION
+            + " changes made while the mirror was stopped: from the first" + " consumable change to the last mark"),
+    SINGLE("single-change commits made while the mirror was stopped: the same"),
+    PACED("puts at a steady rate: from acknowledgement at the source until a consumer reads the record; bare watch:"
+            + " until delivery by a follower, in the same run; through to etcd: until a second mirror has copied it"
+            + " from the topic to another cluster");
 
     private final String description;
 

@@ -100,7 +100,7 @@ final class TopicView implements AutoCloseable {
                 patience,
                 () -> {
                     if (failure != null) {
-                        throw new BenchException("the topic can't be read", failure);
+                        throw new BenchException("cannot read the topic", failure);
                     }
                     return Optional.ofNullable(complete)
                             .filter(mark -> !mark.revision().isBefore(revision));

@@ -32,19 +32,19 @@ public final class MirrorBench {
 
     private static List<String> heading(MirrorBenchSettings settings) {
         List<String> lines = new ArrayList<>();
-        lines.add("Source of three voters and a learner, target of one member, all new in each run; values of "
+        lines.add("Source of three voting members and a learner, target of one member, all new in each run; values of "
                 + SourceLoad.VALUE_BYTES + " B; CPU: user and system time of the relay's process.");
         if (settings.watch() == WatchedVoter.LEADER) {
             lines.add("The mirror watches the source's leader.");
         }
         if (!settings.roundTrip().isZero()) {
-            lines.add("The " + settings.far().name().toLowerCase(Locale.ROOT) + " is "
-                    + settings.roundTrip().toMillis() + " ms (round trip) away from the relay.");
+            lines.add("The " + settings.far().name().toLowerCase(Locale.ROOT) + " has a round trip of "
+                    + settings.roundTrip().toMillis() + " ms to the relay.");
         }
         if (!settings.cut().isZero()) {
-            lines.add("The " + settings.far().name().toLowerCase(Locale.ROOT) + " is cut off from the relay for "
+            lines.add("The " + settings.far().name().toLowerCase(Locale.ROOT) + " is partitioned from the relay for "
                     + settings.cut().toMillis()
-                    + " ms, a second after each measurement began and each minute from then on.");
+                    + " ms, one second into each measurement and then every minute.");
         }
         settings.works().forEach(work -> lines.add(work + ": " + demand(settings, work)));
         return lines;

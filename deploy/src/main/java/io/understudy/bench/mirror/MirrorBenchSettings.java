@@ -43,17 +43,17 @@ public record MirrorBenchSettings(
      */
     public MirrorBenchSettings {
         works = works.stream().distinct().sorted().toList();
-        require(!works.isEmpty(), "no work");
-        require(runs > 0, "at least one run is needed, asked for " + runs);
-        require(keys > 0 && peerKeys > 0 && backlog > 0, "at least one key is needed");
-        require(putsPerSecond > 0, "at least one put per second is needed, asked for " + putsPerSecond);
-        require(writers > 0, "at least one writer is needed, asked for " + writers);
-        require(duration.toMillis() > 0, "a run must last, asked for " + duration);
-        require(!warmUp.isNegative(), "a warm-up can't take less than no time, asked for " + warmUp);
-        require(!roundTrip.isNegative(), "a round trip can't take less than no time, asked for " + roundTrip);
+        require(!works.isEmpty(), "no benchmark selected");
+        require(runs > 0, "the number of runs must be at least 1, not " + runs);
+        require(keys > 0 && peerKeys > 0 && backlog > 0, "keys and backlog must be at least 1");
+        require(putsPerSecond > 0, "puts per second must be at least 1, not " + putsPerSecond);
+        require(writers > 0, "the number of writers must be at least 1, not " + writers);
+        require(duration.toMillis() > 0, "the duration must be positive, not " + duration);
+        require(!warmUp.isNegative(), "the warm-up must not be negative, is " + warmUp);
+        require(!roundTrip.isNegative(), "the round-trip time must not be negative, is " + roundTrip);
         require(
                 !cut.isNegative() && cut.compareTo(LONGEST_CUT) <= 0,
-                "a cut takes from 0s to " + LONGEST_CUT.toSeconds() + "s, asked for " + cut);
+                "the cut must be 0s to " + LONGEST_CUT.toSeconds() + "s, not " + cut);
     }
 
     /** Whether one cluster is reached through a link with faults. */

@@ -14,11 +14,11 @@ import java.util.Locale;
 
 /** What is measured. */
 public enum MirrorWork implements RelayWork {
-    FIRST_SYNC("from starting it, with an empty target, until the target holds all keys"),
-    BACKLOG("single-put commits made while it was stopped: from starting it until the target has the last"),
-    LIVE("puts as fast as the writers can; drained: from the last acknowledged until the target has it"),
-    PACED("puts at a steady rate: from acknowledged at the source until seen on the target; nobody: how long a put at"
-            + " the target itself takes");
+    FIRST_SYNC("from the start of the relay with an empty target until the target has all keys"),
+    BACKLOG("single-put commits made while the relay was stopped: from its start until the target has the last"),
+    LIVE("puts at maximum rate; drained: from the last acknowledgement until the target has the put"),
+    PACED("puts at a steady rate: from acknowledgement at the source until visible at the target; no relay: duration"
+            + " of a put at the target");
 
     private final String description;
 

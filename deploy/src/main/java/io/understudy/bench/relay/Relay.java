@@ -9,7 +9,7 @@ public enum Relay {
     /** A client that only watches the source: how fast etcd itself tells its history. */
     WATCH("bare watch"),
     /** Nobody: how fast the source alone is, or the target when it is written directly. */
-    NOBODY("nobody");
+    NOBODY("no relay");
 
     private final String title;
 

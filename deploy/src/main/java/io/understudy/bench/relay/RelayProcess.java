@@ -117,7 +117,7 @@ public interface RelayProcess extends AutoCloseable {
 
     private static long pidOf(ServerProcess process) {
         return process.pid()
-                .orElseThrow(() -> new BenchException(process.name() + " has ended; the end of its log:\n  "
+                .orElseThrow(() -> new BenchException(process.name() + " has exited; end of its log:\n  "
                         + String.join("\n  ", process.log().tail(12))));
     }
 }

@@ -117,7 +117,7 @@ public record RelayReport(List<String> heading, Map<String, Object> settings, Li
         try {
             return mapper.writerWithDefaultPrettyPrinter().writeValueAsString(root);
         } catch (JsonProcessingException e) {
-            throw new IllegalStateException("a tree of plain values can always be written", e);
+            throw new IllegalStateException("cannot write JSON", e);
         }
     }
 

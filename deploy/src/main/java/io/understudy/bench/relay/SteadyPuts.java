@@ -41,7 +41,7 @@ public record SteadyPuts(Map<Integer, Long> acknowledgedNanos) {
         Waiting.until(
                 patience,
                 () -> seen.keySet().containsAll(acknowledgedNanos.keySet()) ? Optional.of(seen) : Optional.empty(),
-                () -> new BenchException("not every put was seen within " + patience.toSeconds() + " s"));
+                () -> new BenchException("not all puts were visible within " + patience.toSeconds() + " s"));
         return Latencies.of(acknowledgedNanos.entrySet().stream()
                 .mapToLong(put -> Math.max(0, (seen.getOrDefault(put.getKey(), 0L) - put.getValue()) / 1_000))
                 .toArray());

@@ -93,7 +93,7 @@ public final class TargetView implements AutoCloseable {
         });
         if (!missing.await(patience.toMillis(), TimeUnit.MILLISECONDS)) {
             throw new BenchException(
-                    "a watch did not tell " + changes + " changes within " + patience.toSeconds() + " s",
+                    "a watch did not deliver " + changes + " changes within " + patience.toSeconds() + " s",
                     failure.get());
         }
         return System.nanoTime() - first.get();
@@ -137,7 +137,7 @@ public final class TargetView implements AutoCloseable {
                         .setStartRevision(fromRevision))
                 .build());
         if (!created.await(Channels.DEADLINE.toMillis(), TimeUnit.MILLISECONDS) || failure.get() != null) {
-            throw new BenchException("a watch was not created", failure.get());
+            throw new BenchException("watch not created", failure.get());
         }
     }
 
@@ -149,7 +149,7 @@ public final class TargetView implements AutoCloseable {
         long end = System.nanoTime() + patience.toNanos();
         while (!condition.holds()) {
             if (System.nanoTime() > end) {
-                throw new BenchException(what + " did not come to the target within " + patience.toSeconds() + " s");
+                throw new BenchException(what + " did not reach the target within " + patience.toSeconds() + " s");
             }
             TimeUnit.MILLISECONDS.sleep(LOOK_MILLIS);
         }

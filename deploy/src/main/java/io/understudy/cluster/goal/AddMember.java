@@ -13,6 +13,9 @@ import java.util.Optional;
 /**
  * A member more: a learner first, always, and a voter only once it has caught up.
  *
+ * <p>Invariant DP20: whatever joins, is isolated or misconfigured, writers see at most one election, and no
+ * acknowledged write is lost.
+ *
  * @param isToVote whether it is promoted
  */
 public record AddMember(MemberSpec member, boolean isToVote) implements Goal, NextStep {
@@ -38,18 +41,18 @@ public record AddMember(MemberSpec member, boolean isToVote) implements Goal, Ne
         if (found.hasStarted() && !found.name().equals(member.name())) {
             return Next.impossible(
                     "peer-url-not-in-use",
-                    "the member at " + found.peerUrls() + " is called " + found.name() + ", not " + member.name(),
-                    "Give its name, or another peer URL");
+                    "the member at " + found.peerUrls() + " has the name " + found.name() + ", not " + member.name(),
+                    "Specify its name or another peer URL");
         }
         if (!found.hasStarted()) {
             return new Next.Do(new Step.Join(member, found.id()));
         }
         if (found.isVoter()) {
             return isToVote
-                    ? new Next.Reached(member.name() + " is a voter")
+                    ? new Next.Reached(member.name() + " is a voting member")
                     : Next.impossible(
                             "voter-stays-voter",
-                            member.name() + " votes already, and etcd makes no learner of a voter",
+                            member.name() + " is a voting member; etcd cannot demote it to a learner",
                             "Remove it and add it again (understudy cluster remove, understudy cluster add)");
         }
         if (found.answer().isEmpty()) {
@@ -57,7 +60,7 @@ public record AddMember(MemberSpec member, boolean isToVote) implements Goal, Ne
         }
         return isToVote || !InSync.isSo(facts, found)
                 ? Promotion.next(facts, found)
-                : new Next.Reached(member.name() + " is a learner and has caught up");
+                : new Next.Reached(member.name() + " is a learner in sync with the leader");
     }
 
     private Optional<MemberFacts> listed(ClusterFacts facts) {

@@ -27,7 +27,7 @@ public record ChangeClientUrls(MemberId member, MemberSpec place) implements Goa
     public Next after(ClusterFacts facts) {
         Optional<MemberFacts> listed = facts.member(member);
         if (listed.isEmpty()) {
-            return Next.impossible("is-member", "no member has the id " + member, "See understudy cluster status");
+            return Next.impossible("is-member", "no member has the ID " + member, "See understudy cluster status");
         }
         MemberFacts found = listed.get();
         if (found.isHealthy() && Urls.same(found.clientUrls(), place.clientUrls())) {

@@ -27,12 +27,12 @@ public record ChangePeerUrls(MemberId member, MemberSpec place) implements Goal,
     public Next after(ClusterFacts facts) {
         Optional<MemberFacts> listed = facts.member(member);
         if (listed.isEmpty()) {
-            return Next.impossible("is-member", "no member has the id " + member, "See understudy cluster status");
+            return Next.impossible("is-member", "no member has the ID " + member, "See understudy cluster status");
         }
         MemberFacts found = listed.get();
         boolean isListed = Urls.same(found.peerUrls(), place.peerUrls());
         if (isListed && found.isHealthy() && found.process().servesPeers().orElse(true)) {
-            return new Next.Reached(found.label() + " is at " + place.peerUrls());
+            return new Next.Reached(found.label() + " has the peer URLs " + place.peerUrls());
         }
         return new Next.Do(Leadership.away(facts, found)
                 .orElseGet(() -> isListed

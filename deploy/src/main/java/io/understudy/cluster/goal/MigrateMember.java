@@ -26,7 +26,7 @@ public record MigrateMember(MemberId member, MemberSpec from, MemberSpec to) imp
     public Next after(ClusterFacts facts) {
         Optional<MemberFacts> listed = facts.member(member);
         if (listed.isEmpty()) {
-            return Next.impossible("is-member", "no member has the id " + member, "See understudy cluster status");
+            return Next.impossible("is-member", "no member has the ID " + member, "See understudy cluster status");
         }
         MemberFacts found = listed.get();
         Optional<Step> handOver = Leadership.away(facts, found);

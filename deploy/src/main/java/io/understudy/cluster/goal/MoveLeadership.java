@@ -23,7 +23,7 @@ public record MoveLeadership(MemberId to) implements Goal, NextStep {
         Optional<MemberFacts> leader = facts.leader();
         String label = facts.member(to).map(MemberFacts::label).orElse(to.toString());
         if (leader.isEmpty()) {
-            return Next.impossible("leader-known", "no member leads now", "Look again in a moment");
+            return Next.impossible("leader-known", "the cluster has no leader", "Retry after the election");
         }
         return leader.get().id().equals(to)
                 ? new Next.Reached(label + " leads")

@@ -21,17 +21,17 @@ public record PromoteMember(MemberId member) implements Goal, NextStep {
     public Next after(ClusterFacts facts) {
         Optional<MemberFacts> listed = facts.member(member);
         if (listed.isEmpty()) {
-            return Next.impossible("is-member", "no member has the id " + member, "See understudy cluster status");
+            return Next.impossible("is-member", "no member has the ID " + member, "See understudy cluster status");
         }
         MemberFacts found = listed.get();
         if (found.isVoter()) {
-            return new Next.Reached(found.label() + " is a voter");
+            return new Next.Reached(found.label() + " is a voting member");
         }
         if (!found.hasStarted() || found.answer().isEmpty()) {
             return Next.impossible(
                     "learner-serves",
-                    found.label() + (found.hasStarted() ? " does not answer" : " was never started")
-                            + ", so it can't catch up",
+                    found.label() + (found.hasStarted() ? " does not respond" : " was never started")
+                            + ", so it cannot get in sync",
                     "Start it, or remove it (understudy cluster remove " + found.label() + ")");
         }
         return Promotion.next(facts, found);

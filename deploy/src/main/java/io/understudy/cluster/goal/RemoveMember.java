@@ -22,7 +22,7 @@ public record RemoveMember(MemberId member) implements Goal, NextStep {
     public Next after(ClusterFacts facts) {
         Optional<MemberFacts> listed = facts.member(member);
         if (listed.isEmpty()) {
-            return new Next.Reached("no member has the id " + member);
+            return new Next.Reached("no member has the ID " + member);
         }
         Optional<Step> handOver = Leadership.away(facts, listed.get());
         return new Next.Do(

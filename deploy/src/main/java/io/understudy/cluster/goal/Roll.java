@@ -22,6 +22,9 @@ import org.jspecify.annotations.Nullable;
  * Every member runs in a process that is new enough: restarted one by one, learners first, the leader last and not while it
  * leads. The next one's turn comes when the last one serves again.
  *
+ * <p>Invariant DP15: an upgrade restarts one member at a time, loses no acknowledged write, and stops at a machine that
+ * still has the old version.
+ *
  * @param startedSince when a process must have started at the earliest, by its own clock
  * @param version what it must be; null for any. Then the time of the start does not matter
  */
@@ -42,8 +45,8 @@ public record Roll(Instant startedSince, @Nullable EtcdVersion version) implemen
             return Next.impossible(
                     "start-time-known",
                     "the metrics of " + untold.stream().map(MemberFacts::label).collect(joining(", "))
-                            + " don't tell when it started",
-                    "Name a version to roll to (--to-version)");
+                            + " lack the process start time",
+                    "Specify the target version (--to-version)");
         }
         Optional<MemberFacts> next = members.stream()
                 .filter(member -> !member.isHealthy() || isOld(member))
@@ -55,7 +58,7 @@ public record Roll(Instant startedSince, @Nullable EtcdVersion version) implemen
             return new Next.Reached(
                     version == null
                             ? "every member's process started after " + startedSince
-                            : "every member is of " + version);
+                            : "every member has version " + version);
         }
         return new Next.Do(Leadership.away(facts, next.get()).orElseGet(() -> restart(next.get())));
     }

@@ -23,7 +23,7 @@ public record Scale(int voters, List<MemberSpec> places) implements Goal, NextSt
     public Scale {
         places = List.copyOf(places);
         if (voters < 1) {
-            throw new IllegalArgumentException("a cluster needs at least 1 voter, asked for " + voters);
+            throw new IllegalArgumentException("the number of voting members is " + voters + "; it must be at least 1");
         }
     }
 
@@ -41,7 +41,7 @@ public record Scale(int voters, List<MemberSpec> places) implements Goal, NextSt
     public Next after(ClusterFacts facts) {
         int now = facts.voters().size();
         if (now == voters) {
-            return new Next.Reached("it has " + now + (now == 1 ? " voter" : " voters"));
+            return new Next.Reached("the cluster has " + now + (now == 1 ? " voting member" : " voting members"));
         }
         return now < voters ? grow(facts) : shrink(facts);
     }
@@ -56,9 +56,9 @@ public record Scale(int voters, List<MemberSpec> places) implements Goal, NextSt
                 ? new AddMember(next.get(), true).after(facts)
                 : Next.impossible(
                         "place-for-member",
-                        voters + " voters are wanted, there are "
-                                + facts.voters().size() + ", and no place is left for another",
-                        "Name more places (--member name=peerURL)");
+                        voters + " voting members are requested, the cluster has "
+                                + facts.voters().size() + ", and no machine is left for another",
+                        "Specify more members (--member name=peerURL)");
     }
 
     /** The dead first, the leader last, else the one whose name comes last. */

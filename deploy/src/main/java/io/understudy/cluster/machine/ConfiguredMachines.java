@@ -110,7 +110,7 @@ public final class ConfiguredMachines implements Machines {
     public void moveData(MemberSpec from, MemberSpec to) {
         if (of(from) != of(to)) {
             throw new UnsupportedOperationException("members " + from.name() + " and " + to.name()
-                    + " are not started by the same; move the data by hand, or replace without moving it");
+                    + " have different process settings; move the data manually, or replace without --migrate-data");
         }
         of(from).moveData(from, to);
     }
@@ -128,7 +128,7 @@ public final class ConfiguredMachines implements Machines {
                 .orElse(ProcessKind.MANUAL);
         Machines machinesOfKind = byKind.get(kind);
         if (machinesOfKind == null) {
-            throw new IllegalStateException("nobody controls " + kind);
+            throw new IllegalStateException("no process control for " + kind);
         }
         return machinesOfKind;
     }

@@ -21,6 +21,8 @@ import org.slf4j.LoggerFactory;
 /**
  * A member's data on this machine. Nothing here deletes any: what is in the way is renamed.
  *
+ * <p>Invariant DP7: no member's data is deleted; a directory in the way is renamed.
+ *
  * @param path what etcd calls {@code --data-dir}
  */
 public record DataDirectory(Path path) {
@@ -65,7 +67,7 @@ public record DataDirectory(Path path) {
         } catch (IOException e) {
             throw new UncheckedIOException("cannot rename " + path + " to " + aside, e);
         }
-        log.info("data set aside from={} to={}", path, aside);
+        log.atInfo().addKeyValue("from", path).addKeyValue("to", aside).log("data directory set aside");
         return Optional.of(aside);
     }
 
@@ -85,11 +87,11 @@ public record DataDirectory(Path path) {
         } catch (IOException e) {
             throw new UncheckedIOException("cannot move " + path + " to " + other.path, e);
         }
-        log.info(
-                "data moved from={} to={} copied={}",
-                path,
-                other.path,
-                setAside(now).isPresent());
+        log.atInfo()
+                .addKeyValue("from", path)
+                .addKeyValue("to", other.path)
+                .addKeyValue("copied", setAside(now).isPresent())
+                .log("data directory moved");
     }
 
     /**
@@ -105,7 +107,7 @@ public record DataDirectory(Path path) {
         } catch (IOException e) {
             throw new UncheckedIOException("cannot copy " + path + " to " + copy, e);
         }
-        log.info("data copied from={} to={}", path, copy);
+        log.atInfo().addKeyValue("from", path).addKeyValue("to", copy).log("data directory copied");
         return copy;
     }
 
@@ -143,7 +145,7 @@ public record DataDirectory(Path path) {
                     .sorted()
                     .toList();
         } catch (IOException e) {
-            throw new UncheckedIOException("cannot list what is beside " + path, e);
+            throw new UncheckedIOException("cannot list the directories beside " + path, e);
         }
     }
 
@@ -154,15 +156,15 @@ public record DataDirectory(Path path) {
                     .mapToLong(file -> file.toFile().length())
                     .sum();
         } catch (IOException e) {
-            throw new UncheckedIOException("cannot measure " + path, e);
+            throw new UncheckedIOException("cannot determine the size of " + path, e);
         }
     }
 
     private void requireRoom(Path copy) throws IOException {
         FileStore store = Files.getFileStore(copy.resolveSibling("."));
         if (store.getUsableSpace() < size()) {
-            throw new IOException(
-                    copy + " takes " + size() + " bytes, of which " + store + " has only " + store.getUsableSpace());
+            throw new IOException(copy + " needs " + size() + " bytes; " + store + " has only " + store.getUsableSpace()
+                    + " bytes left");
         }
     }
 

@@ -43,13 +43,14 @@ final class DirectoryLock {
         long end = System.nanoTime() + PATIENCE.toNanos();
         while (lock(file) == null) {
             if (System.nanoTime() > end) {
-                throw new IllegalStateException("somebody else starts or stops a member: " + path + " is locked");
+                throw new IllegalStateException(
+                        "another process is starting or stopping a member: " + path + " is locked");
             }
             try {
                 TimeUnit.MILLISECONDS.sleep(PAUSE_MILLIS);
             } catch (InterruptedException e) {
                 Thread.currentThread().interrupt();
-                throw new IllegalStateException("interrupted while waiting for " + path, e);
+                throw new IllegalStateException("interrupted while waiting for the lock on " + path, e);
             }
         }
     }

@@ -47,7 +47,7 @@ final class IncomingSnapshot implements AutoCloseable {
         } catch (NoSuchFileException e) {
             return Optional.empty();
         } catch (IOException e) {
-            throw new UncheckedIOException("cannot look for a snapshot in " + dataDirectory.path(), e);
+            throw new UncheckedIOException("cannot search for a snapshot in " + dataDirectory.path(), e);
         }
     }
 
@@ -114,7 +114,7 @@ final class IncomingSnapshot implements AutoCloseable {
         try {
             return data.size();
         } catch (IOException e) {
-            throw new UncheckedIOException("cannot measure " + file, e);
+            throw new UncheckedIOException("cannot determine the size of " + file, e);
         }
     }
 
@@ -123,7 +123,7 @@ final class IncomingSnapshot implements AutoCloseable {
         try {
             back.catchUp();
         } catch (IOException e) {
-            throw new UncheckedIOException("cannot have " + file + " written", e);
+            throw new UncheckedIOException("cannot write back " + file, e);
         }
     }
 

@@ -22,6 +22,8 @@ import org.slf4j.LoggerFactory;
  * sending; what is written bit by bit keeps no flush of another waiting for long.
  *
  * <p>Thread-safe. Each member has a thread of its own while it is held back.
+ *
+ * <p>Invariant DP21: a joining member receives its data at the configured pace, and still stops at once.
  */
 final class JoinThrottle {
 
@@ -99,7 +101,10 @@ final class JoinThrottle {
         try {
             ProcessorLimit.of(process).close();
         } catch (UncheckedIOException e) {
-            log.debug("nobody can have held back process {}: {}", process.pid(), e.getMessage());
+            log.atDebug()
+                    .addKeyValue("pid", process.pid())
+                    .addKeyValue("cause", e.getMessage())
+                    .log("processor limit not supported");
         }
     }
 
@@ -112,11 +117,14 @@ final class JoinThrottle {
                 }
             }
         } catch (InterruptedException e) {
-            log.debug("held back no longer member={}", machine.name());
+            log.atDebug().addKeyValue("member", machine.name()).log("join throttle stopped");
         } catch (RuntimeException e) {
             // An interrupt closes the file that is written back.
             if (!Thread.currentThread().isInterrupted()) {
-                log.warn("member joins as fast as it can member={} why=\"{}\"", machine.name(), e.getMessage());
+                log.atWarn()
+                        .addKeyValue("member", machine.name())
+                        .addKeyValue("cause", e.getMessage())
+                        .log("join throttle failed; member joins at full speed");
             }
         }
     }
@@ -154,7 +162,7 @@ final class JoinThrottle {
             read(machine, limit);
         }
         if (process.isAlive() && !limit.holds()) {
-            throw new IllegalStateException("process " + process.pid() + " can't be limited; that takes bash");
+            throw new IllegalStateException("cannot limit process " + process.pid() + ": bash is required");
         }
     }
 
@@ -180,7 +188,10 @@ final class JoinThrottle {
     private static boolean receive(
             MachineSettings machine, IncomingSnapshot coming, Prefetch prefetch, ProcessorLimit limit)
             throws InterruptedException {
-        log.info("snapshot comes member={} bytesPerSecond={}", machine.name(), machine.joinBytesPerSecond());
+        log.atInfo()
+                .addKeyValue("member", machine.name())
+                .addKeyValue("bytesPerSecond", machine.joinBytesPerSecond())
+                .log("receiving snapshot");
         JoinPace pace = new JoinPace(machine.joinBytesPerSecond());
         long began = System.nanoTime();
         long size = 0;
@@ -200,12 +211,11 @@ final class JoinThrottle {
             size = coming.size();
         }
         boolean isTaken = coming.isTaken();
-        log.info(
-                "snapshot {} member={} bytes={} ms={}",
-                isTaken ? "received" : "not received",
-                machine.name(),
-                coming.size(),
-                TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - began));
+        log.atInfo()
+                .addKeyValue("member", machine.name())
+                .addKeyValue("bytes", coming.size())
+                .addKeyValue("ms", TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - began))
+                .log(isTaken ? "snapshot received" : "snapshot not received");
         return isTaken;
     }
 
@@ -219,7 +229,7 @@ final class JoinThrottle {
         while (limit.holds() && System.nanoTime() < end) {
             pause(BETWEEN_QUESTIONS);
         }
-        log.info("snapshot had its time to be read member={}", machine.name());
+        log.atInfo().addKeyValue("member", machine.name()).log("time for loading the snapshot elapsed");
     }
 
     /** That time, or so much of the other if that is longer. */

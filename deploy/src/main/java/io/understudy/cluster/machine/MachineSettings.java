@@ -48,58 +48,58 @@ public record MachineSettings(
     private static final long DEFAULT_JOIN_BYTES_PER_SECOND = 8L << 20;
 
     private static final Setting<List<URI>> PEER_URLS = Setting.uris(
-                    "peerUrls", "Where the other members find this one.")
+                    "peerUrls", "Peer URLs of the member (--initial-advertise-peer-urls).")
             .checkedBy(MachineSettings::requireEndpoints)
             .example("http://10.0.0.1:2380");
-    private static final Setting<List<URI>> CLIENT_URLS = Setting.uris("clientUrls", "Where clients find it.")
+    private static final Setting<List<URI>> CLIENT_URLS = Setting.uris(
+                    "clientUrls", "Client URLs of the member (--advertise-client-urls).")
             .checkedBy(MachineSettings::requireEndpoints)
             .example("http://10.0.0.1:2379");
     private static final Setting<List<URI>> LISTEN_PEER_URLS = Setting.uris(
                     "listenPeerUrls",
-                    "Where it listens for the other members; by default at peerUrls, or on all interfaces if these have a"
-                            + " name for a host.")
+                    "Listen URLs for peers. Default: peerUrls, or all interfaces if these have a host name.")
             .optionally()
             .checkedBy(MachineSettings::requireEndpoints)
             .example("http://0.0.0.0:2380");
     private static final Setting<List<URI>> LISTEN_CLIENT_URLS = Setting.uris(
-                    "listenClientUrls", "Where it listens for clients; by default at clientUrls, likewise.")
+                    "listenClientUrls",
+                    "Listen URLs for clients. Default: clientUrls, or all interfaces if these have a host name.")
             .optionally()
             .checkedBy(MachineSettings::requireEndpoints)
             .example("http://0.0.0.0:2379");
     private static final Setting<ProcessKind> PROCESS = Setting.choice(
                     "process",
                     ProcessKind.class,
-                    "Who starts and stops it. local: we do, as a process of this machine, which outlives us; systemd:"
-                            + " systemctl of this machine; manual: you do, and are told what to start.")
+                    "How the member is started and stopped. local: as a detached process on this machine; systemd: with"
+                            + " systemctl on this machine; manual: by the operator, following printed instructions.")
             .defaultsTo(ProcessKind.MANUAL);
     private static final Setting<Path> DATA_DIRECTORY = Setting.path(
                     "dataDirectory",
-                    "Its data, etcd's --data-dir. What is there when it joins anew is renamed, never deleted.")
+                    "Data directory (--data-dir). A new join renames existing data and never deletes it.")
             .checkedBy(MachineSettings::requireParent)
             .example("/var/lib/etcd/voter-1");
     private static final Setting<Path> PROGRAM = Setting.path(
-                    "program", "The etcd server to run; by default the one found on this machine.")
+                    "program", "Path of the etcd server. Default: the one found on this machine.")
             .optionally()
             .example("/usr/bin/etcd");
     private static final Setting<Path> LOG = Setting.path(
-                    "log", "local: where its output goes; by default dataDirectory with .log at its end.")
+                    "log", "local: log file of etcd. Default: dataDirectory with the suffix .log.")
             .optionally()
             .example("/var/log/etcd/voter-1.log");
     private static final Setting<String> UNIT =
-            Setting.text("unit", "systemd: its unit.").defaultsTo("etcd.service");
+            Setting.text("unit", "systemd: unit of the member.").defaultsTo("etcd.service");
     private static final Setting<Path> ENVIRONMENT_FILE = Setting.path(
-                    "environmentFile",
-                    "systemd: the EnvironmentFile of the unit, all of which is written anew at every start.")
+                    "environmentFile", "systemd: EnvironmentFile of the unit. Every start overwrites it.")
             .defaultsTo(Path.of("/etc/default/etcd"));
     private static final Setting<Long> JOIN_BYTES_PER_SECOND = Setting.bytes(
                     "joinBytesPerSecond",
-                    "local, systemd: when it joins, it takes so much of the cluster's data in a second, by resting in"
-                            + " between, so that writes don't wait for it; twice as much every two minutes.")
+                    "local, systemd: rate limit for the snapshot when the member joins, to limit the effect on writes."
+                            + " The rate doubles every two minutes.")
             .defaultsTo(DEFAULT_JOIN_BYTES_PER_SECOND)
             .between(1L << 20, 16L << 30);
     private static final Setting<List<String>> ARGUMENTS = Setting.texts(
                     "arguments",
-                    "More of etcd's flags, each as --flag=value. They are visible to everyone on the machine: no secrets.")
+                    "Additional etcd flags, each as --flag=value. All users of the machine can read them: no secrets.")
             .optionally()
             .checkedBy(MachineSettings::requireFlags)
             .example("--quota-backend-bytes=8589934592");
@@ -237,18 +237,18 @@ public record MachineSettings(
 
     private static void requireParent(Path dataDirectory) {
         if (dataDirectory.toAbsolutePath().getParent() == null) {
-            throw new IllegalArgumentException("must be a folder within another one");
+            throw new IllegalArgumentException("must not be the root directory");
         }
     }
 
     private static void requireFlags(List<String> arguments) {
         for (String argument : arguments) {
             if (!ARGUMENT.matcher(argument).matches()) {
-                throw new IllegalArgumentException("has " + argument + "; each is --flag=value");
+                throw new IllegalArgumentException("has " + argument + ", which is not --flag=value");
             }
             String flag = argument.substring(2, argument.indexOf('='));
             if (OURS.contains(flag) || flag.startsWith("initial-") || flag.startsWith("listen-")) {
-                throw new IllegalArgumentException("has " + argument + ", which is not for arguments to say");
+                throw new IllegalArgumentException("has " + argument + ", which Understudy sets; remove it");
             }
         }
     }

@@ -82,7 +82,7 @@ public interface Machines {
      */
     default void moveData(MemberSpec from, MemberSpec to) {
         throw new UnsupportedOperationException(
-                "data can't be moved from " + from.name() + " to " + to.name() + " by us");
+                "cannot move data from " + from.name() + " to " + to.name() + "; move it manually");
     }
 
     /** The last lines the member's process wrote, for people; none if they can't be seen from here. */

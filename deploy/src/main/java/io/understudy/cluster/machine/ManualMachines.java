@@ -30,7 +30,10 @@ public final class ManualMachines implements Machines {
     @Override
     public void found(MemberSpec member, String initialCluster, String token) {
         MachineSettings machine = machine(member);
-        tell(machine, "start it as one of the first, without data", EtcdFlags.founding(machine, initialCluster, token));
+        tell(
+                machine,
+                "start it as a founding member, without data",
+                EtcdFlags.founding(machine, initialCluster, token));
         tellOfOldData(machine);
     }
 
@@ -44,7 +47,7 @@ public final class ManualMachines implements Machines {
     @Override
     public void start(MemberSpec member) {
         MachineSettings machine = machine(member);
-        tell(machine, "start it with the data it has", EtcdFlags.resuming(machine));
+        tell(machine, "start it with its existing data", EtcdFlags.resuming(machine));
     }
 
     @Override
@@ -52,24 +55,24 @@ public final class ManualMachines implements Machines {
         MachineSettings machine = machine(member);
         tell(
                 machine,
-                "start it with the data it has, as the only member; this forgets all others",
+                "start it with its existing data, as the only member; this removes all others from the cluster",
                 EtcdFlags.alone(machine));
     }
 
     @Override
     public void stop(MemberSpec member) {
-        operator.accept("To do for member " + member.name() + ": stop its etcd; leave its data as it is");
+        operator.accept("To do for member " + member.name() + ": stop etcd; keep its data unchanged");
     }
 
     @Override
     public void retire(MemberSpec member) {
-        operator.accept("To do for member " + member.name() + ", which is no member any more: stop its etcd, then");
+        operator.accept("To do for removed member " + member.name() + ": stop etcd, then");
         setAside(machine(member), "old");
     }
 
     @Override
     public void copyData(MemberSpec member) {
-        operator.accept("To do for member " + member.name() + ": keep a copy of its data");
+        operator.accept("To do for member " + member.name() + ": copy its data");
         operator.accept("  cp -a " + machine(member).dataDirectory() + " "
                 + machine(member).dataDirectory() + ".copy");
     }
@@ -81,13 +84,13 @@ public final class ManualMachines implements Machines {
 
     @Override
     public void moveData(MemberSpec from, MemberSpec to) {
-        operator.accept("To do for member " + to.name() + ": once " + from.name() + " has stopped, copy its data");
+        operator.accept("To do for member " + to.name() + ": after " + from.name() + " has stopped, copy its data");
         operator.accept("  " + machine(from).dataDirectory());
-        operator.accept("to " + machine(to).dataDirectory() + ", and never start " + from.name() + " with it again");
+        operator.accept("to " + machine(to).dataDirectory() + "; never start " + from.name() + " with this data again");
     }
 
     private void tell(MachineSettings machine, String what, EtcdFlags flags) {
-        operator.accept("To do for member " + machine.name() + ": " + what + "; with these variables");
+        operator.accept("To do for member " + machine.name() + ": " + what + ", with these variables");
         flags.variables().forEach(variable -> operator.accept("  " + variable));
         operator.accept("or with this command line");
         operator.accept("  " + machine.program().map(Path::toString).orElse("etcd") + " \\");
@@ -98,7 +101,7 @@ public final class ManualMachines implements Machines {
     }
 
     private void tellOfOldData(MachineSettings machine) {
-        operator.accept("If there is data of an earlier life, first");
+        operator.accept("If data of an earlier member exists, first");
         setAside(machine, "old");
     }
 

@@ -8,7 +8,12 @@ import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.function.Consumer;
 
-/** Members that run on this machine, their data in its file system. Thread-safe. */
+/**
+ * Members that run on this machine, their data in its file system. Thread-safe.
+ *
+ * <p>Invariant DP24: one process at a time starts, stops or moves a member and its data, and a running member is not
+ * joined again.
+ */
 public final class OwnMachines implements Machines {
 
     private static final int LOG_LINES = 15;
@@ -149,8 +154,8 @@ public final class OwnMachines implements Machines {
         if (source.hasMember()) {
             source.moveTo(target, clock.instant());
         } else if (!target.hasMember()) {
-            throw new IllegalStateException("neither " + source.path() + " of " + from.name() + " nor " + target.path()
-                    + " of " + to.name() + " holds any data");
+            throw new IllegalStateException("no data in " + source.path() + " of " + from.name() + " or in "
+                    + target.path() + " of " + to.name());
         }
     }
 
@@ -173,14 +178,14 @@ public final class OwnMachines implements Machines {
 
     private void requireStopped(MachineSettings machine) {
         if (control.isRunning(machine)) {
-            throw new IllegalStateException("member " + machine.name() + " runs, and must not while this is done");
+            throw new IllegalStateException("member " + machine.name() + " is running; stop it first");
         }
     }
 
     private static void requireData(MachineSettings machine) {
         if (!data(machine).hasMember()) {
             throw new IllegalStateException("member " + machine.name() + " has no data in " + machine.dataDirectory()
-                    + " to start with; remove it from the cluster and add it again");
+                    + "; remove it from the cluster and add it again");
         }
     }
 
@@ -192,7 +197,7 @@ public final class OwnMachines implements Machines {
         MachineSettings machine = machines.get(member.name());
         if (machine == null) {
             throw new IllegalArgumentException(
-                    "no machine is configured for member " + member.name() + "; there are " + machines.keySet());
+                    "no machine is configured for member " + member.name() + "; configured: " + machines.keySet());
         }
         return machine;
     }

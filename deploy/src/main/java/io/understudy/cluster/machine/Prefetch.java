@@ -59,9 +59,12 @@ final class Prefetch implements AutoCloseable {
             try {
                 prefetch.sources.add(new Source(database));
             } catch (NoSuchFileException e) {
-                log.debug("no database file={}", database);
+                log.atDebug().addKeyValue("file", database).log("database not found");
             } catch (IOException e) {
-                log.debug("database can't be read file={} why=\"{}\"", database, e.getMessage());
+                log.atDebug()
+                        .addKeyValue("file", database)
+                        .addKeyValue("cause", e.getMessage())
+                        .log("cannot read database");
             }
         }
         return prefetch;
@@ -79,7 +82,7 @@ final class Prefetch implements AutoCloseable {
             readAhead(received, size);
         } catch (IOException | RuntimeException | InternalError e) {
             // The last is what reading from memory comes to if the file can't be read.
-            log.debug("nothing is read ahead any more why=\"{}\"", e.getMessage());
+            log.atDebug().addKeyValue("cause", e.getMessage()).log("read-ahead stopped");
             close();
         }
     }
@@ -135,7 +138,10 @@ final class Prefetch implements AutoCloseable {
             try {
                 source.data.close();
             } catch (IOException e) {
-                log.debug("cannot close a database file={} why=\"{}\"", source.file, e.getMessage());
+                log.atDebug()
+                        .addKeyValue("file", source.file)
+                        .addKeyValue("cause", e.getMessage())
+                        .log("cannot close database");
             }
         }
         sources.clear();

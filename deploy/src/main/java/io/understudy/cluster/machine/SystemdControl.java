@@ -12,7 +12,13 @@ import java.util.Set;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Members as units of this machine's systemd. What they are started with is in the environment file of each. */
+/**
+ * Members as units of this machine's systemd. What they are started with is in the environment file of each.
+ *
+ * <p>Invariant DP14: no systemd unit keeps the flag --force-new-cluster.
+ *
+ * <p>Invariant DP16: hardened systemd units can be installed, added, restarted, replaced, recovered and restored.
+ */
 final class SystemdControl implements ProcessControl {
 
     private static final Logger log = LoggerFactory.getLogger(SystemdControl.class);
@@ -62,7 +68,7 @@ final class SystemdControl implements ProcessControl {
                 SPAWN,
                 () -> Optional.of(mainPid(machine)).filter(pid -> !pid.equals("0")),
                 () -> new IllegalStateException("unit " + machine.unit() + " has no process " + SPAWN.toSeconds()
-                        + " s after the order to start it; see its log"));
+                        + " s after its start; see its log"));
     }
 
     @Override
@@ -71,7 +77,9 @@ final class SystemdControl implements ProcessControl {
                 .filter(EtcdFlags::forgetsOthers)
                 .isPresent()) {
             write(machine, EtcdFlags.resuming(machine));
-            log.info("etcd forgets no others from its next start on unit={}", machine.unit());
+            log.atInfo()
+                    .addKeyValue("unit", machine.unit())
+                    .log("--force-new-cluster removed from the environment file");
         }
     }
 
@@ -80,7 +88,10 @@ final class SystemdControl implements ProcessControl {
         try {
             var unused = systemctl("reset-failed", machine.unit());
         } catch (CommandFailedException e) {
-            log.debug("nothing to forget unit={} why={}", machine.unit(), e.getMessage());
+            log.atDebug()
+                    .addKeyValue("unit", machine.unit())
+                    .addKeyValue("cause", e.getMessage())
+                    .log("reset-failed failed");
         }
     }
 

@@ -43,7 +43,10 @@ final class WriteBack implements AutoCloseable {
         try {
             return new WriteBack(data, FileChannel.open(file, StandardOpenOption.READ, ExtendedOpenOption.DIRECT));
         } catch (IOException | UnsupportedOperationException e) {
-            log.debug("no way past the cache file={} why=\"{}\"", file, e.getMessage());
+            log.atDebug()
+                    .addKeyValue("file", file)
+                    .addKeyValue("cause", e.getMessage())
+                    .log("direct I/O not supported");
             return new WriteBack(data, null);
         }
     }
@@ -61,7 +64,7 @@ final class WriteBack implements AutoCloseable {
             throw e;
         } catch (IOException e) {
             // Some file systems say so only now.
-            log.debug("no way past the cache why=\"{}\"", e.getMessage());
+            log.atDebug().addKeyValue("cause", e.getMessage()).log("direct I/O not supported");
             close();
             data.force(false);
         }

@@ -36,6 +36,8 @@ import org.slf4j.LoggerFactory;
  *
  * <p>{@code understudy.cluster.requests} (timer; {@code request}, {@code outcome}: done, refused or unknown): requests
  * that change the cluster.
+ *
+ * <p>Invariant DP28: a change that etcd rejects is reported in etcd's words, distinct from a change of unknown outcome.
  */
 public final class EtcdMembership implements Membership {
 
@@ -120,20 +122,22 @@ public final class EtcdMembership implements Membership {
                 throw refusal.get().exception();
             }
             throw new OutcomeUnknownException(
-                    "whether '" + name + "', sent to " + endpoint + ", was done is not known: "
-                            + EtcdErrors.text(cause),
-                    cause);
+                    "outcome of '" + name + "' sent to " + endpoint + " unknown: " + EtcdErrors.text(cause), cause);
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
             throw new OutcomeUnknownException(
-                    "interrupted while '" + name + "', sent to " + endpoint + ", was under way", e);
+                    "outcome of '" + name + "' sent to " + endpoint + " unknown: interrupted", e);
         } finally {
             began.stop(ClusterMeter.REQUESTS
                     .timer()
                     .tag("request", name)
                     .tag("outcome", outcome)
                     .register(meters));
-            log.info("request sent request={} endpoint={} outcome={}", name, endpoint, outcome);
+            log.atInfo()
+                    .addKeyValue("request", name)
+                    .addKeyValue("endpoint", endpoint)
+                    .addKeyValue("outcome", outcome)
+                    .log("membership request completed");
         }
     }
 
@@ -142,7 +146,7 @@ public final class EtcdMembership implements Membership {
         try {
             return whom.apply(observer.recent(RECENT, PATIENCE))
                     .flatMap(member -> observer.endpointOf(member.id()))
-                    .orElseThrow(() -> new UnobservableException("no member answers that could do it"));
+                    .orElseThrow(() -> new UnobservableException("no suitable member responds"));
         } catch (UnobservableException e) {
             throw new OutcomeUnknownException("'" + name + "' was not sent", e);
         } catch (InterruptedException e) {

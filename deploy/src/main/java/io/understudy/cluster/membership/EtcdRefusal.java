@@ -10,50 +10,50 @@ import java.util.Optional;
 enum EtcdRefusal {
     TOO_MANY_LEARNERS(
             "etcdserver: too many learner members in cluster",
-            "the cluster has as many learners as it may; before etcd 3.6 that is one, from then on --max-learners."
-                    + " Promote or remove the learner it has, then add the next"),
+            "the cluster has the maximum number of learners: one before etcd 3.6, --max-learners since. Promote or"
+                    + " remove a learner first"),
     LEARNER_NOT_READY(
             "etcdserver: can only promote a learner member which is in sync with leader",
-            "the learner has not started, or has not yet applied nine tenths of the leader's log. Let it catch up, then"
-                    + " promote it"),
-    NOT_A_LEARNER(
-            "etcdserver: can only promote a learner member", "the member votes already. There is nothing to promote"),
+            "the learner has not started, or has applied less than 90% of the leader's log. Promote it once it is in"
+                    + " sync"),
+    NOT_A_LEARNER("etcdserver: can only promote a learner member", "the member is already a voting member"),
     NOT_FOUND(
             "etcdserver: member not found",
-            "no member has this id now; one that was removed never comes back. Look at the member list, and add it as a"
-                    + " new member if it is missing. An addition is answered so if the same peer URLs were added and"
-                    + " removed within its second: try it again"),
+            "no member has this ID. IDs of removed members are never reused: check the member list, and add the member"
+                    + " again if it is missing. An addition fails so if the same peer URLs were added and removed within the"
+                    + " same second: retry it"),
     ID_EXISTS(
             "etcdserver: member ID already exist",
-            "a member with the same id, which is made of its peer URLs, the cluster's name and the time, is there"
-                    + " already. Look at the member list before adding again"),
+            "a member with the same ID exists. The ID is derived from peer URLs, cluster name and time. Check the member"
+                    + " list before adding again"),
     PEER_URL_EXISTS(
             "etcdserver: Peer URLs already exists",
-            "another member has this peer URL. Remove that member first if it is to be replaced, or give the new one"
-                    + " another URL"),
+            "another member has this peer URL. Remove that member first, or use another peer URL"),
     BAD_URLS(
             "etcdserver: given member URLs are invalid",
-            "a peer URL is http://host:port or https://host:port, with a port and without a path. Correct it"),
+            "a peer URL must be http://host:port or https://host:port, with a port and without a path"),
     NOT_ENOUGH_STARTED(
             "etcdserver: re-configuration failed due to not enough started members",
-            "the members that have ever started would be no quorum of the cluster as it would be. Start those that were"
-                    + " added and never ran, or remove them, one at a time"),
+            "the started members would be no quorum of the changed cluster. Start members that were added but never"
+                    + " started, or remove them, one at a time"),
     UNHEALTHY(
             "etcdserver: unhealthy cluster",
-            "the member asked has not been connected for five seconds to a quorum of the cluster as it would be. Bring"
-                    + " members back, or remove the dead, and wait until they have been connected for five seconds"),
+            "the member that received the request has not been connected to a quorum of the changed cluster for 5 s."
+                    + " Restart failed members or remove them, and wait until members have been connected for 5 s"),
     BAD_TRANSFEREE(
-            "etcdserver: bad leader transferee", "a learner, or one that is no member, can't lead. Name a voter"),
-    NOT_LEADER("etcdserver: not leader", "leadership moved just before the request came. Look again who leads"),
+            "etcdserver: bad leader transferee", "only a voting member can be the leader. Specify a voting member"),
+    NOT_LEADER("etcdserver: not leader", "the leader changed before the request. Check the leader and retry"),
     LEARNER_ASKED(
             "etcdserver: rpc not supported for learner",
-            "a learner was asked, which changes no membership. Ask a voter"),
+            "a learner received the request and cannot change the membership. Send it to a voting member"),
     PERMISSION_DENIED(
             "etcdserver: permission denied",
-            "members are changed by users with the role root only. Give the name and password of one (cluster.user, cluster.passwordFile), or its client certificate"),
+            "changing members requires the root role. Set user and password of such a user (cluster.user,"
+                    + " cluster.passwordFile), or its client certificate"),
     USER_EMPTY(
             "etcdserver: user name is empty",
-            "the cluster wants to know who asks. Give a user with the role root (cluster.user, cluster.passwordFile), or its client certificate");
+            "the cluster requires authentication. Set a user with the root role (cluster.user, cluster.passwordFile), or"
+                    + " its client certificate");
 
     private final String message;
     private final String explanation;

@@ -8,7 +8,7 @@ public final class Confirming {
 
     /** What is to be done where it is not possible. */
     public static final String WAY_OUT =
-            "Members before etcd 3.5 can't confirm it: upgrade those to 3.5 first, as etcd's own guide says";
+            "Members before etcd 3.5 cannot confirm it: upgrade them to 3.5 first (etcd upgrade guide)";
 
     private Confirming() {}
 

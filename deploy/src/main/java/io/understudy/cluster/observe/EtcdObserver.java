@@ -22,6 +22,9 @@ import org.slf4j.LoggerFactory;
  * Otherwise otherwise}. Any thread.
  *
  * <p>{@code understudy.cluster.looks} (timer; {@code outcome}: ok or failed): looks at the cluster.
+ *
+ * <p>Invariant DP27: an observation is what each member reports at that time, and a silent member delays it by its
+ * timeout at most.
  */
 public final class EtcdObserver implements ClusterObserver {
 
@@ -89,7 +92,10 @@ public final class EtcdObserver implements ClusterObserver {
             Duration left = Duration.ofNanos(Math.max(end - System.nanoTime(), patience.toNanos() / 2));
             Optional<Sight> far = elsewhere(left, near == null ? before : near.found(), unseen);
             if (far.isPresent() && far.get().isConfirmed()) {
-                log.info("the endpoints given lead to no quorum, others do given={} others={}", seeds, otherwise);
+                log.atInfo()
+                        .addKeyValue("given", seeds)
+                        .addKeyValue("others", otherwise)
+                        .log("configured endpoints have no quorum; using client URLs of the machines");
                 return far.get();
             }
             if (far.isPresent() && near == null) {
@@ -126,7 +132,7 @@ public final class EtcdObserver implements ClusterObserver {
             if (unseen != null && unseen.isSilence() && !e.isSilence()) {
                 throw e;
             }
-            log.debug("nor do others why={}", e.getMessage());
+            log.atDebug().addKeyValue("cause", e.getMessage()).log("client URLs of the machines do not respond");
             return Optional.empty();
         }
     }

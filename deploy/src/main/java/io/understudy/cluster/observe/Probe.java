@@ -74,7 +74,7 @@ final class Probe {
     String failure() {
         return status.isDone()
                 ? status.handle((answer, failure) -> EtcdErrors.text(failure)).join()
-                : "no answer in time";
+                : "no response in time";
     }
 
     private static Reply.Page page(HttpResponse<String> page) {

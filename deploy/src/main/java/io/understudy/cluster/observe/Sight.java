@@ -79,9 +79,9 @@ final class Sight {
         List<ClusterId> clusters =
                 given.values().stream().map(Reply::cluster).distinct().toList();
         if (clusters.size() > 1) {
-            throw UnobservableException.unclear("the endpoints given are of different clusters: "
+            throw UnobservableException.unclear("endpoints belong to different clusters: "
                     + given.values().stream()
-                            .map(reply -> reply.endpoint() + " is of cluster " + reply.cluster())
+                            .map(reply -> reply.endpoint() + " belongs to cluster " + reply.cluster())
                             .sorted()
                             .collect(Collectors.joining(", ")));
         }
@@ -93,7 +93,7 @@ final class Sight {
                         .equals(before.listing().cluster()))) {
             return before.listing().cluster();
         }
-        throw new UnobservableException("nobody answers: " + failures());
+        throw new UnobservableException("no endpoint reachable: " + failures());
     }
 
     /** A confirmed one of the highest term, else what some voter last knew, else what was known before. */
@@ -107,7 +107,7 @@ final class Sight {
                         .filter(each -> each.cluster().equals(cluster))
                         .map(Listing::unconfirmed))
                 .orElseThrow(() -> UnobservableException.unclear(
-                        "no voter answers, and nobody else tells who the members are: " + failures()));
+                        "no voting member responds, and no other source has the member list: " + failures()));
     }
 
     /** Gateways pass on what they have. */
@@ -129,7 +129,7 @@ final class Sight {
 
     private String failures() {
         return answers.failures().isEmpty()
-                ? "every other endpoint"
+                ? "no failures recorded"
                 : answers.failures().entrySet().stream()
                         .map(failure -> failure.getKey() + ": " + failure.getValue())
                         .collect(Collectors.joining("; "));

@@ -18,7 +18,7 @@ final class MemberRules {
                 .filter(id -> facts.member(id).isEmpty())
                 .map(id -> new Refusal(
                         "is-member",
-                        "no member has the id " + id,
+                        "no member has the ID " + id,
                         "The members are " + QuorumRules.names(facts.members())));
     }
 
@@ -41,9 +41,9 @@ final class MemberRules {
         MemberFacts first = pending.get(0);
         return Optional.of(new Refusal(
                 "one-change-at-a-time",
-                "another change is under way: member " + first.id() + " at " + Step.joined(first.peerUrls())
+                "another change is in progress: member " + first.id() + " at " + Step.joined(first.peerUrls())
                         + " was added but never started",
-                "Finish that (understudy cluster add with the same peer URL) or undo it (understudy cluster remove "
+                "Complete it (understudy cluster add with the same peer URL) or undo it (understudy cluster remove "
                         + first.id() + ")"));
     }
 
@@ -71,8 +71,8 @@ final class MemberRules {
         }
         return Optional.of(new Refusal(
                 "learner-slot-free",
-                "etcd " + version + " allows " + version.defaultMaxLearners() + " learner, and "
-                        + QuorumRules.names(learners) + " is one",
+                "etcd " + version + " allows " + version.defaultMaxLearners() + " learner, which is "
+                        + QuorumRules.names(learners),
                 "Promote or remove it first (understudy cluster promote, understudy cluster remove)"));
     }
 
@@ -83,11 +83,12 @@ final class MemberRules {
         }
         return facts.member(promote.learner())
                 .filter(learner -> !learner.process().servesPeers().orElse(true))
-                .map(learner -> new Refusal(
-                        "peer-url-served",
-                        "nothing answers at the peer URL of " + learner.label() + ", "
-                                + Step.joined(learner.peerUrls()),
-                        "Restart it there, or remove it and add it with the right URL (understudy cluster remove)"));
+                .map(
+                        learner -> new Refusal(
+                                "peer-url-served",
+                                "no response at the peer URL of " + learner.label() + ", "
+                                        + Step.joined(learner.peerUrls()),
+                                "Restart it at this URL, or remove it and add it with the correct URL (understudy cluster remove)"));
     }
 
     /** Older releases make a voter of a learner whose peer URLs are updated, silently. */
@@ -99,7 +100,7 @@ final class MemberRules {
         }
         return Optional.of(new Refusal(
                 "learner-stays-learner",
-                "etcd " + oldest(facts) + " silently makes a voter of a learner whose peer URLs are updated",
+                "etcd " + oldest(facts) + " silently promotes a learner when its peer URLs are updated",
                 "Remove it and add it again at the new URL (understudy cluster remove, understudy cluster add)"));
     }
 

@@ -8,6 +8,9 @@ import java.util.List;
 /**
  * Makes a whole plan out of single next steps, each on the cluster as the one before would leave it. A plan one of whose
  * steps would be refused is refused as a whole: better nothing than half.
+ *
+ * <p>Invariant DP19: no step of a plan needs more votes than there are healthy members, and after any interruptions a
+ * new plan reaches its goal.
  */
 public final class Planner {
 
@@ -36,7 +39,7 @@ public final class Planner {
             planned.add(new Plan.Planned(step, step.told(), now.quorum(), then.quorum(), isFinal(step)));
             now = then;
         }
-        throw new IllegalStateException("a plan does not end: " + planned.subList(0, 5) + " …");
+        throw new IllegalStateException("plan has too many steps: " + planned.subList(0, 5) + " …");
     }
 
     private static List<Refusal> at(int stepsBefore, Step step, List<Refusal> refusals) {

@@ -141,7 +141,7 @@ public final class Projection {
         MemberAnswer like = facts.leader()
                 .or(() -> facts.healthyVoters().stream().findFirst())
                 .flatMap(MemberFacts::answer)
-                .orElseThrow(() -> new IllegalArgumentException("nothing follows for a cluster without a quorum"));
+                .orElseThrow(() -> new IllegalArgumentException("no projection for a cluster without a quorum"));
         return new MemberAnswer(
                 like.version(),
                 like.leader(),

@@ -21,11 +21,11 @@ final class QuorumRules {
         }
         return Optional.of(new Refusal(
                 "quorum-held",
-                "nothing can be changed without a quorum; " + facts.quorum()
-                        + (facts.isConfirmed() ? "" : ", and no quorum confirms the list of members"),
+                "no changes are possible without a quorum; " + facts.quorum()
+                        + (facts.isConfirmed() ? "" : ", and no quorum confirms the member list"),
                 Confirming.isPossible(facts)
-                        ? "Start the voters that don't answer (" + dead(facts)
-                                + "); if they are lost for good, see understudy cluster recover"
+                        ? "Start the voting members that do not respond (" + dead(facts)
+                                + "); if they are lost permanently, see understudy cluster recover"
                         : Confirming.WAY_OUT));
     }
 
@@ -37,7 +37,7 @@ final class QuorumRules {
         }
         return Optional.of(new Refusal(
                 "quorum-survives",
-                "to " + step.told() + " would leave " + worst + "; now it is " + facts.quorum(),
+                "the step (" + step.told() + ") would leave " + worst + "; current: " + facts.quorum(),
                 wayOut(step, facts)));
     }
 
@@ -80,7 +80,7 @@ final class QuorumRules {
             return "Add a second and a third member first (understudy cluster add)";
         }
         return facts.healthyVoters().size() < facts.voters().size()
-                ? "First bring back or remove the voters that don't answer: " + dead(facts)
+                ? "First restart or remove the voting members that do not respond: " + dead(facts)
                 : step instanceof Step.Promote
                         ? "Wait until the learner is healthy, or remove it (understudy cluster remove)"
                         : "Add a member first (understudy cluster add)";
@@ -96,13 +96,12 @@ final class QuorumRules {
         if (!(step instanceof Step.AddLearner) || now.voters() == 1 || now.healthy() >= needed) {
             return Optional.empty();
         }
-        return Optional.of(
-                new Refusal(
-                        "etcd-adds",
-                        "etcd adds no member, not even a learner, unless " + needed + " of the " + now.voters()
-                                + " voters are connected (a quorum of one voter more); " + now.healthy() + " are, "
-                                + dead(facts) + " is not",
-                        "Bring it back; or, if it is lost, remove it first and then add (understudy cluster replace does both)"));
+        return Optional.of(new Refusal(
+                "etcd-adds",
+                "etcd adds a member, even a learner, only if " + needed + " of the " + now.voters()
+                        + " voting members are connected (a quorum with one more); " + now.healthy()
+                        + " are healthy, " + dead(facts) + " is not",
+                "Restart it; if it is lost, remove it before adding a member (understudy cluster replace does both)"));
     }
 
     static Optional<Refusal> leaderIsHealthyVoter(Step step, ClusterFacts facts) {
@@ -112,7 +111,7 @@ final class QuorumRules {
         }
         return Optional.of(new Refusal(
                 "leader-healthy-voter",
-                move.label() + " is not a healthy voter, so it can't lead",
+                move.label() + " is not a healthy voting member and cannot be the leader",
                 "Choose one of " + names(facts.healthyVoters())));
     }
 

@@ -34,7 +34,7 @@ final class SanityRules {
         }
         return Optional.of(new Refusal(
                 "versions-close",
-                "members of " + oldest + " and of " + newest
+                "etcd versions " + oldest + " and " + newest
                         + " are more than one minor release apart, which etcd does not support",
                 "Upgrade the oldest first, one minor release at a time (understudy cluster roll)"));
     }
@@ -56,8 +56,8 @@ final class SanityRules {
         return Optional.of(new Refusal(
                 "clocks-agree",
                 "the clock of " + fast.label() + " is " + apart.toSeconds() + " s ahead of that of " + slow.label()
-                        + ": leases would last longer or shorter with another leader",
-                "Set the clocks right (NTP) first"));
+                        + ": leases would expire earlier or later after a leader change",
+                "Synchronize the clocks (NTP) first"));
     }
 
     private static Duration clock(MemberFacts member) {

@@ -21,7 +21,7 @@ public sealed interface Step {
 
     /** What is wrong where it had its effect, and the same is wanted again. */
     default String inVain() {
-        return "it had the effect to " + told() + ", and that is planned again";
+        return "the step was completed and is planned again: " + told();
     }
 
     /** etcd is told of a new member, which does not vote. */
@@ -54,7 +54,7 @@ public sealed interface Step {
     record Start(MemberSpec member) implements Step {
         @Override
         public String told() {
-            return "start " + member.name() + " with the data it has and wait until it serves";
+            return "start " + member.name() + " with its existing data and wait until it serves";
         }
 
         @Override
@@ -67,7 +67,7 @@ public sealed interface Step {
     record CatchUp(MemberId learner, String label) implements Step {
         @Override
         public String told() {
-            return "wait until " + label + " has caught up with the leader";
+            return "wait until " + label + " is in sync with the leader";
         }
 
         @Override
@@ -93,7 +93,7 @@ public sealed interface Step {
     record MoveLeader(MemberId from, MemberId to, String label) implements Step {
         @Override
         public String told() {
-            return "move the leadership to " + label;
+            return "move leadership to " + label;
         }
 
         @Override
@@ -106,7 +106,7 @@ public sealed interface Step {
     record Remove(MemberId member, String label) implements Step {
         @Override
         public String told() {
-            return "remove " + label + " for good";
+            return "remove " + label + " permanently";
         }
 
         @Override
@@ -135,8 +135,8 @@ public sealed interface Step {
         public String inVain() {
             return version == null
                     ? Step.super.inVain()
-                    : member.name() + " was restarted and is not of version " + version
-                            + ": have that in place on its machine first";
+                    : member.name() + " was restarted but does not have version " + version
+                            + ": install it on its machine first";
         }
 
         @Override
@@ -149,7 +149,7 @@ public sealed interface Step {
     record Retire(MemberSpec member) implements Step {
         @Override
         public String told() {
-            return "stop " + member.name() + ", which is no member any more";
+            return "stop removed member " + member.name();
         }
 
         @Override
@@ -166,7 +166,7 @@ public sealed interface Step {
 
         @Override
         public String told() {
-            return "tell the others that " + label + " is at " + joined(peerUrls);
+            return "update the peer URLs of " + label + " to " + joined(peerUrls);
         }
 
         @Override

@@ -17,7 +17,7 @@ final class UrlRules {
             return Optional.empty();
         }
         if (given.get().isEmpty()) {
-            return Optional.of(malformed("no peer URL is given"));
+            return Optional.of(malformed("no peer URL specified"));
         }
         Optional<String> used = facts.members().stream()
                 .flatMap(member -> member.peerUrls().stream())
@@ -28,8 +28,8 @@ final class UrlRules {
                 .findFirst()
                 .or(() -> given.get().stream()
                         .filter(url -> used.isPresent() && !used.get().equals(url.getScheme()))
-                        .map(url -> "the members find each other by " + used.get() + ", and " + url + " is "
-                                + url.getScheme())
+                        .map(url -> "peer URL " + url + " has the scheme " + url.getScheme() + "; the members use "
+                                + used.get())
                         .findFirst())
                 .map(UrlRules::malformed);
     }
@@ -37,7 +37,7 @@ final class UrlRules {
     private static Optional<String> problem(URI url) {
         boolean isHttp = "http".equals(url.getScheme()) || "https".equals(url.getScheme());
         if (!isHttp) {
-            return Optional.of("peer URL " + url + " begins with neither http:// nor https://");
+            return Optional.of("peer URL " + url + " does not start with http:// or https://");
         }
         if (url.getHost() == null) {
             return Optional.of("peer URL " + url + " has no host");
@@ -49,13 +49,14 @@ final class UrlRules {
             return Optional.of("peer URL " + url + " has a path, " + url.getRawPath());
         }
         if ("0.0.0.0".equals(url.getHost()) || "[::]".equals(url.getHost())) {
-            return Optional.of("peer URL " + url + " is an address to listen at, where nobody can be found");
+            return Optional.of("peer URL " + url + " is a listen address that peers cannot reach");
         }
         return Optional.empty();
     }
 
     private static Refusal malformed(String why) {
-        return new Refusal("peer-url-well-formed", why, "Give it as http://host:2380, as the other members reach it");
+        return new Refusal(
+                "peer-url-well-formed", why, "Specify it as http://host:2380, reachable by the other members");
     }
 
     static Optional<Refusal> notInUse(Step step, ClusterFacts facts) {
@@ -67,7 +68,7 @@ final class UrlRules {
                         .map(url -> new Refusal(
                                 "peer-url-not-in-use",
                                 url + " is the peer URL of member " + member.label(),
-                                "Give the URL of another place, or remove that member first (understudy cluster remove "
+                                "Specify another peer URL, or remove that member first (understudy cluster remove "
                                         + member.label() + ")")))
                 .findFirst();
     }
@@ -80,7 +81,7 @@ final class UrlRules {
                 .map(MemberFacts::id)
                 .map(id -> new Refusal(
                         "name-not-in-use",
-                        "member " + id + " has the name " + add.member().name() + " already",
+                        "member " + id + " already has the name " + add.member().name(),
                         "Choose another name, or remove that member first (understudy cluster remove " + id + ")"));
     }
 

@@ -3,6 +3,8 @@ package io.understudy.cluster.quorum;
 /**
  * A number of voters, some of them healthy.
  *
+ * <p>Invariant DP29: votes are counted as Raft counts them.
+ *
  * @param voters members that vote, alive or not
  * @param healthy those of them that answer and reach a quorum now
  */
@@ -10,7 +12,7 @@ public record Quorum(int voters, int healthy) {
 
     public Quorum {
         if (healthy < 0 || healthy > voters) {
-            throw new IllegalArgumentException(healthy + " healthy of " + voters + " voters");
+            throw new IllegalArgumentException(healthy + " healthy of " + voters + " voting members");
         }
     }
 

@@ -64,7 +64,7 @@ final class BoltFile implements AutoCloseable {
             }
             Root last = roots.stream()
                     .max(Comparator.comparingLong(Root::transaction))
-                    .orElseThrow(() -> new IOException(file + " is no database of bbolt"));
+                    .orElseThrow(() -> new IOException(file + " is not a bbolt database"));
             return new BoltFile(channel, last);
         } catch (IOException e) {
             channel.close();
@@ -89,7 +89,7 @@ final class BoltFile implements AutoCloseable {
             }
             return List.of();
         } catch (IndexOutOfBoundsException | IllegalArgumentException e) {
-            throw new IOException("a page is damaged on the way to bucket " + bucket, e);
+            throw new IOException("damaged page on the path to bucket " + bucket, e);
         }
     }
 
@@ -141,7 +141,7 @@ final class BoltFile implements AutoCloseable {
         long more = Integer.toUnsignedLong(read(channel, at, PAGE_HEADER).getInt(12));
         long bytes = (more + 1) * root.pageSize();
         if (bytes > LARGEST_RUN) {
-            throw new IOException("page " + number + " is damaged, or larger than is read here: " + bytes + " bytes");
+            throw new IOException("page " + number + " is damaged or too large: " + bytes + " bytes");
         }
         return read(channel, at, (int) bytes);
     }
@@ -173,7 +173,7 @@ final class BoltFile implements AutoCloseable {
         ByteBuffer buffer = ByteBuffer.allocate(bytes).order(ByteOrder.LITTLE_ENDIAN);
         while (buffer.hasRemaining()) {
             if (channel.read(buffer, at + buffer.position()) < 0) {
-                throw new EOFException("the file ends within " + bytes + " bytes at " + at);
+                throw new EOFException("unexpected end of file: " + bytes + " bytes expected at offset " + at);
             }
         }
         return buffer.flip();

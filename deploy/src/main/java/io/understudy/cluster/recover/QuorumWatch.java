@@ -58,7 +58,8 @@ record QuorumWatch(Survey survey, Duration lostFor) {
                 },
                 () -> {
                     looks.last.ifPresent(QuorumWatch::requireClear);
-                    return new RecoveryException("a quorum comes and goes, or looking for one was interrupted", null);
+                    return new RecoveryException(
+                            "the quorum is unstable, or the check was interrupted; run the command again", null);
                 });
     }
 
@@ -66,7 +67,7 @@ record QuorumWatch(Survey survey, Duration lostFor) {
     static void requireClear(ClusterFacts facts) {
         if (facts.voters().isEmpty()) {
             throw new RecoveryException(
-                    "cluster " + facts.cluster() + " lists no voter: are the endpoints those of its members?", null);
+                    "cluster " + facts.cluster() + " has no voting member in its list; check the endpoints", null);
         }
         if (facts.quorum().isHeld()) {
             return;
@@ -74,7 +75,7 @@ record QuorumWatch(Survey survey, Duration lostFor) {
         readsThroughQuorum(facts).ifPresent(member -> {
             throw new RecoveryException(
                     member.label()
-                            + " reads through a quorum just now, so there is one, though from here only this is seen: "
+                            + " serves linearizable reads, so the cluster has a quorum; observed from here: "
                             + facts.quorum(),
                     null);
         });
@@ -84,10 +85,10 @@ record QuorumWatch(Survey survey, Duration lostFor) {
                 .findFirst()
                 .ifPresent(voter -> {
                     throw new RecoveryException(
-                            voter.label() + " is connected with enough voters for a quorum, "
+                            voter.label() + " is connected to enough voting members for a quorum, "
                                     + connected(facts, voter) + " of "
                                     + facts.voters().size()
-                                    + ": wait until they have a leader, or stop those that are to be given up",
+                                    + ": wait until they elect a leader, or stop the members to be removed",
                             null);
                 });
     }

@@ -18,6 +18,8 @@ import org.slf4j.LoggerFactory;
  * Makes a cluster of one from the member with the most recent data, when the others are lost for good. What only those had
  * is lost; every data directory is kept. It remembers nothing: run again after an interruption it goes on from what it
  * finds.
+ *
+ * <p>Invariant DP9: after a lost quorum all data of the survivor is kept, however often the recovery is interrupted.
  */
 public final class Recovery {
 
@@ -62,7 +64,7 @@ public final class Recovery {
      * @throws RecoveryException a step failed; or it is in doubt whether the quorum is lost, or who has the most recent data
      */
     public boolean run(Optional<String> from) {
-        operator.tell("looking for a quorum");
+        operator.tell("checking for a quorum");
         Optional<ClusterFacts> facts = watch.look();
         if (facts.isPresent() && holdsQuorum(facts.get())) {
             return finish(facts.get());
@@ -75,7 +77,7 @@ public final class Recovery {
             }
             Optional<ClusterFacts> now = survey.look();
             if (now.isPresent() && holdsQuorum(now.get())) {
-                operator.tell("the quorum is back: " + now.get().quorum() + "; nothing had to be given up");
+                operator.tell("quorum restored without data loss: " + now.get().quorum());
                 return true;
             }
             now.ifPresent(QuorumWatch::requireClear);
@@ -83,7 +85,7 @@ public final class Recovery {
             elsewhere = now.isPresent() ? survey.elsewhere(now) : elsewhere;
         }
         elsewhere.forEach(name -> operator.tell("no machine is configured for " + name
-                + ": see to it that it doesn't run, and never comes back with its data"));
+                + ": make sure that it is stopped and never restarts with its data"));
         List<Remains> left = remains;
         List<String> outside = elsewhere;
         return goOnFrom(
@@ -98,7 +100,7 @@ public final class Recovery {
     private boolean finish(ClusterFacts facts) {
         survey.machines().forEach(machine -> control.rememberOthers(machine.member()));
         if (facts.voters().size() > 1 || survey.machines().size() == 1) {
-            operator.tell("the quorum is held: " + facts.quorum() + "; nothing is to be recovered");
+            operator.tell("the cluster has a quorum, nothing to recover: " + facts.quorum());
             return true;
         }
         MemberFacts only = facts.voters().get(0);
@@ -106,9 +108,9 @@ public final class Recovery {
                 .filter(each -> each.name().equals(only.name()))
                 .findFirst()
                 .orElseThrow(() -> new RecoveryException(
-                        "the only voter is " + only.label() + ", for which no machine is configured", null));
-        operator.tell(member.name() + " is the only voter");
-        if (!operator.confirms("restart " + member.name() + ", so that it surely runs without --force-new-cluster")) {
+                        "no machine is configured for the only voting member " + only.label(), null));
+        operator.tell(member.name() + " is the only voting member");
+        if (!operator.confirms("restart " + member.name() + " without --force-new-cluster")) {
             return false;
         }
         restartPlainly(member);
@@ -126,7 +128,7 @@ public final class Recovery {
     }
 
     private List<Remains> told(Optional<ClusterFacts> facts, List<Remains> remains) {
-        operator.tell(facts.map(seen -> "the quorum is lost: " + seen.quorum()).orElse("nobody answers"));
+        operator.tell(facts.map(seen -> "the quorum is lost: " + seen.quorum()).orElse("no member responds"));
         remains.forEach(each -> operator.tell("  " + each.name() + " " + each.told()));
         return remains;
     }
@@ -138,7 +140,7 @@ public final class Recovery {
                 .toList();
         List<String> names = startable.stream().map(MemberSpec::name).toList();
         if (!operator.confirms("start " + String.join(", ", names)
-                + " with the data there is: enough of them bring the quorum back, and nothing is lost")) {
+                + " with their existing data; no data is lost if they form a quorum")) {
             return false;
         }
         startable.forEach(control::start);
@@ -150,7 +152,7 @@ public final class Recovery {
                         : System.nanoTime() > end ? Optional.of(false) : Optional.empty(),
                 () -> new RecoveryException("interrupted while waiting for the quorum", null));
         if (!isBack) {
-            operator.tell("the quorum is not back after " + election.toSeconds() + " s");
+            operator.tell("no quorum after " + election.toSeconds() + " s");
         }
         return true;
     }
@@ -158,16 +160,19 @@ public final class Recovery {
     private boolean goOnFrom(Remains survivor, List<Remains> remains) {
         MachineSettings machine = survivor.machine();
         MemberSpec member = machine.member();
-        operator.tell("chosen is " + member.name() + ", which " + survivor.told());
-        if (!operator.confirms("go on from " + member.name()
-                + " alone; what was acknowledged but is not in its data is lost for good")) {
+        operator.tell("selected " + member.name() + ", which " + survivor.told());
+        if (!operator.confirms("recover from " + member.name()
+                + " alone; acknowledged writes missing from its data are lost permanently")) {
             return false;
         }
-        log.warn("recovery begins from={} what=\"{}\"", member.name(), survivor.told());
+        log.atWarn()
+                .addKeyValue("from", member.name())
+                .addKeyValue("state", survivor.told())
+                .log("recovery started");
         control.stop(member);
         tellDone(machine, "stopped " + member.name());
         control.copyData(member);
-        tellDone(machine, "copied its data, beside " + machine.dataDirectory());
+        tellDone(machine, "copied its data to a directory beside " + machine.dataDirectory());
         List<MachineSettings> others = remains.stream()
                 .map(Remains::machine)
                 .filter(other -> !other.name().equals(member.name()))
@@ -181,10 +186,10 @@ public final class Recovery {
         requireDone(machine);
         control.startAlone(member);
         requireDone(machine);
-        ClusterFacts alone = await(seen -> isAlone(seen, member), member.name() + " does not serve alone");
+        ClusterFacts alone = await(seen -> isAlone(seen, member), member.name() + " does not serve as the only member");
         control.rememberOthers(member);
         verify(survivor, alone);
-        operator.tell(member.name() + " serves alone: " + alone.quorum());
+        operator.tell(member.name() + " serves as the only member: " + alone.quorum());
         restartPlainly(machine);
         return true;
     }
@@ -198,12 +203,12 @@ public final class Recovery {
         long least = before.known().orElse(0L);
         if (revision < least) {
             throw new RecoveryException(
-                    before.machine().name() + " serves revision " + revision + ", and had " + least
-                            + " before: its data is not what it was. The copy beside "
-                            + before.machine().dataDirectory() + " is",
+                    before.machine().name() + " serves revision " + revision + " but had revision " + least
+                            + " before: its data is incomplete. Use the copy beside "
+                            + before.machine().dataDirectory(),
                     null);
         }
-        operator.tell("its revision is " + revision);
+        operator.tell("revision: " + revision);
     }
 
     /** With the flag still on, each start would make it forget those that have joined since. */
@@ -214,7 +219,10 @@ public final class Recovery {
         requireDone(machine);
         ClusterFacts alone = await(seen -> isAlone(seen, member), member.name() + " does not serve after its restart");
         operator.tell(member.name() + " serves without --force-new-cluster: " + alone.quorum());
-        log.info("recovery done member={} cluster={}", member.name(), alone.cluster());
+        log.atInfo()
+                .addKeyValue("member", member.name())
+                .addKeyValue("cluster", alone.cluster())
+                .log("recovery completed");
     }
 
     /** Of what someone else does, the machines have told already that it is to be done. */
@@ -227,8 +235,10 @@ public final class Recovery {
     /** What someone else does is done when he says so. */
     private void requireDone(MachineSettings machine) {
         if (machine.process() == ProcessKind.MANUAL
-                && !operator.confirms("go on, now that all of this is done for " + machine.name())) {
-            throw new RecoveryException("left to be done for " + machine.name() + "; then run it again", null);
+                && !operator.confirms("continue, with all manual steps done for " + machine.name())) {
+            throw new RecoveryException(
+                    "manual steps for " + machine.name() + " are not done; complete them and run the command again",
+                    null);
         }
     }
 

@@ -83,18 +83,18 @@ record Remains(
     String told() {
         if (answer.isPresent()) {
             MemberAnswer said = answer.get();
-            return (isLearner() ? "is a learner and " : "") + "answers: raft term " + said.raftTerm()
+            return (isLearner() ? "is a learner and " : "") + "responds: raft term " + said.raftTerm()
                     + ", committed index " + said.raftIndex() + ", revision " + said.revision();
         }
         if (hasData.isEmpty()) {
-            return "does not answer; its data can't be seen from here";
+            return "does not respond; its data is not accessible from this machine";
         }
         if (!hasData.get()) {
             return "has no data in " + machine.dataDirectory();
         }
-        return "does not answer"
-                + (isRunning.orElse(false) ? ", though its process is there" : "; its process has ended")
+        return "does not respond"
+                + (isRunning.orElse(false) ? ", but its process is running" : "; its process has exited")
                 + "; data in " + machine.dataDirectory()
-                + known().map(last -> ", at least up to revision " + last).orElse(", which can't be read");
+                + known().map(last -> ", up to at least revision " + last).orElse(", not readable");
     }
 }

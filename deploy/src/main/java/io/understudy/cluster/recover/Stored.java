@@ -37,7 +37,10 @@ record Stored(long revision, Set<String> voters) {
             }
             return voters;
         } catch (IOException e) {
-            log.warn("members not read database={} why={}", database, e.toString());
+            log.atWarn()
+                    .addKeyValue("database", database)
+                    .addKeyValue("cause", e.toString())
+                    .log("cannot read members from database");
             return Set.of();
         }
     }

@@ -48,7 +48,7 @@ public record Survey(
             return Optional.empty();
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
-            throw new RecoveryException("interrupted while looking at the cluster", e);
+            throw new RecoveryException("interrupted while reading the state of the cluster", e);
         }
     }
 

@@ -7,7 +7,11 @@ import java.util.List;
 import java.util.Optional;
 import java.util.stream.Stream;
 
-/** Which member to go on from. Without effects: whatever leaves a doubt is left to the operator. */
+/**
+ * Which member to go on from. Without effects: whatever leaves a doubt is left to the operator.
+ *
+ * <p>Invariant DP10: without consent nothing is given up while a quorum may exist or another member may have more data.
+ */
 final class Survivor {
 
     /** Who answers knows what was committed; of those that don't, only what their database holds is known. */
@@ -29,9 +33,9 @@ final class Survivor {
         Remains named = all.stream()
                 .filter(each -> each.name().equals(name))
                 .findFirst()
-                .orElseThrow(() -> new RecoveryException("no machine is configured for a member called " + name, null));
+                .orElseThrow(() -> new RecoveryException("no machine is configured for member " + name, null));
         if (named.isLearner()) {
-            throw new RecoveryException(name + " is a learner, and alone would stay one", null);
+            throw new RecoveryException(name + " is a learner and cannot form a cluster alone", null);
         }
         if (!named.mayHaveAnything()) {
             throw new RecoveryException(name + " " + named.told(), null);
@@ -48,8 +52,8 @@ final class Survivor {
     static Remains mostRecent(List<Remains> all, List<String> elsewhere) {
         if (all.stream().noneMatch(each -> each.hasAnything() && !each.isLearner())) {
             throw new RecoveryException(
-                    "nothing is left to go on from: no voter answers, and no data of one is here. Restore a snapshot:"
-                            + " understudy cluster restore",
+                    "no member to recover from: no voting member responds, and no data of one is accessible. Restore a"
+                            + " snapshot: understudy cluster restore",
                     null);
         }
         Remains best = all.stream()
@@ -57,14 +61,14 @@ final class Survivor {
                 .max(BY_RECENCY)
                 .orElseThrow(() -> refused(all.stream()
                         .filter(each -> each.hasAnything() && !each.isLearner())
-                        .map(each -> "nobody tells whether " + each.name() + " is a voter")
+                        .map(each -> "unknown whether " + each.name() + " is a voting member")
                         .toList()));
         List<String> doubts = Stream.of(
                         mayBeQuorum(best, all).stream(),
                         all.stream()
                                 .filter(each -> !each.name().equals(best.name()) && each.mayHaveAnything())
                                 .flatMap(other -> doubt(best, other).stream()),
-                        elsewhere.stream().map(name -> "no machine is configured for " + name + ", a member"))
+                        elsewhere.stream().map(name -> "no machine is configured for member " + name))
                 .flatMap(each -> each)
                 .toList();
         if (!doubts.isEmpty()) {
@@ -80,28 +84,28 @@ final class Survivor {
         int listed = Math.max(voters.size(), best.voters().size());
         return there < new Quorum(listed, listed).needed()
                 ? Optional.empty()
-                : Optional.of(there + " of " + listed + " voters run, enough for a quorum: see their logs");
+                : Optional.of(there + " of " + listed + " voting members run, enough for a quorum: see their logs");
     }
 
     private static Optional<String> doubt(Remains best, Remains other) {
         if (best.known().isEmpty()) {
             return Optional.of("the revision of " + best.name() + " is unknown, and " + other.name()
-                    + " may have more: " + best.name() + " " + best.told());
+                    + " may have more recent data: " + best.name() + " " + best.told());
         }
         if (other.known().isEmpty()) {
             return Optional.of("the revision of " + other.name() + " is unknown: it " + other.told());
         }
         return other.known().get() > best.known().get()
-                ? Optional.of(other.name() + " has revision " + other.known().get() + ", and " + best.name() + " only "
+                ? Optional.of(other.name() + " has revision " + other.known().get() + ", " + best.name() + " only "
                         + best.known().get())
                 : Optional.empty();
     }
 
     private static RecoveryException refused(List<String> doubts) {
         return new RecoveryException(
-                "who has the most recent data is in doubt: " + String.join("; ", doubts)
-                        + ". Stop those that run without answering, so that their data can be read, and run it again;"
-                        + " or say whom to go on from: --from NAME",
+                "cannot determine the member with the most recent data: " + String.join("; ", doubts)
+                        + ". Stop members that run without responding, so that their data can be read, and run the command"
+                        + " again, or choose a member with --from NAME",
                 null);
     }
 }

@@ -45,7 +45,7 @@ public record CatchUpRate(String label, Unit unit, long done, long target, doubl
         return label + " has " + unit.how + " " + done + " of " + target + " " + unit + ", " + Math.round(perSecond)
                 + "/s"
                 + remaining()
-                        .map(left -> ", " + Math.max(1, left.toSeconds()) + " s to go")
+                        .map(left -> ", " + Math.max(1, left.toSeconds()) + " s remaining")
                         .orElse("");
     }
 }

@@ -11,26 +11,26 @@ final class LogExplanation {
     private static final Map<String, String> MEANINGS = Map.ofEntries(
             Map.entry(
                     "member count is unequal",
-                    "its --initial-cluster does not list exactly the members the cluster has, itself included"),
+                    "its --initial-cluster must list exactly the members of the cluster, including itself"),
             Map.entry(
                     "PeerURLs: no match found for existing member",
-                    "its --initial-cluster has another peer URL for a member than the cluster was told"),
+                    "its --initial-cluster has a different peer URL for a member than the cluster"),
             Map.entry(
                     "unmatched member while checking PeerURLs",
-                    "its --initial-cluster has another peer URL for it than the cluster was told"),
+                    "its --initial-cluster has a different peer URL for this member than the cluster"),
             Map.entry(
                     "has been permanently removed from the cluster",
-                    "its data is of a member that was removed; it needs an empty data directory"),
+                    "its data belongs to a removed member; use an empty data directory"),
             Map.entry(
                     "could not retrieve cluster information from the given URLs",
-                    "it reaches none of the members at the peer URLs they are listed with"),
-            Map.entry("address already in use", "something else listens at one of its addresses"),
-            Map.entry("cannot assign requested address", "one of its addresses is not this machine's"),
-            Map.entry("cluster ID mismatch", "its data is of another cluster"),
-            Map.entry("couldn't find local name", "its --initial-cluster does not name it"),
-            Map.entry("permission denied", "it may not read or write its data directory"),
+                    "no member is reachable at its listed peer URLs"),
+            Map.entry("address already in use", "another process listens on one of its addresses"),
+            Map.entry("cannot assign requested address", "one of its addresses does not belong to this machine"),
+            Map.entry("cluster ID mismatch", "its data belongs to another cluster"),
+            Map.entry("couldn't find local name", "its --initial-cluster does not contain its name"),
+            Map.entry("permission denied", "it has no permission to read or write its data directory"),
             Map.entry("no space left on device", "its disk is full"),
-            Map.entry("no such host", "one of its addresses has a name that can't be resolved"));
+            Map.entry("no such host", "a host name in its addresses cannot be resolved"));
 
     private LogExplanation() {}
 
@@ -40,7 +40,7 @@ final class LogExplanation {
             String line = lines.get(i);
             Optional<String> meaning = MEANINGS.entrySet().stream()
                     .filter(each -> line.contains(each.getKey()))
-                    .map(each -> "etcd says \"" + each.getKey() + "\": " + each.getValue())
+                    .map(each -> "etcd reports \"" + each.getKey() + "\": " + each.getValue())
                     .findFirst();
             if (meaning.isPresent()) {
                 return meaning;

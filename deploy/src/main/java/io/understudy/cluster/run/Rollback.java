@@ -27,7 +27,7 @@ final class Rollback {
     Optional<String> undo(Step step) throws InterruptedException {
         MemberId member = step.subject().orElseThrow();
         Deadline deadline = Deadline.in(patience.request().plus(patience.settle()));
-        String why = "not tried";
+        String why = "not attempted";
         while (!deadline.isOver()) {
             try {
                 ClusterFacts facts = observer.observe(patience.look());
@@ -36,7 +36,7 @@ final class Rollback {
                     return Optional.empty();
                 }
                 if (listed.filter(MemberFacts::isVoter).isPresent()) {
-                    return Optional.of("it votes already");
+                    return Optional.of("it is already a voting member");
                 }
                 if (facts.isConfirmed()) {
                     if (step instanceof Step.Join join && work.isRunning(join.member())) {

@@ -47,7 +47,7 @@ public final class Runner {
     private static final int MOST_STEPS = 100;
 
     private static final Refusal UNSEEN =
-            new Refusal("observable", "no member answers", "Check the endpoints, and whether the members run");
+            new Refusal("observable", "no member responds", "Check the endpoints, and that the members run");
 
     private final ClusterObserver observer;
     private final StepWork work;
@@ -118,10 +118,10 @@ public final class Runner {
                 if (settled.isOver()) {
                     return new Outcome.Refused(List.of(new Refusal(
                             "as-planned",
-                            "what is seen now calls to " + next.told() + ", which was not in the plan",
-                            "Look at the cluster (understudy cluster status) and give the command again")));
+                            "the current state requires a step that is not in the plan: " + next.told(),
+                            "Check the cluster (understudy cluster status) and run the command again")));
                 }
-                note("waiting: what is seen now is not what was planned for");
+                note("waiting: the current state differs from the plan");
                 settled.pause(patience.between());
                 continue;
             }
@@ -134,8 +134,7 @@ public final class Runner {
             }
             if (taken >= MOST_STEPS) {
                 return new Outcome.Failed(
-                        taken + " steps were taken, and the goal is no nearer: something else changes the cluster",
-                        false);
+                        "goal not reached after " + taken + " steps: another process changes the cluster", false);
             }
             acted = true;
             try {
@@ -144,8 +143,8 @@ public final class Runner {
                     taken++;
                     lastDone = next.step() instanceof Step.CatchUp ? null : next.step();
                 } else if (settled.isOver()) {
-                    throw new StepFailedException("could not " + next.told() + " in "
-                            + patience.settle().toSeconds() + " s; " + noted);
+                    throw new StepFailedException("step not possible within "
+                            + patience.settle().toSeconds() + " s (" + next.told() + "); " + noted);
                 } else {
                     settled.pause(patience.between());
                 }
@@ -161,23 +160,27 @@ public final class Runner {
         if (!next.told().equals(begun)) {
             begun = next.told();
             listener.begins(next);
-            log.info("step begins step=\"{}\" before=\"{}\" after=\"{}\"", next.told(), next.before(), next.after());
+            log.atInfo()
+                    .addKeyValue("step", next.told())
+                    .addKeyValue("before", next.before())
+                    .addKeyValue("after", next.after())
+                    .log("step started");
         }
         boolean isKnown = true;
         try {
             work.begin(next.step(), facts);
         } catch (RefusedException e) {
             if (NOT_YET.stream().noneMatch(e.etcdMessage()::contains)) {
-                throw new StepFailedException("etcd refused to " + next.told() + ": " + e.getMessage());
+                throw new StepFailedException("etcd rejected the step (" + next.told() + "): " + e.getMessage());
             }
-            note("waiting: etcd says \"" + e.etcdMessage() + "\"");
+            note("waiting: etcd reports \"" + e.etcdMessage() + "\"");
             return false;
         } catch (OutcomeUnknownException e) {
-            note("looking what became of it: " + e.getMessage());
+            note("checking the outcome: " + e.getMessage());
             isKnown = false;
         } catch (RuntimeException e) {
             // Of a machine: the place can't be used, or does not obey.
-            throw new StepFailedException("could not " + next.told() + ": " + e.getMessage());
+            throw new StepFailedException("step failed (" + next.told() + "): " + e.getMessage());
         }
         try {
             new StepWatch(observer, work, patience, listener).await(next.step(), facts);
@@ -190,7 +193,10 @@ public final class Runner {
         work.finish(next.step(), facts);
         hasBroughtIn |= next.step() instanceof Step.AddLearner || next.step() instanceof Step.Join;
         Duration took = Duration.ofNanos(System.nanoTime() - began);
-        log.info("step done step=\"{}\" ms={}", next.told(), took.toMillis());
+        log.atInfo()
+                .addKeyValue("step", next.told())
+                .addKeyValue("ms", took.toMillis())
+                .log("step completed");
         listener.ended(next, took);
         begun = "";
         noted = "";
@@ -198,7 +204,7 @@ public final class Runner {
     }
 
     private Outcome fail(Goal goal, Planned next, String why) throws InterruptedException {
-        log.warn("step failed step=\"{}\" why=\"{}\"", next.told(), why);
+        log.atWarn().addKeyValue("step", next.told()).addKeyValue("cause", why).log("step failed");
         // A learner that was there before is not ours to remove, however slow it is.
         if (!goal.undoes(next.step()) || (next.step() instanceof Step.CatchUp && !hasBroughtIn)) {
             return new Outcome.Failed(why, false);
@@ -207,14 +213,14 @@ public final class Runner {
         Optional<String> kept = rollback.undo(next.step());
         return kept.isEmpty()
                 ? new Outcome.Failed(why + "; it was removed again", true)
-                : new Outcome.Failed(why + "; and it is still a member: " + kept.get(), false);
+                : new Outcome.Failed(why + "; it is still a member: " + kept.get(), false);
     }
 
     private Optional<ClusterFacts> look() throws InterruptedException {
         try {
             return Optional.of(observer.observe(patience.look()));
         } catch (UnobservableException e) {
-            log.debug("nothing seen why=\"{}\"", e.getMessage());
+            log.atDebug().addKeyValue("cause", e.getMessage()).log("cluster not observable");
             return Optional.empty();
         }
     }
@@ -223,7 +229,7 @@ public final class Runner {
     private void note(String what) {
         if (!noted.equals(what)) {
             noted = what;
-            log.info("step waits why=\"{}\"", what);
+            log.atInfo().addKeyValue("cause", what).log("step waiting");
             listener.notes(what);
         }
     }

@@ -71,11 +71,11 @@ final class StepWatch {
                 gone = Deadline.in(GONE_FOR);
             } else if (gone.isOver()) {
                 throw new StepFailedException(
-                        starting.get().name() + " ended instead of serving" + work.endOfLog(starting.get()));
+                        starting.get().name() + " exited during startup" + work.endOfLog(starting.get()));
             }
             deadline.pause(patience.between(System.nanoTime() - beganNanos));
         }
-        throw new StepFailedException("waited " + allowed.toSeconds() + " s to " + step.told() + ", in vain; "
+        throw new StepFailedException("timeout after " + allowed.toSeconds() + " s (" + step.told() + "); "
                 + progress.told().orElse(seen)
                 + starting(step).map(work::endOfLog).orElse(""));
     }
@@ -85,7 +85,7 @@ final class StepWatch {
         return step.subject()
                 .flatMap(now::member)
                 .filter(member -> !Effects.isFound(member))
-                .map(member -> "; nothing answers at its peer URL " + Step.joined(member.peerUrls()))
+                .map(member -> "; no response at its peer URL " + Step.joined(member.peerUrls()))
                 .orElse("");
     }
 

@@ -114,7 +114,7 @@ public final class StepWork {
         while (isRunning(member)) {
             if (deadline.isOver()) {
                 throw new IllegalStateException(
-                        member.name() + " still runs " + STOP.toSeconds() + " s after it was told to stop");
+                        member.name() + " still runs " + STOP.toSeconds() + " s after the stop request");
             }
             deadline.pause(BETWEEN);
         }
@@ -142,7 +142,7 @@ public final class StepWork {
         List<String> whole = machines.endOfLog(member);
         List<String> lines = whole.stream().map(StepWork::shortened).toList();
         String explained = LogExplanation.of(whole).map(told -> "; " + told).orElse("");
-        return lines.isEmpty() ? "" : explained + "; the end of its log:\n  " + String.join("\n  ", lines);
+        return lines.isEmpty() ? "" : explained + "; end of its log:\n  " + String.join("\n  ", lines);
     }
 
     private static String shortened(String line) {

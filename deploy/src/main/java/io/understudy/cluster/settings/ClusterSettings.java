@@ -107,7 +107,7 @@ public record ClusterSettings(
         List<String> names = machines.stream().map(MachineSettings::name).toList();
         if (!names.containsAll(readReplicas)) {
             throw new IllegalArgumentException(
-                    "read replicas " + readReplicas + " are not all among the machines " + names);
+                    "shape.readReplicas is " + readReplicas + "; allowed: names of machines " + names);
         }
     }
 

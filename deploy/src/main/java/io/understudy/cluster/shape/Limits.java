@@ -31,30 +31,30 @@ public record Limits(
 
     private static final Setting<Duration> DEAD = Setting.duration(
                     "deadTime",
-                    "For so long neither the supervisor nor any live member must have reached a member before it is taken"
-                            + " for dead, and replaced.")
+                    "Time after which a member that neither the supervisor nor any live member can reach counts as"
+                            + " failed and is replaced.")
             .defaultsTo(DEFAULT_DEAD)
             .between(LEAST, MOST);
     private static final Setting<Integer> MAX_LAG = Setting.integer(
-                    "maxLag", "Raft entries that a learner may be behind the leader to be promoted.")
+                    "maxLag", "Maximum lag of a learner for promotion, in Raft entries behind the leader.")
             .defaultsTo(DEFAULT_LAG)
             .between(0, MOST_LAG);
     private static final Setting<Duration> STABLE = Setting.duration(
-                    "stableTime", "For so long a learner must have been healthy and within maxLag to be promoted.")
+                    "stableTime", "Time that a learner must be healthy and within maxLag before promotion.")
             .defaultsTo(DEFAULT_STABLE)
             .between(LEAST, MOST);
     private static final Setting<Duration> JOIN_DEADLINE = Setting.duration(
-                    "joinDeadline", "A learner that has not started after so long is removed again.")
+                    "joinDeadline", "Time after which a learner that has not started is removed.")
             .defaultsTo(DEFAULT_JOIN)
             .between(LEAST, MOST);
     private static final Setting<Duration> HOLD_OFF = Setting.duration(
                     "holdOff",
-                    "For so long a machine is left alone after its member died or did not join; twice as long each time.")
+                    "Backoff before a machine is used again after its member failed or did not join; doubles each time.")
             .defaultsTo(DEFAULT_HOLD_OFF)
             .between(LEAST, MOST);
     private static final Setting<Integer> CHANGES = Setting.integer(
                     "changesPerHour",
-                    "Voters removed or added per hour at most, by whomever; replacing one takes two of them.")
+                    "Maximum additions and removals of voting members per hour, from all sources; a replacement counts two.")
             .defaultsTo(DEFAULT_CHANGES)
             .between(2, MOST_CHANGES);
 

@@ -22,27 +22,26 @@ public record Shape(
     private static final int MOST_LEARNERS = 10;
 
     private static final Setting<Integer> VOTERS = Setting.integer(
-                    "voters",
-                    "Members that vote. Odd, as one more would need one more vote and survive no more failures.")
+                    "voters", "Number of voting members; odd, since an even number tolerates no more failures.")
             .defaultsTo(3)
             .between(1, MOST_VOTERS)
             .checkedBy(Shape::requireOdd);
     private static final Setting<Integer> STANDBYS = Setting.integer(
                     "standbys",
-                    "Learners kept in sync that take the place of a dead voter. They must have joined before it dies:"
-                            + " etcd lets nobody join a cluster of three with one down.")
+                    "Number of in-sync learners that replace a failed voting member. They join in advance: etcd adds no"
+                            + " member to a cluster of three with one down.")
             .defaultsTo(1)
             .between(0, MOST_LEARNERS);
     private static final Setting<List<String>> READ_REPLICAS = Setting.texts(
-                    "readReplicas", "Names of the machines whose learners are there to be read from.")
+                    "readReplicas", "Names of machines with learners that serve reads.")
             .defaultsTo(List.of());
     private static final Setting<Boolean> READ_REPLICAS_ARE_STANDBYS = Setting.flag(
                     "readReplicasAreStandbys",
-                    "Whether a read replica takes the place of a dead voter, too. Before etcd 3.6 there is one learner, so"
-                            + " this is how to have both.")
+                    "Allows a read replica to replace a failed voting member. Before etcd 3.6, which allows one learner,"
+                            + " required to have both.")
             .defaultsTo(false);
     private static final Setting<Integer> MAX_LEARNERS = Setting.integer(
-                    "maxLearners", "What the members are started with as --max-learners; before etcd 3.6 it is 1.")
+                    "maxLearners", "Value of --max-learners for all members; 1 before etcd 3.6.")
             .defaultsTo(1)
             .between(1, MOST_LEARNERS);
 
@@ -81,8 +80,8 @@ public record Shape(
 
     private static void requireOdd(int voters) {
         if (voters < 1 || voters % 2 == 0) {
-            throw new IllegalArgumentException(voters + " voters: an odd number is needed, such as " + (voters + 1)
-                    + "; one voter more needs one vote more and survives no more failures");
+            throw new IllegalArgumentException("the number of voting members must be odd, such as " + (voters + 1)
+                    + "; an even number tolerates no more failures");
         }
     }
 }

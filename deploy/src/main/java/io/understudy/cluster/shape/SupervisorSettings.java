@@ -25,17 +25,19 @@ public record SupervisorSettings(
     private static final Duration DEFAULT_LEASE = Duration.ofSeconds(10);
 
     private static final Setting<HostPort> LISTEN = Setting.hostPort(
-                    "listen", "Where state and metrics are served; pause and resume are taken from this machine only.")
+                    "listen",
+                    "Listen address for state and metrics. Pause and resume are accepted from this machine only.")
             .defaultsTo(new HostPort("127.0.0.1", 8082));
-    private static final Setting<Duration> INTERVAL = Setting.duration("interval", "Pause between two looks.")
+    private static final Setting<Duration> INTERVAL = Setting.duration(
+                    "interval", "Interval between observations of the cluster.")
             .defaultsTo(DEFAULT_INTERVAL)
             .between(Duration.ofMillis(100), Duration.ofMinutes(1));
     private static final Setting<Duration> PATIENCE = Setting.duration(
-                    "patience", "How long one look waits for members that don't answer.")
+                    "patience", "Timeout of an observation for members that do not respond.")
             .defaultsTo(DEFAULT_PATIENCE)
             .between(Duration.ofMillis(100), Duration.ofMinutes(1));
     private static final Setting<Duration> LEASE = Setting.duration(
-                    "lease", "Another supervisor acts once this one has not been heard of for so long.")
+                    "lease", "TTL of the election lease: another supervisor becomes active after it expires.")
             .defaultsTo(DEFAULT_LEASE)
             .between(Duration.ofSeconds(2), Duration.ofMinutes(10));
 

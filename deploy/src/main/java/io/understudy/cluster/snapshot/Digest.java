@@ -27,8 +27,7 @@ final class Digest {
         long size = Files.size(file);
         if (size <= BYTES || size % PAGE_BYTES != BYTES) {
             throw new SnapshotException(
-                    "snapshot " + file + " has " + size + " bytes: it is cut short, or no snapshot with a digest",
-                    null);
+                    "snapshot " + file + " has " + size + " bytes: it is truncated, or has no digest", null);
         }
         try (InputStream in = Files.newInputStream(file)) {
             MessageDigest digest = MessageDigest.getInstance("SHA-256");
@@ -39,10 +38,10 @@ final class Digest {
                 left -= read;
             }
             if (!Arrays.equals(digest.digest(), in.readAllBytes())) {
-                throw new SnapshotException("snapshot " + file + " is damaged: its digest is another one", null);
+                throw new SnapshotException("snapshot " + file + " is damaged: digest mismatch", null);
             }
         } catch (NoSuchAlgorithmException e) {
-            throw new IllegalStateException("every Java has SHA-256", e);
+            throw new IllegalStateException("SHA-256 is not available", e);
         }
     }
 }

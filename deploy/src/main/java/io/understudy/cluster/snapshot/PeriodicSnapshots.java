@@ -100,7 +100,10 @@ public final class PeriodicSnapshots implements AutoCloseable {
             isOk = true;
         } catch (RuntimeException e) {
             notBefore = now.plus(RETRY);
-            log.warn("no snapshot was taken; the next attempt is in {} s why=\"{}\"", RETRY.toSeconds(), told(e));
+            log.atWarn()
+                    .addKeyValue("retrySeconds", RETRY.toSeconds())
+                    .addKeyValue("cause", told(e))
+                    .log("snapshot failed");
         } finally {
             began.stop(timer(ClusterMeter.SNAPSHOTS, isOk));
         }
@@ -126,9 +129,12 @@ public final class PeriodicSnapshots implements AutoCloseable {
                         .run(settings.uploadDeadline());
                 target.uploaded(file);
                 isOk = true;
-                log.info("snapshot uploaded file={}", file.path());
+                log.atInfo().addKeyValue("file", file.path()).log("snapshot uploaded");
             } catch (CommandFailedException | IOException e) {
-                log.warn("snapshot not uploaded, kept for the next time file={} why=\"{}\"", file.path(), told(e));
+                log.atWarn()
+                        .addKeyValue("file", file.path())
+                        .addKeyValue("cause", told(e))
+                        .log("snapshot upload failed; retrying with the next snapshot");
             } finally {
                 began.stop(timer(ClusterMeter.SNAPSHOT_UPLOADS, isOk));
             }
@@ -139,10 +145,17 @@ public final class PeriodicSnapshots implements AutoCloseable {
         try {
             boolean awaitsUpload = !settings.uploadCommand().isEmpty();
             for (SnapshotFile file : target.prune(settings.keepCount(), settings.keepAge(), awaitsUpload, now)) {
-                log.info("snapshot deleted file={} taken={} uploaded={}", file.path(), file.taken(), file.isUploaded());
+                log.atInfo()
+                        .addKeyValue("file", file.path())
+                        .addKeyValue("taken", file.taken())
+                        .addKeyValue("uploaded", file.isUploaded())
+                        .log("snapshot deleted");
             }
         } catch (IOException e) {
-            log.warn("old snapshots can't be deleted directory={} why=\"{}\"", target.path(), told(e));
+            log.atWarn()
+                    .addKeyValue("directory", target.path())
+                    .addKeyValue("cause", told(e))
+                    .log("cannot delete old snapshots");
         }
     }
 

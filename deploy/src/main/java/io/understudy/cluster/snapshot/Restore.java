@@ -43,13 +43,13 @@ public final class Restore {
     public void restore(Path snapshot, List<MachineSettings> machines, String token, long bump) {
         SnapshotTool.Contents contents = verified(snapshot);
         machines.forEach(this::requireNothingThere);
-        progress.accept("snapshot " + snapshot + " is whole: revision " + contents.revision() + ", "
+        progress.accept("snapshot " + snapshot + " is intact: revision " + contents.revision() + ", "
                 + Counted.of(contents.keys(), "key with its history", "keys with their history"));
         Founding cluster =
                 new Founding(machines.stream().map(MachineSettings::member).toList(), token, bump);
         for (MachineSettings machine : machines) {
             if (machine.process() == ProcessKind.MANUAL) {
-                progress.accept("To do for member " + machine.name() + ": bring the snapshot there, then");
+                progress.accept("To do for member " + machine.name() + ": copy the snapshot to its machine, then");
                 progress.accept("  "
                         + String.join(
                                 " ", tool.restoring(snapshot, machine.member(), machine.dataDirectory(), cluster)));
@@ -64,7 +64,7 @@ public final class Restore {
         try {
             Digest.require(snapshot);
         } catch (IOException e) {
-            throw new SnapshotException("snapshot " + snapshot + " can't be read", e);
+            throw new SnapshotException("cannot read snapshot " + snapshot, e);
         }
         return tool.contents(snapshot);
     }
@@ -72,13 +72,11 @@ public final class Restore {
     private void requireNothingThere(MachineSettings machine) {
         if (control.isRunning(machine.member()).orElse(false)) {
             throw new SnapshotException(
-                    "member " + machine.name() + " runs; stop it, and move its data away, to put another in its place",
-                    null);
+                    "member " + machine.name() + " is running; stop it and move its data directory first", null);
         }
         if (machine.process() != ProcessKind.MANUAL && Files.exists(machine.dataDirectory())) {
             throw new SnapshotException(
-                    "data directory " + machine.dataDirectory() + " exists; nothing is restored over it. Rename it"
-                            + " first, or name another one",
+                    "data directory " + machine.dataDirectory() + " exists; rename it, or configure another" + " one",
                     null);
         }
     }
@@ -99,7 +97,7 @@ public final class Restore {
             }
             Files.move(part, directory, StandardCopyOption.ATOMIC_MOVE);
         } catch (IOException e) {
-            throw new SnapshotException("data directory " + directory + " can't be made", e);
+            throw new SnapshotException("cannot create data directory " + directory, e);
         }
     }
 

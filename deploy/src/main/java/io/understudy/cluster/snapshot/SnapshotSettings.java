@@ -27,29 +27,29 @@ public record SnapshotSettings(
 
     private static final Setting<Path> DIRECTORY = Setting.path(
                     "directory",
-                    "Where snapshots are kept; only files that are named as its own are ever deleted there. Without it the"
-                            + " supervisor takes none.")
+                    "Directory for snapshots; enables periodic snapshots. Only snapshot files with generated names are"
+                            + " ever deleted.")
             .optionally()
             .example("/var/lib/understudy/snapshots");
-    private static final Setting<Duration> INTERVAL = Setting.duration("interval", "From one snapshot to the next.")
+    private static final Setting<Duration> INTERVAL = Setting.duration("interval", "Interval between snapshots.")
             .defaultsTo(Duration.ofHours(1))
             .between(Duration.ofSeconds(1), Duration.ofDays(30));
     private static final Setting<Integer> KEEP_COUNT = Setting.integer(
-                    "keepCount", "How many of the newest are kept, however old they are.")
+                    "keepCount", "Number of newest snapshots to keep regardless of age.")
             .defaultsTo(24)
             .between(1, 10_000);
     private static final Setting<Duration> KEEP_AGE = Setting.duration(
-                    "keepAge", "How long those beyond are kept; 0 deletes them at once.")
+                    "keepAge", "Retention of snapshots beyond keepCount; 0 deletes them immediately.")
             .defaultsTo(Duration.ofDays(7))
             .between(Duration.ZERO, Duration.ofDays(3650));
     private static final Setting<List<String>> UPLOAD_COMMAND = Setting.texts(
                     "uploadCommand",
-                    "Run for each new snapshot, program and arguments; the file's path is in the variable"
-                            + " UNDERSTUDY_SNAPSHOT. If it fails, the file stays, and it is run again with the next snapshot.")
+                    "Command that uploads a snapshot: program and arguments. UNDERSTUDY_SNAPSHOT holds the path of the"
+                            + " file. A failed upload is retried with the next snapshot.")
             .optionally()
             .example("/usr/local/bin/upload-snapshot");
     private static final Setting<Duration> UPLOAD_DEADLINE = Setting.duration(
-                    "uploadDeadline", "How long that may take before it is killed.")
+                    "uploadDeadline", "Timeout of uploadCommand.")
             .defaultsTo(Duration.ofMinutes(10))
             .between(Duration.ofSeconds(1), Duration.ofHours(12));
 

@@ -35,6 +35,9 @@ import org.slf4j.LoggerFactory;
 /**
  * Saves snapshots, from a learner if one is healthy, so that no voter pays for it; the leader is asked last. A file has its
  * name only once it is whole, verified and on disk.
+ *
+ * <p>Invariant DP8: a snapshot file is whole, verified and on disk, and a restored snapshot of a learner equals the
+ * source.
  */
 public final class SnapshotTaker {
 
@@ -80,14 +83,17 @@ public final class SnapshotTaker {
                 .sorted(Comparator.comparingInt((MemberFacts member) -> cost(facts, member))
                         .thenComparing(member -> facts.lag(member).orElse(Long.MAX_VALUE)))
                 .toList();
-        SnapshotException failure = new SnapshotException("no healthy member gives a snapshot", null);
+        SnapshotException failure = new SnapshotException("no healthy member provides a snapshot", null);
         for (MemberFacts member : members) {
             try {
                 Endpoint address = addresses.apply(member.id()).orElseThrow();
                 requireCurrent(facts, member, address);
                 return take(member, address, directory, now);
             } catch (SnapshotException e) {
-                log.warn("snapshot failed member={} why=\"{}\"", member.label(), e.getMessage());
+                log.atWarn()
+                        .addKeyValue("member", member.label())
+                        .addKeyValue("cause", e.getMessage())
+                        .log("snapshot from member failed");
                 failure.addSuppressed(e);
                 if (Thread.currentThread().isInterrupted()) {
                     throw failure;
@@ -119,12 +125,12 @@ public final class SnapshotTaker {
                     StatusResponse status = status(member, address);
                     if (status.getHeader().getClusterId() != facts.cluster().value()
                             || status.getHeader().getMemberId() != member.id().value()) {
-                        throw new SnapshotException("another member answers at " + address, null);
+                        throw new SnapshotException("another member responds at " + address, null);
                     }
                     return status.getRaftAppliedIndex() < committed ? Optional.empty() : Optional.of(status);
                 },
                 () -> new SnapshotException(
-                        member.label() + " has not applied all up to raft index " + committed + " in "
+                        member.label() + " has not applied raft index " + committed + " within "
                                 + APPLY_PATIENCE.toSeconds() + " s",
                         null));
     }
@@ -139,10 +145,10 @@ public final class SnapshotTaker {
                             STATUS_DEADLINE)
                     .get();
         } catch (ExecutionException e) {
-            throw new SnapshotException(member.label() + " at " + address + " does not answer", e.getCause());
+            throw new SnapshotException(member.label() + " at " + address + " does not respond", e.getCause());
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
-            throw new SnapshotException("interrupted while " + member.label() + " was asked", e);
+            throw new SnapshotException("interrupted while reading the status of " + member.label(), e);
         }
     }
 
@@ -160,22 +166,22 @@ public final class SnapshotTaker {
                 force(directory.path());
                 Duration took = Duration.ofNanos(System.nanoTime() - began);
                 SnapshotFile saved = new SnapshotFile(file, now, Files.size(file), false);
-                log.info(
-                        "snapshot saved file={} member={} learner={} bytes={} revision={} ms={}",
-                        file,
-                        member.label(),
-                        member.isLearner(),
-                        saved.bytes(),
-                        contents.revision(),
-                        took.toMillis());
+                log.atInfo()
+                        .addKeyValue("file", file)
+                        .addKeyValue("member", member.label())
+                        .addKeyValue("learner", member.isLearner())
+                        .addKeyValue("bytes", saved.bytes())
+                        .addKeyValue("revision", contents.revision())
+                        .addKeyValue("ms", took.toMillis())
+                        .log("snapshot saved");
                 return new Taken(saved, member.label(), contents, took);
             } finally {
                 Files.deleteIfExists(part);
             }
         } catch (IOException e) {
-            throw new SnapshotException("snapshot " + file + " can't be written", e);
+            throw new SnapshotException("cannot write snapshot " + file, e);
         } catch (StatusRuntimeException e) {
-            throw new SnapshotException(member.label() + " at " + address + " gave no snapshot", e);
+            throw new SnapshotException("snapshot from " + member.label() + " at " + address + " failed", e);
         }
     }
 

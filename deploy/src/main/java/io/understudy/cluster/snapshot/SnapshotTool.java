@@ -76,7 +76,7 @@ public record SnapshotTool(Path program) {
             return new Contents(
                     status.path("revision").asLong(), status.path("totalKey").asLong());
         } catch (CommandFailedException | JsonProcessingException e) {
-            throw new SnapshotException("snapshot " + file + " can't be read by etcd's own program", e);
+            throw new SnapshotException("etcdutl cannot read snapshot " + file, e);
         }
     }
 
@@ -89,7 +89,7 @@ public record SnapshotTool(Path program) {
         try {
             var unused = run(restoring(snapshot, machine.member(), directory, cluster));
         } catch (CommandFailedException e) {
-            throw new SnapshotException("snapshot " + snapshot + " could not be restored into " + directory, e);
+            throw new SnapshotException("cannot restore snapshot " + snapshot + " into " + directory, e);
         }
     }
 

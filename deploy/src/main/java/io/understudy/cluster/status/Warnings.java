@@ -51,16 +51,18 @@ final class Warnings {
         long voters = left.stream().filter(MemberFacts::isVoter).count();
         return Optional.of(new Warning(
                 "quorum-lost",
-                "nothing can be written or changed: " + quorum.needed() + " of " + quorum.voters()
-                        + " voters are needed, " + voters + (voters == 1 ? " answers" : " answer") + ". Left: "
+                "no writes or changes are possible: " + quorum.needed() + " of " + quorum.voters()
+                        + " voting members are required, " + voters + (voters == 1 ? " responds" : " respond")
+                        + ". Responding: "
                         + (left.isEmpty()
-                                ? "nobody"
+                                ? "none"
                                 : left.stream().map(MemberFacts::label).collect(joining(", ")))
                         + facts.mostRecent()
-                                .map(member -> "; the most recent data of these has " + told(member)
-                                        + ", which those that don't answer may surpass")
+                                .map(member -> "; most recent data: " + told(member)
+                                        + "; members that do not respond may have more recent data")
                                 .orElse("")
-                        + ". Start the others again; only if they are gone for good, recover from the most recent"));
+                        + ". Restart the others. If they are lost permanently, recover from the most recent data"
+                        + " (understudy cluster recover)"));
     }
 
     private static String told(MemberFacts member) {
@@ -72,7 +74,7 @@ final class Warnings {
         return warning(
                 !facts.isConfirmed(),
                 "unconfirmed",
-                "no quorum confirms who the members are; shown is what the last voter to answer knew"
+                "no quorum confirms the member list; the last list from a voting member is shown"
                         + (Confirming.isPossible(facts) ? "" : ". " + Confirming.WAY_OUT));
     }
 
@@ -88,14 +90,14 @@ final class Warnings {
                                                 .map(Object::toString)
                                                 .collect(joining(",")))
                                 .collect(joining(", "))
-                        + " was added and has never started: start it, or remove it");
+                        + " was added but never started: start it or remove it");
     }
 
     private static Optional<Warning> twoMembers(ClusterFacts facts) {
         return warning(
                 facts.voters().size() == 2,
                 "two-members",
-                "two voters need each other: if either fails, nothing can be written. Go on to three, or back to one");
+                "two voting members tolerate no failure: writes stop if either fails. Scale to three or to one");
     }
 
     private static Optional<Warning> evenSize(ClusterFacts facts) {
@@ -103,8 +105,8 @@ final class Warnings {
         return warning(
                 voters > 2 && voters % 2 == 0,
                 "even-size",
-                voters + " voters survive no more failures than " + (voters - 1)
-                        + " do, and need one vote more. Add one or remove one");
+                voters + " voting members tolerate no more failures than " + (voters - 1)
+                        + " and need a larger quorum. Add or remove one");
     }
 
     private static Optional<Warning> manyVoters(ClusterFacts facts) {
@@ -112,7 +114,7 @@ final class Warnings {
         return warning(
                 voters > MOST_VOTERS,
                 "many-voters",
-                voters + " voters make writes slower than " + MOST_VOTERS + " do, which survive "
+                voters + " voting members slow down writes; " + MOST_VOTERS + " tolerate "
                         + new Quorum(MOST_VOTERS, MOST_VOTERS).tolerance()
                         + " failures. Use learners or gateways for reads");
     }
@@ -130,7 +132,7 @@ final class Warnings {
                 byVersion.entrySet().stream()
                                 .map(each -> each.getKey() + " (" + each.getValue() + ")")
                                 .collect(joining(", "))
-                        + ": bring all to the same version, the leader last");
+                        + ": upgrade all members to the same version, the leader last");
     }
 
     /** Where a version allows several, how many is in no member's answer. */
@@ -142,7 +144,7 @@ final class Warnings {
                 "learner-slot-taken",
                 "before 3.6, etcd allows one learner, which is "
                         + learners.stream().map(MemberFacts::label).collect(joining(", "))
-                        + ": nobody else can join until it is promoted or removed");
+                        + ": no other member can join until it is promoted or removed");
     }
 
     private static Stream<EtcdVersion> versions(ClusterFacts facts) {

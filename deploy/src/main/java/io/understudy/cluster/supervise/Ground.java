@@ -46,12 +46,15 @@ final class Ground {
         try {
             Optional<Boolean> running = isRunning.apply(place);
             if (failedAt.remove(place.name()) != null) {
-                LOG.info("machine={} can be asked again", place.name());
+                LOG.atInfo().addKeyValue("machine", place.name()).log("process state available again");
             }
             return new Place(place, running);
         } catch (RuntimeException e) {
             if (failedAt.put(place.name(), clock.instant()) == null) {
-                LOG.warn("machine={} can't be asked whether its member runs why=\"{}\"", place.name(), e.getMessage());
+                LOG.atWarn()
+                        .addKeyValue("machine", place.name())
+                        .addKeyValue("cause", e.getMessage())
+                        .log("cannot read the process state");
             }
             return Place.mute(place);
         }

@@ -61,14 +61,13 @@ final class Journal {
         String arithmetic =
                 decision instanceof Decision.Change change ? change.before() + " -> " + change.after() : "unchanged";
         LOG.atLevel(isTrouble ? Level.WARN : Level.INFO)
-                .log(
-                        "decision rule={} observed=\"{}\" done=\"{}\" outcome={} detail=\"{}\" quorum=\"{}\"",
-                        decision.rule(),
-                        decision.observed(),
-                        decision.told(),
-                        outcome,
-                        event.detail(),
-                        arithmetic);
+                .addKeyValue("rule", decision.rule())
+                .addKeyValue("observed", decision.observed())
+                .addKeyValue("done", decision.told())
+                .addKeyValue("outcome", outcome)
+                .addKeyValue("detail", event.detail())
+                .addKeyValue("quorum", arithmetic)
+                .log("decision");
     }
 
     synchronized Optional<Event> last() {

@@ -61,7 +61,7 @@ public final class StateClient {
         try {
             answer = http.send(request.timeout(DEADLINE).build(), HttpResponse.BodyHandlers.ofString());
         } catch (IOException e) {
-            throw new IOException("no supervisor answers at " + url + ": " + e, e);
+            throw new IOException("no supervisor reachable at " + url + ": " + e, e);
         }
         if (answer.statusCode() != OK) {
             throw new IOException(answer.uri() + " answered " + answer.statusCode() + ": "

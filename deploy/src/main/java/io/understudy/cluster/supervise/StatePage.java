@@ -86,6 +86,8 @@ final class StatePage {
         node.put("at", event.at().toString());
         node.put("rule", decision.rule());
         node.put("observed", decision.observed());
+        node.put("action", decision.told());
+        // The former name, for one release.
         node.put("told", decision.told());
         node.put("outcome", Journal.spelled(event.outcome()));
         node.put("detail", event.detail());

@@ -125,7 +125,7 @@ final class StateServer implements AutoCloseable {
         boolean posts = path.equals("/pause") || path.equals("/resume");
         String wanted = posts ? "POST" : "GET";
         if (!exchange.getRequestMethod().equals(wanted)) {
-            return new Answer(METHOD_NOT_ALLOWED, TEXT, path + " takes " + wanted + "\n");
+            return new Answer(METHOD_NOT_ALLOWED, TEXT, path + " allows only " + wanted + "\n");
         }
         return switch (path) {
             case "/state" -> new Answer(OK, JSON, StatePage.json(supervisor.state()));
@@ -140,13 +140,14 @@ final class StateServer implements AutoCloseable {
                         : new Answer(
                                 FORBIDDEN,
                                 TEXT,
-                                path + " is taken from this machine only, and where clients are asked for a certificate"
-                                        + " from those who show one\n");
+                                path
+                                        + " is accepted only from this machine and, if client certificates are required, only"
+                                        + " with a valid certificate\n");
             default ->
                 new Answer(
                         NOT_FOUND,
                         TEXT,
-                        "served are /state, /metrics, /livez, /readyz and /health, and POST /pause and /resume\n");
+                        "not found; available: /state, /metrics, /livez, /readyz, /health, POST /pause, POST /resume\n");
         };
     }
 
@@ -163,7 +164,7 @@ final class StateServer implements AutoCloseable {
             return new Answer(UNAVAILABLE, TEXT, state + e.getMessage() + "\n");
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
-            return new Answer(UNAVAILABLE, TEXT, "the supervisor is ending\n");
+            return new Answer(UNAVAILABLE, TEXT, "the supervisor is shutting down\n");
         }
     }
 
@@ -188,8 +189,8 @@ final class StateServer implements AutoCloseable {
         return looks
                 ? Optional.empty()
                 : Optional.of(state.lookedAt()
-                        .map(at -> "has not looked at the cluster since " + at)
-                        .orElse("has not looked at the cluster yet"));
+                        .map(at -> "has not observed the cluster since " + at)
+                        .orElse("has not observed the cluster yet"));
     }
 
     private static String line(Decision decision) {

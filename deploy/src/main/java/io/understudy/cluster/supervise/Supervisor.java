@@ -38,6 +38,9 @@ import org.slf4j.LoggerFactory;
  * it or another goes on from what is observed.
  *
  * <p>Has a thread of its own; all methods may be called from any other.
+ *
+ * <p>Invariant DP26: a change that a killed supervisor began is completed by another, and without a quorum nothing is
+ * changed.
  */
 final class Supervisor implements AutoCloseable {
 
@@ -192,7 +195,7 @@ final class Supervisor implements AutoCloseable {
                     Outcome.NONE,
                     "");
         } catch (RuntimeException e) {
-            LOG.error("look failed, another follows", e);
+            LOG.atError().setCause(e).log("observation failed; retrying");
             return false;
         }
     }
@@ -213,12 +216,12 @@ final class Supervisor implements AutoCloseable {
             return record(change, Outcome.REFUSED, refusals.get(0).toString());
         }
         if (!candidacy.mayAct()) {
-            return record(change, Outcome.NOT_ACTIVE, "the cluster did not confirm that this supervisor is to act");
+            return record(change, Outcome.NOT_ACTIVE, "the cluster did not confirm that this supervisor is active");
         }
         // The machine may have stood still since it asked, and another supervisor acted.
         if (at.until(clock.now()).compareTo(settings.freshness()) > 0
                 || !(candidacy.standing() instanceof Standing.Active)) {
-            return record(change, Outcome.NOT_ACTIVE, "this supervisor stood still since it looked");
+            return record(change, Outcome.NOT_ACTIVE, "this supervisor was suspended after its observation");
         }
         return take(change, now);
     }
@@ -242,7 +245,7 @@ final class Supervisor implements AutoCloseable {
             return record(change, Outcome.UNKNOWN, String.valueOf(e.getMessage()));
         } catch (RuntimeException e) {
             failedAt = Optional.of(clock.instant());
-            LOG.error("step failed step=\"{}\"", step.told(), e);
+            LOG.atError().addKeyValue("step", step.told()).setCause(e).log("step failed");
             return record(change, Outcome.FAILED, String.valueOf(e.getMessage()));
         }
     }

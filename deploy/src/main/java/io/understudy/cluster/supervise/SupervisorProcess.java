@@ -87,11 +87,11 @@ public final class SupervisorProcess implements AutoCloseable {
                             metrics,
                             stale));
             supervisor.start();
-            LOG.info(
-                    "supervisor={} started listen={} voters={}",
-                    candidacy.name(),
-                    settings.listen(),
-                    configured.shape().voters());
+            LOG.atInfo()
+                    .addKeyValue("supervisor", candidacy.name())
+                    .addKeyValue("listen", settings.listen())
+                    .addKeyValue("voters", configured.shape().voters())
+                    .log("supervisor started");
             return new SupervisorProcess(supervisor, server, open);
         } catch (IOException | RuntimeException e) {
             close(open);
@@ -144,7 +144,7 @@ public final class SupervisorProcess implements AutoCloseable {
             try {
                 next.close();
             } catch (Exception e) {
-                LOG.warn("not closed cleanly what={}", next, e);
+                LOG.atWarn().addKeyValue("part", next).setCause(e).log("close failed");
             }
         }
     }

@@ -47,9 +47,9 @@ public final class EtcdViewpoint implements Viewpoint {
                 if (found.equals(wanted)) {
                     return;
                 }
-                seen = found.isPresent() ? "its value is '" + found.get().toStringUtf8() + "'" : "it is not there";
+                seen = found.isPresent() ? "its value is '" + found.get().toStringUtf8() + "'" : "key not found";
             } catch (StatusRuntimeException e) {
-                seen = "reading it fails with " + EtcdClient.told(e.getStatus());
+                seen = "read failed with " + EtcdClient.told(e.getStatus());
             }
             TimeUnit.MICROSECONDS.sleep(PAUSE_MICROS);
         } while (System.nanoTime() < end);

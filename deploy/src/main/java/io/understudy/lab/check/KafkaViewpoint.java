@@ -49,7 +49,7 @@ public final class KafkaViewpoint implements Viewpoint {
             try (Reader reader = Files.newBufferedReader(security)) {
                 settings.load(reader);
             } catch (IOException e) {
-                throw new LabException("the settings " + security + " can't be read: " + e.getMessage(), e);
+                throw new LabException("cannot read " + security + ": " + e.getMessage(), e);
             }
         }
         settings.put(ConsumerConfig.BOOTSTRAP_SERVERS_CONFIG, bootstrapServers);
@@ -83,7 +83,7 @@ public final class KafkaViewpoint implements Viewpoint {
         } catch (InterruptException e) {
             throw interrupted(e);
         } catch (KafkaException e) {
-            throw new LabException(name + " can't be read: " + e.getMessage(), e);
+            throw new LabException("cannot read " + name + ": " + e.getMessage(), e);
         }
     }
 
@@ -111,7 +111,7 @@ public final class KafkaViewpoint implements Viewpoint {
         } catch (InterruptException e) {
             throw interrupted(e);
         } catch (KafkaException e) {
-            throw new LabException(name + " can't be read: " + e.getMessage(), e);
+            throw new LabException("cannot read " + name + ": " + e.getMessage(), e);
         }
     }
 

@@ -7,9 +7,9 @@ public final class NoSpaceException extends Exception {
 
     NoSpaceException(Throwable cause) {
         super(
-                "the core takes no writes (alarm NOSPACE): a switchover has frozen it, or it is full."
-                        + " \"understudy mirror failback\", or \"switchover --undo\" before the home has moved, lifts the"
-                        + " former; --fresh begins anew",
+                "the core rejects writes (alarm NOSPACE): it is frozen by a switchover, or full. To unfreeze it, run"
+                        + " \"understudy mirror failback\", or \"switchover --undo\" before the primary role has moved;"
+                        + " --fresh deletes all data",
                 cause);
     }
 }

@@ -80,7 +80,7 @@ public final class SelfCheck {
                 throw new NoSpaceException(e);
             }
             throw new LabException(
-                    "the voter at " + voter.seeds().get(0) + " refuses the self-check's write: "
+                    "the voting member at " + voter.seeds().get(0) + " rejected the write of the self-check: "
                             + EtcdClient.told(e.getStatus()),
                     e);
         }

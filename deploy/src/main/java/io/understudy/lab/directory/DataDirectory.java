@@ -22,6 +22,8 @@ import org.jspecify.annotations.Nullable;
  * The directory below which the lab keeps everything, held exclusively until closed.
  *
  * <p>Only an empty directory or one that a lab made is ever used, and only the latter is ever wiped.
+ *
+ * <p>Invariant DP5: only a directory made by a lab is used or wiped, by one lab at a time.
  */
 public final class DataDirectory implements AutoCloseable {
 
@@ -67,7 +69,7 @@ public final class DataDirectory implements AutoCloseable {
         try {
             return opened(absolute, fresh);
         } catch (IOException e) {
-            throw new LabException("the data directory " + absolute + " can't be used", e);
+            throw new LabException("cannot use the data directory " + absolute, e);
         }
     }
 
@@ -109,7 +111,7 @@ public final class DataDirectory implements AutoCloseable {
                     .toList();
         }
         if (!strangers.isEmpty()) {
-            throw new LabException("the data directory " + path + " is not a lab's: it holds "
+            throw new LabException("the data directory " + path + " does not belong to a lab: it contains "
                     + strangers.stream().collect(Collectors.joining(", "))
                     + " but no " + Marker.FILE_NAME + "; choose an empty or new one with --data-dir");
         }
@@ -119,7 +121,7 @@ public final class DataDirectory implements AutoCloseable {
         long usable = Files.getFileStore(path).getUsableSpace();
         if (usable < needed) {
             throw new LabException("the disk of the data directory " + path + " is nearly full: " + (usable >> 20)
-                    + " MiB are free, the lab needs " + (needed >> 20) + " MiB; choose another with --data-dir");
+                    + " MiB free, " + (needed >> 20) + " MiB required; choose another with --data-dir");
         }
     }
 
@@ -171,8 +173,8 @@ public final class DataDirectory implements AutoCloseable {
     public LabPorts ports(Map<LabPort, Integer> chosen) {
         chosen.forEach((port, number) -> {
             if (resumed && port.internal() && remembered.number(port) != number) {
-                throw new LabException(port.flag() + " is " + number + ", but the servers in " + path
-                        + " know each other by port " + remembered.number(port) + ": leave it, or add --fresh");
+                throw new LabException(port.flag() + " is " + number + ", but the servers in " + path + " use port "
+                        + remembered.number(port) + " for each other; omit the flag, or add --fresh");
             }
         });
         return remembered.with(chosen);
@@ -187,7 +189,7 @@ public final class DataDirectory implements AutoCloseable {
         try {
             Marker.write(path.resolve(Marker.FILE_NAME), ports);
         } catch (IOException e) {
-            throw new LabException("the data directory " + path + " can't be written", e);
+            throw new LabException("cannot write to the data directory " + path, e);
         }
     }
 
@@ -200,7 +202,7 @@ public final class DataDirectory implements AutoCloseable {
         try {
             return Files.createDirectories(path.resolve(name));
         } catch (IOException e) {
-            throw new LabException("the data directory " + path + " can't be written", e);
+            throw new LabException("cannot write to the data directory " + path, e);
         }
     }
 
@@ -210,10 +212,10 @@ public final class DataDirectory implements AutoCloseable {
             long usable = Files.getFileStore(path).getUsableSpace();
             return usable < FULL_BYTES
                     ? Optional.of(
-                            "the disk of the data directory " + path + " is full: " + (usable >> 20) + " MiB are free")
+                            "the disk of the data directory " + path + " is full: " + (usable >> 20) + " MiB free")
                     : Optional.empty();
         } catch (IOException e) {
-            return Optional.of("the disk of the data directory " + path + " can't be looked at: " + e.getMessage());
+            return Optional.of("cannot read the free space of the data directory " + path + ": " + e.getMessage());
         }
     }
 
@@ -223,7 +225,7 @@ public final class DataDirectory implements AutoCloseable {
         try {
             lock.close();
         } catch (IOException e) {
-            throw new LabException("the lock of " + path + " can't be given back", e);
+            throw new LabException("cannot release the lock of " + path, e);
         }
     }
 

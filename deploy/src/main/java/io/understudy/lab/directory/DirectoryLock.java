@@ -35,8 +35,8 @@ final class DirectoryLock implements AutoCloseable {
             // Read through this very channel: closing any other one of the file would drop this process's lock on it.
             OptionalLong holder = readPid(channel);
             if (tryLock(channel) == null) {
-                throw new LabException("the lab in " + file.getParent() + " is running already, as process "
-                        + (holder.isPresent() ? Long.toString(holder.getAsLong()) : "of unknown id")
+                throw new LabException("the lab in " + file.getParent() + " is already running as process "
+                        + (holder.isPresent() ? Long.toString(holder.getAsLong()) : "with unknown id")
                         + "; stop it, or choose another directory with --data-dir");
             }
             writePid(channel, Long.toString(ProcessHandle.current().pid()));

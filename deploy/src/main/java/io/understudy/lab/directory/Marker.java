@@ -35,7 +35,7 @@ final class Marker {
         }
         String format = properties.getProperty(FORMAT_KEY);
         if (!FORMAT.equals(format)) {
-            throw new LabException(file + " is of format " + format + ", this version of understudy knows format "
+            throw new LabException(file + " has format " + format + ", this version of understudy supports format "
                     + FORMAT + "; choose another directory with --data-dir");
         }
         Map<LabPort, Integer> numbers = new EnumMap<>(LabPort.class);
@@ -62,8 +62,8 @@ final class Marker {
     /** Replaces the file as a whole, so that a crash leaves the old one or the new one. */
     static void write(Path file, LabPorts ports) throws IOException {
         StringBuilder text = new StringBuilder("""
-                # A data directory of 'understudy lab'. It may be deleted while no lab runs in it;
-                # 'understudy lab --fresh' does that and begins anew.
+                # A data directory of 'understudy lab'. Stop the lab before you delete it;
+                # 'understudy lab --fresh' deletes it and starts a new lab.
                 """);
         text.append(FORMAT_KEY).append('=').append(FORMAT).append('\n');
         ports.numbers()

@@ -23,7 +23,7 @@ public record Child(String name, Supplier<ServerProcess> process, Runnable again
     /** Why the lab ends, in the child's own last words. */
     public LabException failure(String how) {
         ServerLog log = process.get().log();
-        return new LabException(name + " " + how + "; the end of its log " + log.file() + ":\n  "
+        return new LabException(name + " " + how + "; end of its log " + log.file() + ":\n  "
                 + String.join("\n  ", log.tail(LOG_LINES)));
     }
 }

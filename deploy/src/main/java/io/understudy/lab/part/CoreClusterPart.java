@@ -111,7 +111,7 @@ public final class CoreClusterPart implements Part {
         boolean isNew = voters.stream().noneMatch(Seat::hasData);
         if (isNew && learner.hasData()) {
             throw new LabException("learner has data in " + learner.machine().dataDirectory()
-                    + " but no voter of its cluster has any: it belongs to another cluster; start with --fresh");
+                    + " but no voting member has data: it belongs to another cluster; start with --fresh");
         }
         seats().forEach(seat -> progress.change(seat.shown(), Phase.STARTING, ""));
         hasBegun = true;
@@ -138,7 +138,7 @@ public final class CoreClusterPart implements Part {
                             RunListener.NONE)
                     .run(new AddMember(learner.member(), false));
             if (!(outcome instanceof Outcome.Reached)) {
-                throw new LabException("the learner did not join: " + outcome);
+                throw new LabException("learner join failed: " + outcome);
             }
         }
         children = seats().map(this::child).toList();
@@ -165,7 +165,7 @@ public final class CoreClusterPart implements Part {
         while (ready.size() < voters.size()) {
             for (Seat seat : voters) {
                 if (!process(seat).isAlive()) {
-                    throw child(seat).failure("ended instead of serving");
+                    throw child(seat).failure("exited during startup");
                 }
                 if (System.nanoTime() - began > PATIENCE.toNanos()) {
                     throw child(seat).failure("does not serve after " + PATIENCE.toSeconds() + " s");

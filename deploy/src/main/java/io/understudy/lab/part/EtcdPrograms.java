@@ -24,7 +24,7 @@ public final class EtcdPrograms {
      * @throws io.understudy.local.binary.EtcdNotFoundException they are nowhere and cannot be fetched
      */
     public void find() {
-        progress.change(NAME, Phase.STARTING, "looking for it");
+        progress.change(NAME, Phase.STARTING, "locating etcd");
         EtcdBinaries binaries = EtcdBinaries.find(step -> progress.change(NAME, Phase.STARTING, step));
         found = binaries;
         progress.change(NAME, Phase.READY, binaries.version() + ", " + binaries.etcd());
@@ -38,7 +38,7 @@ public final class EtcdPrograms {
     public EtcdBinaries found() {
         EtcdBinaries known = found;
         if (known == null) {
-            throw new IllegalStateException("etcd has not been found yet");
+            throw new IllegalStateException("etcd not located yet");
         }
         return known;
     }

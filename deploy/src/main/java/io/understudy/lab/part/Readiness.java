@@ -47,8 +47,8 @@ final class Readiness {
         while (System.nanoTime() < end) {
             ServerProcess process = child.process().get();
             if (!process.isAlive()) {
-                throw child.failure(
-                        "ended with exit status " + process.exitStatus().orElse(-1) + " instead of serving");
+                throw child.failure("exited during startup with status "
+                        + process.exitStatus().orElse(-1));
             }
             try {
                 HttpResponse<String> answer = http.send(request, HttpResponse.BodyHandlers.ofString());
@@ -67,7 +67,7 @@ final class Readiness {
             TimeUnit.MILLISECONDS.sleep(PAUSE_MILLIS);
         }
         throw child.failure("is not ready after " + PATIENCE.toSeconds() + " s according to " + address
-                + (said.isEmpty() ? "" : ", which says '" + said + "'"));
+                + (said.isEmpty() ? "" : ": '" + said + "'"));
     }
 
     private static String firstLine(String body) {

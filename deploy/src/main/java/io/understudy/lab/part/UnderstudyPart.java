@@ -78,7 +78,7 @@ public final class UnderstudyPart implements Part {
         try {
             Files.writeString(configFile, config);
         } catch (IOException e) {
-            throw new LabException("the configuration " + configFile + " can't be written: " + e.getMessage(), e);
+            throw new LabException("cannot write the configuration " + configFile + ": " + e.getMessage(), e);
         }
         progress.change(name, Phase.STARTING, "");
         process.start();

@@ -116,7 +116,7 @@ record UserAdministration(EtcdConnections connections, Endpoint voter) {
 
     private LabException failure(MethodDescriptor<?, ?> method, StatusRuntimeException e) {
         return new LabException(
-                "authentication can't be enabled: " + method.getBareMethodName() + " at " + voter + " fails with "
+                "cannot enable authentication: " + method.getBareMethodName() + " at " + voter + " failed with "
                         + e.getStatus().getCode() + ", " + e.getStatus().getDescription(),
                 e);
     }

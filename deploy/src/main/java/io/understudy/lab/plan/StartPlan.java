@@ -39,8 +39,8 @@ public final class StartPlan {
         Map<String, Step> before = new HashMap<>();
         for (Step step : steps) {
             if (!before.keySet().containsAll(step.after())) {
-                throw new IllegalArgumentException("step " + step.name() + " is after " + step.after()
-                        + ", listed before it are only " + before.keySet());
+                throw new IllegalArgumentException("step " + step.name() + " depends on " + step.after()
+                        + "; preceding steps: " + before.keySet());
             }
             if (before.put(step.name(), step) != null) {
                 throw new IllegalArgumentException("step " + step.name() + " is listed twice");
@@ -72,7 +72,7 @@ public final class StartPlan {
         } finally {
             threads.shutdownNow();
             if (!threads.awaitTermination(GIVE_UP_SECONDS, TimeUnit.SECONDS)) {
-                log.warn("a step does not end though interrupted");
+                log.atWarn().log("start step did not stop after interrupt");
             }
         }
     }

@@ -30,7 +30,7 @@ public record LabPorts(Map<LabPort, Integer> numbers) {
             LabPort owner = owners.putIfAbsent(number, port);
             if (owner != null) {
                 throw new LabException(
-                        "port " + number + " is given twice: by " + owner.flag() + " and by " + port.flag());
+                        "port " + number + " is used twice: by " + owner.flag() + " and by " + port.flag());
             }
             all.put(port, number);
         }
@@ -44,7 +44,7 @@ public record LabPorts(Map<LabPort, Integer> numbers) {
      */
     public static int requireValid(LabPort port, int number) {
         if (number < 1 || number > 65535) {
-            throw new LabException(port.flag() + " is " + number + "; allowed is 1 to 65535");
+            throw new LabException(port.flag() + " is " + number + "; allowed: 1 to 65535");
         }
         return number;
     }

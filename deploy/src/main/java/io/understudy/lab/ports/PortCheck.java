@@ -31,7 +31,7 @@ public final class PortCheck {
 
     private String complaint(LabPorts ports, LabPort port) {
         int number = ports.number(port);
-        String holder = holders.of(number).map(PortHolder::toString).orElse("a process that is hidden from this user");
+        String holder = holders.of(number).map(PortHolder::toString).orElse("a process not visible to this user");
         String remedy = port.internal()
                 ? "stop it, or start with " + port.flag() + " N in a new --data-dir"
                 : "stop it, or choose another port with " + port.flag();

@@ -28,7 +28,11 @@ import net.jqwik.api.Provide;
 import net.jqwik.api.Tuple;
 import net.jqwik.api.constraints.IntRange;
 
-/** Invariant 6, for every goal and every cluster there may be. */
+/**
+ * Plans for every goal and every possible cluster.
+ *
+ * <p>Tests invariant DP19.
+ */
 class GoalPropertyTest {
 
     private static final int MOST_STEPS = 60;

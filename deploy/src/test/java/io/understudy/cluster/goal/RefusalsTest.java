@@ -30,7 +30,7 @@ class RefusalsTest {
         Refusal refusal = refusal(new AddMember(FactsFixture.place(4), true), FactsFixture.voters(true, true, false));
 
         assertThat(refusal.rule()).isEqualTo("etcd-adds");
-        assertThat(refusal.why()).contains("3 of the 3 voters are connected", "2 are, m3 is not");
+        assertThat(refusal.why()).contains("3 of the 3 voting members are connected", "2 are, m3 is not");
         assertThat(refusal.wayOut()).contains("understudy cluster replace");
     }
 
@@ -50,7 +50,7 @@ class RefusalsTest {
         Refusal refusal = refusal(new AddMember(FactsFixture.place(3), true), old);
 
         assertThat(refusal.rule()).isEqualTo("quorum-held");
-        assertThat(refusal.wayOut()).contains("before etcd 3.5", "upgrade those");
+        assertThat(refusal.wayOut()).contains("before etcd 3.5", "upgrade them");
     }
 
     @Test
@@ -59,7 +59,7 @@ class RefusalsTest {
                 .containsExactly(
                         "add m6 as a learner at http://10.0.0.6:2380",
                         "start m6 without data and wait until it serves",
-                        "wait until m6 has caught up with the leader",
+                        "wait until m6 is in sync with the leader",
                         "promote m6");
     }
 
@@ -70,7 +70,7 @@ class RefusalsTest {
         assertThat(told(new Roll(FactsFixture.STARTED, EtcdVersion.parse("3.5.31")), begun))
                 .containsExactly(
                         "restart m2 as 3.5.31 and wait until it serves",
-                        "move the leadership to m2",
+                        "move leadership to m2",
                         "restart m1 as 3.5.31 and wait until it serves");
     }
 
@@ -101,7 +101,7 @@ class RefusalsTest {
         assertThat(told(
                         new RemoveMember(new MemberId(3)),
                         FactsFixture.telling(behind, 2, "3.5.30", Duration.ofSeconds(2))))
-                .containsExactly("remove m3 for good");
+                .containsExactly("remove m3 permanently");
     }
 
     @Test
@@ -109,7 +109,7 @@ class RefusalsTest {
         assertThat(told(
                         new ReplaceMember(new MemberId(3), FactsFixture.place(4), true),
                         FactsFixture.voters(true, true, false)))
-                .startsWith("remove m3 for good", "add m4 as a learner at http://10.0.0.4:2380")
+                .startsWith("remove m3 permanently", "add m4 as a learner at http://10.0.0.4:2380")
                 .endsWith("promote m4");
     }
 
@@ -118,13 +118,13 @@ class RefusalsTest {
         ClusterFacts facts = FactsFixture.withLearner(FactsFixture.voters(true, true, false), true, 0);
 
         assertThat(told(new ReplaceMember(new MemberId(3), FactsFixture.place(4), true), facts))
-                .containsExactly("remove m3 for good", "promote m4");
+                .containsExactly("remove m3 permanently", "promote m4");
     }
 
     @Test
     void aHealthyVoterStaysUntilItsSuccessorVotes() {
         assertThat(told(new ReplaceMember(new MemberId(2), FactsFixture.place(4), false), THREE))
-                .endsWith("promote m4", "remove m2 for good");
+                .endsWith("promote m4", "remove m2 permanently");
     }
 
     @Test
@@ -132,19 +132,19 @@ class RefusalsTest {
         ClusterFacts joined = FactsFixture.withLearner(FactsFixture.voters(true, true, false), true, 0);
 
         assertThat(told(new ReplaceMember(new MemberId(3), FactsFixture.place(4), false), joined))
-                .containsExactly("promote m4", "remove m3 for good");
+                .containsExactly("promote m4", "remove m3 permanently");
     }
 
     @Test
     void theLeaderHandsOverBeforeItIsRemovedOrRestarted() {
         assertThat(told(new RemoveMember(new MemberId(1)), THREE))
-                .containsExactly("move the leadership to m2", "remove m1 for good");
+                .containsExactly("move leadership to m2", "remove m1 permanently");
         assertThat(told(new Roll(FactsFixture.STARTED.plusSeconds(1), null), FactsFixture.withLearner(THREE, true, 0)))
                 .containsExactly(
                         "restart m4 and wait until it serves",
                         "restart m2 and wait until it serves",
                         "restart m3 and wait until it serves",
-                        "move the leadership to m2",
+                        "move leadership to m2",
                         "restart m1 and wait until it serves");
     }
 
@@ -168,11 +168,11 @@ class RefusalsTest {
                 .containsExactly(
                         "add m4 as a learner at http://10.0.0.4:2380",
                         "start m4 without data and wait until it serves",
-                        "wait until m4 has caught up with the leader",
+                        "wait until m4 is in sync with the leader",
                         "promote m4",
                         "add m5 as a learner at http://10.0.0.5:2380",
                         "start m5 without data and wait until it serves",
-                        "wait until m5 has caught up with the leader",
+                        "wait until m5 is in sync with the leader",
                         "promote m5");
     }
 
@@ -197,7 +197,7 @@ class RefusalsTest {
 
         assertThat(refusal(new RemoveMember(new MemberId(2)), facts).rule()).isEqualTo("one-change-at-a-time");
         assertThat(told(new AddMember(FactsFixture.place(9), false), facts)).hasSize(2);
-        assertThat(told(new RemoveMember(new MemberId(99)), facts)).containsExactly("remove 63 for good");
+        assertThat(told(new RemoveMember(new MemberId(99)), facts)).containsExactly("remove 63 permanently");
     }
 
     @Test
@@ -214,7 +214,7 @@ class RefusalsTest {
         Refusal refusal = refusal(new AddMember(FactsFixture.place(5), true), FactsFixture.withLearner(THREE, true, 0));
 
         assertThat(refusal.rule()).isEqualTo("learner-slot-free");
-        assertThat(refusal.why()).contains("etcd 3.5.30 allows 1 learner, and m4 is one");
+        assertThat(refusal.why()).contains("etcd 3.5.30 allows 1 learner, which is m4");
     }
 
     @Test

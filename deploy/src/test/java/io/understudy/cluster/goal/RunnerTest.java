@@ -41,7 +41,7 @@ final class RunnerTest {
         Outcome outcome = run(this::away);
 
         assertThat(outcome).isInstanceOf(Outcome.Failed.class);
-        assertThat(((Outcome.Failed) outcome).why()).contains("something else changes the cluster");
+        assertThat(((Outcome.Failed) outcome).why()).contains("another process changes the cluster");
         assertThat(moves).isEqualTo(100);
     }
 

@@ -47,7 +47,11 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** A real leader that sends a snapshot to a newcomer which is let take it slowly. */
+/**
+ * A real leader that sends a snapshot to a newcomer which is let take it slowly.
+ *
+ * <p>Tests invariant DP21.
+ */
 final class GentleJoinIT {
 
     private static final int MEGABYTES = 48;

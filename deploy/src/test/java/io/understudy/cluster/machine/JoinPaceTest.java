@@ -9,6 +9,7 @@ import net.jqwik.api.Property;
 import net.jqwik.api.constraints.LongRange;
 import org.junit.jupiter.api.Test;
 
+/** Tests invariant DP21. */
 final class JoinPaceTest {
 
     private static final long MEBIBYTE = 1L << 20;

@@ -19,7 +19,7 @@ final class ManualMachinesTest {
     void tellsTheExactEnvironmentAndCommandLineOfOneThatJoins() {
         machines.join(MEMBER, "one=http://10.0.0.1:2380,four=http://10.0.0.4:2380");
         assertThat(String.join("\n", told)).isEqualTo("""
-                To do for member four: start it without data, to join; with these variables
+                To do for member four: start it without data, to join, with these variables
                   ETCD_NAME="four"
                   ETCD_DATA_DIR="/var/lib/etcd/four"
                   ETCD_LISTEN_CLIENT_URLS="http://10.0.0.4:2379"
@@ -38,7 +38,7 @@ final class ManualMachinesTest {
                     --initial-advertise-peer-urls=http://10.0.0.4:2380 \\
                     --initial-cluster=one=http://10.0.0.1:2380,four=http://10.0.0.4:2380 \\
                     --initial-cluster-state=existing
-                If there is data of an earlier life, first
+                If data of an earlier member exists, first
                   mv /var/lib/etcd/four /var/lib/etcd/four.old""");
     }
 

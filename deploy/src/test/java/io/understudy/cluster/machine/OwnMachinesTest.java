@@ -21,7 +21,11 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** With a script in place of etcd: what it is started with, and what happens to the data. */
+/**
+ * With a script in place of etcd: what it is started with, and what happens to the data.
+ *
+ * <p>Tests invariants DP7, DP24.
+ */
 final class OwnMachinesTest {
 
     private static final MemberSpec MEMBER = new MemberSpec(
@@ -86,7 +90,7 @@ final class OwnMachinesTest {
         assertThat(arguments()).isNotEmpty();
         Files.writeString(machine.dataDirectory().resolve("member/kept"), "data");
         assertThatThrownBy(() -> machines.join(MEMBER, "one=http://127.0.0.1:11"))
-                .hasMessageContaining("member one runs");
+                .hasMessageContaining("member one is running");
         assertThat(machine.dataDirectory().resolve("member/kept")).hasContent("data");
         machines.stop(MEMBER);
         machines.join(MEMBER, "one=http://127.0.0.1:11");
@@ -117,7 +121,7 @@ final class OwnMachinesTest {
         machines.copyData(MEMBER);
         assertThat(folder.resolve("one.copy-19700101T000000/member/snap/db")).hasContent("data");
         machines.start(MEMBER);
-        assertThatThrownBy(() -> machines.copyData(MEMBER)).hasMessageContaining("member one runs");
+        assertThatThrownBy(() -> machines.copyData(MEMBER)).hasMessageContaining("member one is running");
     }
 
     @Test
@@ -128,7 +132,8 @@ final class OwnMachinesTest {
                 List.of(machine, MachineSettings.of(other, ProcessKind.LOCAL, folder.resolve("two"))),
                 LocalControl.lasting(() -> etcd),
                 () -> Instant.EPOCH);
-        assertThatThrownBy(() -> both.moveData(MEMBER, other)).hasMessageContaining("holds any data");
+        assertThatThrownBy(() -> both.moveData(MEMBER, other))
+                .hasMessageContaining("no data in " + machine.dataDirectory());
         Files.writeString(Files.createDirectories(folder.resolve("one/member")).resolve("db"), "of one");
         Files.writeString(Files.createDirectories(folder.resolve("two/member")).resolve("db"), "of two");
         both.moveData(MEMBER, other);

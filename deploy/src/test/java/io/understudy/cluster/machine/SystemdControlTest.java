@@ -15,7 +15,11 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** With a script in place of systemctl. */
+/**
+ * With a script in place of systemctl.
+ *
+ * <p>Tests invariant DP14.
+ */
 final class SystemdControlTest {
 
     @TempDir
@@ -119,6 +123,6 @@ final class SystemdControlTest {
     @Test
     void aSystemdThatDoesNotAnswerHoldsUpNobodyForLong() throws IOException {
         Files.createFile(folder.resolve("stuck"));
-        assertThatThrownBy(() -> control.isRunning(machine)).hasMessageContaining("was not done after 3 s");
+        assertThatThrownBy(() -> control.isRunning(machine)).hasMessageContaining("did not complete within 3 s");
     }
 }

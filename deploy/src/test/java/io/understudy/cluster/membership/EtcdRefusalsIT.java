@@ -26,7 +26,11 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** What real etcd refuses: in its own words, with what they mean, and with nothing changed. */
+/**
+ * What real etcd refuses: in its own words, with what they mean, and with nothing changed.
+ *
+ * <p>Tests invariant DP28.
+ */
 final class EtcdRefusalsIT {
 
     private static final URI NOWHERE = URI.create("http://127.0.0.1:1");
@@ -54,7 +58,7 @@ final class EtcdRefusalsIT {
         assertThatRefused(
                 () -> membership.addLearner(List.of(NOWHERE)),
                 "etcdserver: too many learner members in cluster",
-                "Promote or remove the learner it has");
+                "Promote or remove a learner first");
         assertThat(observe().members()).hasSize(2);
         assertThat(meters.get("understudy.cluster.requests")
                         .tags("request", "add", "outcome", "refused")
@@ -71,7 +75,7 @@ final class EtcdRefusalsIT {
         assertThatRefused(
                 () -> membership.promote(learner),
                 "etcdserver: can only promote a learner member which is in sync with leader",
-                "Let it catch up");
+                "Promote it once it is in sync");
         assertThat(observe().member(learner).orElseThrow().isLearner()).isTrue();
     }
 
@@ -82,7 +86,7 @@ final class EtcdRefusalsIT {
         assertThatRefused(
                 () -> membership.promote(id(cluster.leader())),
                 "etcdserver: can only promote a learner member",
-                "votes already");
+                "already a voting member");
     }
 
     @Test
@@ -90,9 +94,9 @@ final class EtcdRefusalsIT {
         start(1, 0, true);
         String words = "etcdserver: member not found";
 
-        assertThatRefused(() -> membership.promote(NOBODY), words, "one that was removed never comes back");
-        assertThatRefused(() -> membership.remove(NOBODY), words, "Look at the member list");
-        assertThatRefused(() -> membership.updatePeerUrls(NOBODY, List.of(NOWHERE)), words, "Look at the member list");
+        assertThatRefused(() -> membership.promote(NOBODY), words, "IDs of removed members are never reused");
+        assertThatRefused(() -> membership.remove(NOBODY), words, "check the member list");
+        assertThatRefused(() -> membership.updatePeerUrls(NOBODY, List.of(NOWHERE)), words, "check the member list");
     }
 
     @Test
@@ -101,9 +105,7 @@ final class EtcdRefusalsIT {
         List<URI> taken = observe().members().get(0).peerUrls();
 
         assertThatRefused(
-                () -> membership.addLearner(taken),
-                "etcdserver: Peer URLs already exists",
-                "Remove that member first if it is to be replaced");
+                () -> membership.addLearner(taken), "etcdserver: Peer URLs already exists", "Remove that member first");
         assertThat(observe().members()).hasSize(1);
     }
 
@@ -127,7 +129,7 @@ final class EtcdRefusalsIT {
         assertThatRefused(
                 () -> membership.addLearner(List.of(NOWHERE)),
                 "etcdserver: unhealthy cluster",
-                "wait until they have been connected for five seconds");
+                "wait until members have been connected for 5 s");
 
         await().atMost(Duration.ofSeconds(30))
                 .pollInterval(Duration.ofMillis(500))
@@ -148,7 +150,7 @@ final class EtcdRefusalsIT {
         assertThatRefused(
                 () -> membership.remove(id(cluster.followers().get(0))),
                 "etcdserver: re-configuration failed due to not enough started members",
-                "Start those that were added and never ran, or remove them");
+                "Start members that were added but never started, or remove them");
         assertThat(observe().healthyVoters()).hasSize(2);
         assertThat(observe().voters()).hasSize(3);
     }
@@ -160,7 +162,7 @@ final class EtcdRefusalsIT {
         assertThatRefused(
                 () -> membership.moveLeader(id(cluster.learners().get(0))),
                 "etcdserver: bad leader transferee",
-                "Name a voter");
+                "Specify a voting member");
     }
 
     @Test

@@ -23,7 +23,11 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** What is seen of a real cluster, whole and in parts. */
+/**
+ * What is seen of a real cluster, whole and in parts.
+ *
+ * <p>Tests invariant DP27.
+ */
 final class EtcdObserverIT {
 
     private static final Duration PATIENCE = Duration.ofSeconds(5);
@@ -165,7 +169,7 @@ final class EtcdObserverIT {
 
             assertThatThrownBy(() -> observer.observe(PATIENCE))
                     .isInstanceOf(UnobservableException.class)
-                    .hasMessageContaining("of different clusters")
+                    .hasMessageContaining("belong to different clusters")
                     .hasMessageContaining(cluster.clientUrls().get(0).toString())
                     .hasMessageContaining(other.clientUrls().get(0).toString());
         }

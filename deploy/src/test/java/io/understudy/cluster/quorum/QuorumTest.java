@@ -12,7 +12,11 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** The arithmetic of votes, against what a majority is. */
+/**
+ * The arithmetic of votes, against what a majority is.
+ *
+ * <p>Tests invariant DP29.
+ */
 final class QuorumTest {
 
     @ParameterizedTest

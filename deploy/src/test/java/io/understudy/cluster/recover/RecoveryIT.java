@@ -36,7 +36,11 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Voters founded, lost and recovered through machines. */
+/**
+ * Voters founded, lost and recovered through machines.
+ *
+ * <p>Tests invariants DP9, DP10.
+ */
 @Tag("schedules")
 final class RecoveryIT {
 
@@ -115,7 +119,7 @@ final class RecoveryIT {
         assertThat(survey.look().orElseThrow().members())
                 .extracting(MemberFacts::name)
                 .containsExactly("voter-1");
-        assertThat(told).anyMatch(line -> line.startsWith("chosen is voter-1, which answers"));
+        assertThat(told).anyMatch(line -> line.startsWith("selected voter-1, which responds"));
         assertThat(folder).isDirectoryContaining("glob:**/voter-1.copy-*");
         assertThat(control.process(machines.get(0)).log().tail(200)).isNotEmpty();
         assertThat(recovery(step -> true).run(Optional.empty())).isTrue();
@@ -140,7 +144,7 @@ final class RecoveryIT {
     }
 
     private static boolean diesAfterThat(String step) {
-        if (step.startsWith("go on from")) {
+        if (step.startsWith("recover from")) {
             throw new IllegalStateException("killed");
         }
         return true;
@@ -157,7 +161,7 @@ final class RecoveryIT {
         assertThat(recovery(step -> step.startsWith("start ")).run(Optional.empty()))
                 .isTrue();
 
-        assertThat(told).anyMatch(line -> line.startsWith("the quorum is back"));
+        assertThat(told).anyMatch(line -> line.startsWith("quorum restored"));
         assertThat(etcdctl(2, "get", "before")).contains("acknowledged");
         assertThat(survey.look().orElseThrow().voters()).hasSize(3);
     }
@@ -176,7 +180,7 @@ final class RecoveryIT {
 
         assertThat(recovery(step -> true).run(Optional.empty())).isTrue();
 
-        assertThat(told).anyMatch(line -> line.startsWith("chosen is voter-2, which does not answer"));
+        assertThat(told).anyMatch(line -> line.startsWith("selected voter-2, which does not respond"));
         assertThat(etcdctl(1, "get", "after")).contains("known");
         assertThat(survey.look().orElseThrow().members())
                 .extracting(MemberFacts::name)
@@ -195,12 +199,12 @@ final class RecoveryIT {
         List<Boolean> outcome = new CopyOnWriteArrayList<>();
         Thread recovering = new Thread(() -> outcome.add(recovery(step -> false).run(Optional.empty())));
         recovering.start();
-        await().until(() -> told.contains("looking for a quorum"));
+        await().until(() -> told.contains("checking for a quorum"));
 
         here.start(machines.get(1).member());
 
         await().atMost(PATIENCE).until(() -> outcome.contains(true));
-        assertThat(told).anyMatch(line -> line.contains("nothing is to be recovered"));
+        assertThat(told).anyMatch(line -> line.contains("nothing to recover"));
         assertThat(told).noneMatch(line -> line.startsWith("the quorum is lost"));
     }
 

@@ -23,6 +23,6 @@ final class StoredTest {
         assertThat(Stored.voters(file)).isEmpty();
         Files.write(file, new byte[1 << 17]);
         assertThat(Stored.voters(file)).isEmpty();
-        assertThatThrownBy(() -> BoltFile.open(file)).hasMessageContaining("is no database of bbolt");
+        assertThatThrownBy(() -> BoltFile.open(file)).hasMessageContaining("is not a bbolt database");
     }
 }

@@ -17,7 +17,11 @@ import java.util.Optional;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
 
-/** Whom recovery goes on from, and when it leaves that to the operator. */
+/**
+ * Whom recovery goes on from, and when it leaves that to the operator.
+ *
+ * <p>Tests invariant DP10.
+ */
 final class SurvivorTest {
 
     @Test
@@ -46,7 +50,7 @@ final class SurvivorTest {
 
     @Test
     void whoAnswersIsNotChosenWhereDataOfAnotherHasMore() {
-        refuses("v2 has revision 5000, and v1 only 1000", answering("v1", 2, 1000, 1000), silent("v2", 5000));
+        refuses("v2 has revision 5000, v1 only 1000", answering("v1", 2, 1000, 1000), silent("v2", 5000));
         assertThat(chosen(answering("v1", 2, 1000, 1000), silent("v2", 1000))).isEqualTo("v1");
     }
 
@@ -57,20 +61,20 @@ final class SurvivorTest {
         refuses("the revision of v2 is unknown", silent("v1", 10), locked("v2"), gone("v3"));
         refuses("the revision of v1 is unknown", locked("v1"), locked("v2"));
         assertThatThrownBy(() -> Survivor.mostRecent(List.of(answering("v1", 2, 10, 10)), List.of("v9")))
-                .hasMessageContaining("no machine is configured for v9");
+                .hasMessageContaining("no machine is configured for member v9");
     }
 
     @Test
     void nobodyIsChosenWhileEnoughVotersRunForAQuorum() {
         refuses(
-                "2 of 3 voters run",
+                "2 of 3 voting members run",
                 locked("v1").since(silent("v1", 9)),
                 locked("v2").since(silent("v2", 9)),
                 gone("v3"));
         // Only the data of those that ran here tells how many there are.
         Remains first = storing("v1", Set.of("v1", "v2", "v3"));
         Remains second = storing("v2", Set.of("v1", "v2", "v3"));
-        refuses("2 of 3 voters run", first, second);
+        refuses("2 of 3 voting members run", first, second);
         assertThat(chosen(storing("v1", Set.of("v1", "v2", "v3", "v4")), storing("v2", Set.of("v2"))))
                 .isEqualTo("v1");
     }
@@ -84,15 +88,15 @@ final class SurvivorTest {
     void aLearnerIsNeverChosenThoughItMayHaveMore() {
         Remains learner = with(Optional.of(Role.LEARNER), Optional.of(answer(2, 90, 90)), Optional.empty());
         assertThat(chosen(answering("v1", 2, 90, 90), learner, gone("v2"))).isEqualTo("v1");
-        refuses("s has revision 90, and v1 only 10", answering("v1", 2, 10, 10), learner);
-        refuses("nothing is left", learner, gone("v2"));
+        refuses("s has revision 90, v1 only 10", answering("v1", 2, 10, 10), learner);
+        refuses("no member to recover from", learner, gone("v2"));
         assertThatThrownBy(() -> Survivor.named("s", List.of(learner))).hasMessageContaining("is a learner");
     }
 
     @Test
     void whoseRoleNobodyTellsIsOnlyChosenByTheOperator() {
         Remains unknown = with(Optional.empty(), Optional.empty(), Optional.of(7L));
-        refuses("nobody tells whether s is a voter", unknown, gone("v2"));
+        refuses("unknown whether s is a voting member", unknown, gone("v2"));
         assertThat(Survivor.named("s", List.of(unknown)).name()).isEqualTo("s");
         // Such as the leftovers of a member that was removed.
         assertThat(chosen(answering("v1", 2, 10, 10), unknown, gone("v2"))).isEqualTo("v1");

@@ -25,7 +25,11 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** A command that is killed at every step, and run again each time, finishes; writers notice elections at most. */
+/**
+ * A command that is killed at every step, and run again each time, finishes; writers notice elections at most.
+ *
+ * <p>Tests invariant DP19.
+ */
 @Tag("schedules")
 class InterruptedChangeIT {
 

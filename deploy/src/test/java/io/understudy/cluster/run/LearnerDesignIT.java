@@ -26,6 +26,8 @@ import org.junit.jupiter.api.io.TempDir;
 /**
  * The figures of etcd's learner design, each of which there ends in an outage or close to one, with our commands: writers
  * notice an election at most.
+ *
+ * <p>Tests invariant DP20.
  */
 @Tag("schedules")
 class LearnerDesignIT {
@@ -81,7 +83,7 @@ class LearnerDesignIT {
                 .until(() -> cluster.facts().quorum().tolerance() == 1);
 
         assertThat(cluster.reach(new RemoveMember(cluster.id(leader.name())))).isInstanceOf(Outcome.Reached.class);
-        assertThat(cluster.told).contains("remove " + leader.name() + " for good");
+        assertThat(cluster.told).contains("remove " + leader.name() + " permanently");
     }
 
     /** Figure 5, the 2-and-2 split: the new member is with the minority, and has no vote yet. */

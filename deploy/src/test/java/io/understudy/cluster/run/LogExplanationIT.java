@@ -62,7 +62,7 @@ final class LogExplanationIT {
 
         learner.launch();
 
-        assertThatItEndsWith("member count is unequal", "does not list exactly the members the cluster has");
+        assertThatItEndsWith("member count is unequal", "must list exactly the members of the cluster");
     }
 
     @Test
@@ -75,8 +75,7 @@ final class LogExplanationIT {
         learner.launch();
 
         assertThatItEndsWith(
-                "PeerURLs: no match found for existing member",
-                "another peer URL for a member than the cluster was told");
+                "PeerURLs: no match found for existing member", "a different peer URL for a member than the cluster");
     }
 
     @Test
@@ -86,7 +85,7 @@ final class LogExplanationIT {
 
         learner.launch();
 
-        assertThatItEndsWith("has been permanently removed from the cluster", "needs an empty data directory");
+        assertThatItEndsWith("has been permanently removed from the cluster", "use an empty data directory");
     }
 
     private void assertThatItEndsWith(String words, String meaning) {

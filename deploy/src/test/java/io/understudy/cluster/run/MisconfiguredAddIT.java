@@ -16,7 +16,11 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Figures 8 and 9 of etcd's learner design: a mistyped URL, which there costs the quorum for good. */
+/**
+ * Figures 8 and 9 of etcd's learner design: a mistyped URL, which there costs the quorum for good.
+ *
+ * <p>Tests invariant DP20.
+ */
 @Tag("schedules")
 class MisconfiguredAddIT {
 

@@ -19,7 +19,11 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Supervisors of real clusters. */
+/**
+ * Supervisors of real clusters.
+ *
+ * <p>Tests invariant DP26.
+ */
 final class SupervisorIT {
 
     private static final Duration DEAD = Duration.ofSeconds(3);

@@ -22,6 +22,8 @@ import org.junit.jupiter.api.io.TempDir;
  * removed and added behind the supervisors' backs, the supervisor that acts killed or stalled while it replaces one.
  * Clients keep writing; after each fault the cluster returns to its declared shape, nothing acknowledged is lost, and no
  * change was made that the healthy members could not have survived.
+ *
+ * <p>Tests invariant DP22.
  */
 @Tag("schedules")
 final class SupervisorScheduleIT {

@@ -15,7 +15,11 @@ import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Who changes a cluster: one command at a time, no supervisor meanwhile, and none while somebody paused them. */
+/**
+ * Who changes a cluster: one command at a time, no supervisor meanwhile, and none while somebody paused them.
+ *
+ * <p>Tests invariant DP23.
+ */
 final class TurnIT {
 
     private static final Duration PATIENCE = Duration.ofSeconds(60);

@@ -29,7 +29,7 @@ final class SelfCheckIT {
             assertThatExceptionOfType(NoSpaceException.class)
                     .isThrownBy(() -> check(voter).run())
                     .satisfies(refused -> assertThat(refused.getMessage())
-                            .contains("takes no writes", "NOSPACE", "failback", "--undo", "--fresh")
+                            .contains("rejects writes", "NOSPACE", "failback", "--undo", "--fresh")
                             .doesNotContain("Status{", "\n"));
         } finally {
             alarm.lift();
@@ -45,7 +45,7 @@ final class SelfCheckIT {
             assertThatExceptionOfType(LabException.class)
                     .isThrownBy(() -> check(voter).run())
                     .satisfies(refused -> assertThat(refused.getMessage())
-                            .contains("refuses the self-check's write: ")
+                            .contains("rejected the write of the self-check: ")
                             .doesNotContain("Status{"));
         } finally {
             voter.start();

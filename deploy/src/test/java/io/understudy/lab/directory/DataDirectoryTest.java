@@ -13,6 +13,7 @@ import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
+/** Tests invariant DP5. */
 final class DataDirectoryTest {
 
     @TempDir
@@ -117,7 +118,7 @@ final class DataDirectoryTest {
             assertThatThrownBy(() -> DataDirectory.open(folder, false))
                     .isInstanceOf(LabException.class)
                     .hasMessageContainingAll(
-                            "running already",
+                            "already running",
                             Long.toString(ProcessHandle.current().pid()),
                             "--data-dir");
         }

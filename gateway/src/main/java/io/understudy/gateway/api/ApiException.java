@@ -105,22 +105,21 @@ public final class ApiException extends Exception {
     public static ApiException noVoters() {
         return new ApiException(
                 Status.Code.FAILED_PRECONDITION,
-                "understudy: this gateway is fed by Kafka and can't reach the voters; it serves serializable reads and"
-                        + " watches");
+                "understudy: not supported by a gateway with a Kafka source; use serializable reads or watches");
     }
 
     /** Nor can anybody be asked for other keys. */
     public static ApiException outsideOfRange() {
         return new ApiException(
                 Status.Code.FAILED_PRECONDITION,
-                "understudy: keys outside of range.prefix, of a gateway that is fed by Kafka and has nobody to ask");
+                "understudy: keys outside range.prefix are not available from a gateway with a Kafka source");
     }
 
     /** Nor for anything, while the replica takes more memory than it may. Another gateway may have more. */
     public static ApiException replicaDropped() {
         return new ApiException(
                 Status.Code.UNAVAILABLE,
-                "understudy: the replica was dropped for its size, and this gateway is fed by Kafka and has nobody to ask");
+                "understudy: replica exceeds replica.maxBytes and was dropped; a Kafka source cannot serve reads");
     }
 
     /** Who comes without a name, where authentication is enabled. */

@@ -23,7 +23,7 @@ final class EntrySort {
             case CREATE -> byNumber(entries, Entry::createRevision, descending);
             case MOD -> byNumber(entries, Entry::modRevision, descending);
             case VALUE -> byValue(entries, descending);
-            case UNRECOGNIZED -> throw new IllegalArgumentException("an unknown sort target");
+            case UNRECOGNIZED -> throw new IllegalArgumentException("unknown sort target");
         }
     }
 

@@ -16,6 +16,8 @@ import org.jspecify.annotations.Nullable;
  * {@code KV.Txn} without writes, in three steps, so that what it reads may come from anywhere: read what it compares,
  * {@linkplain #choose choose} the path, evaluate the ranges on that path and put their results together. etcd compares
  * everything before it runs anything, nested transactions included ({@code etcdserver/apply.go}).
+ *
+ * <p>Invariant A1c: a transaction, including nested ones, is compared and read at one revision.
  */
 public final class TxnPlan {
 

@@ -90,7 +90,7 @@ public final class TxnRequests {
                 case REQUEST_TXN -> requireValid(op.getRequestTxn(), maxOps);
                 case REQUEST_NOT_SET -> throw ApiException.keyNotFound();
                 case REQUEST_PUT, REQUEST_DELETE_RANGE ->
-                    throw new IllegalArgumentException("a transaction that writes");
+                    throw new IllegalArgumentException("transaction contains a write");
             }
         }
     }

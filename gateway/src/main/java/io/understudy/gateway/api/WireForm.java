@@ -10,6 +10,9 @@ import io.netty.buffer.Unpooled;
 /**
  * Results as etcd's protobuf messages, byte for byte as etcd encodes them: fields in the order of their numbers, defaults
  * left out.
+ *
+ * <p>Invariant A1: responses are byte-identical to those of an etcd member at the replica's revision, except for member
+ * id and Raft term; errors have etcd's code and text.
  */
 public final class WireForm {
 
@@ -29,7 +32,7 @@ public final class WireForm {
         try {
             return RangeResponse.parseFrom(whole(of(result)));
         } catch (InvalidProtocolBufferException e) {
-            throw new IllegalStateException("an answer that was encoded here", e);
+            throw new IllegalStateException("cannot parse a response encoded by this process", e);
         }
     }
 
@@ -37,7 +40,7 @@ public final class WireForm {
         try {
             return TxnResponse.parseFrom(whole(of(result)));
         } catch (InvalidProtocolBufferException e) {
-            throw new IllegalStateException("an answer that was encoded here", e);
+            throw new IllegalStateException("cannot parse a response encoded by this process", e);
         }
     }
 

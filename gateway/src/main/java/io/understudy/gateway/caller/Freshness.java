@@ -43,7 +43,7 @@ public record Freshness(@Nullable Duration maxStaleness, long minRevision) {
                         ? null
                         : Duration.ofMillis(
                                 Math.min(MOST_MILLIS, number(MAX_STALENESS_KEY, maxStalenessMillis, "milliseconds"))),
-                minRevision == null ? 0 : number(MIN_REVISION_KEY, minRevision, "a revision"));
+                minRevision == null ? 0 : number(MIN_REVISION_KEY, minRevision, "revision"));
     }
 
     private static long number(String key, String value, String what) throws ApiException {
@@ -57,6 +57,6 @@ public record Freshness(@Nullable Duration maxStaleness, long minRevision) {
         }
         throw new ApiException(
                 Status.Code.INVALID_ARGUMENT,
-                "understudy: " + key + " can't be '" + value + "'; allowed is " + what + ", a whole number from 0");
+                "understudy: " + key + " is '" + value + "'; allowed: a non-negative integer (" + what + ")");
     }
 }

@@ -8,6 +8,8 @@ import org.slf4j.LoggerFactory;
 /**
  * One client connection, and the newest revision that was answered on it: nothing older may be answered on it afterwards.
  * Used on the connection's event loop only.
+ *
+ * <p>Invariant C2: revisions on one connection never decrease, whichever component answers.
  */
 public final class Session {
 
@@ -54,7 +56,7 @@ public final class Session {
      */
     public void take() {
         if (taken) {
-            throw new IllegalStateException("another read has taken the session");
+            throw new IllegalStateException("session is already taken by another read");
         }
         taken = true;
     }
@@ -67,7 +69,7 @@ public final class Session {
                 waiting.remove().run();
             } catch (RuntimeException | Error e) {
                 // The others waited as long.
-                LOG.error("a read that waited for its session failed", e);
+                LOG.error("queued read failed", e);
             }
         }
     }

@@ -37,7 +37,7 @@ final class BoundedBody implements HttpResponse.BodySubscriber<byte[]> {
     public void onNext(List<ByteBuffer> more) {
         for (ByteBuffer each : more) {
             if (received.size() + each.remaining() > most) {
-                body.completeExceptionally(new IOException("an answer of more than " + most + " bytes"));
+                body.completeExceptionally(new IOException("response is larger than " + most + " bytes"));
                 if (subscription != null) {
                     subscription.cancel();
                 }

@@ -102,7 +102,7 @@ public final class Dashboard implements AutoCloseable {
             neighbours.ask();
         } catch (RuntimeException e) {
             // It would never be done again.
-            LOG.error("the dashboard could not ask the processes beside it", e);
+            LOG.error("dashboard status requests failed", e);
         }
     }
 
@@ -132,7 +132,7 @@ public final class Dashboard implements AutoCloseable {
             watchers.forEach(watcher -> watcher.accept(moment));
         } catch (RuntimeException e) {
             // The next look may do better; without this there would be none.
-            LOG.error("the dashboard could not look", e);
+            LOG.error("dashboard refresh failed", e);
         }
     }
 

@@ -30,21 +30,20 @@ public record DashboardSettings(
 
     private static final String GROUP = "dashboard";
 
-    private static final Setting<Boolean> ENABLED = Setting.flag(
-                    "enabled", "Whether there is a dashboard, at rest.listen.")
-            .defaultsTo(true);
+    private static final Setting<Boolean> ENABLED =
+            Setting.flag("enabled", "Serve the dashboard at rest.listen.").defaultsTo(true);
     private static final Setting<List<URI>> GATEWAYS = Setting.uris(
-                    "gateways", "Where REST of other gateways is served, which the dashboard is to show.")
+                    "gateways", "REST URLs of the other gateways to show on the dashboard.")
             .optionally()
             .checkedBy(DashboardSettings::requireServers)
             .example("http://gateway-2.example:8080");
     private static final Setting<List<URI>> MIRRORS = Setting.uris(
-                    "mirrors", "Where mirror processes tell their status, by status.listen of theirs.")
+                    "mirrors", "Status URLs of mirror processes, as set by status.listen.")
             .optionally()
             .checkedBy(DashboardSettings::requireServers)
             .example("http://mirror-1.example:8081");
     private static final Setting<List<URI>> SUPERVISORS = Setting.uris(
-                    "supervisors", "Where supervisors tell their state, by supervisor.listen of theirs.")
+                    "supervisors", "Status URLs of supervisors, as set by supervisor.listen.")
             .optionally()
             .checkedBy(DashboardSettings::requireServers)
             .example("http://supervisor-1.example:8082");

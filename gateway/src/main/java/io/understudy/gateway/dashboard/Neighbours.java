@@ -72,7 +72,7 @@ final class Neighbours implements AutoCloseable {
     private static final class Standing {
         private final AtomicBoolean asking = new AtomicBoolean();
         private volatile @Nullable JsonObject status;
-        private volatile @Nullable String problem = "not asked yet";
+        private volatile @Nullable String problem = "not queried yet";
     }
 
     /** All of a kind, as configured. */
@@ -124,7 +124,7 @@ final class Neighbours implements AutoCloseable {
         try {
             return new JsonObject(body);
         } catch (DecodeException e) {
-            throw new CompletionException(new IOException("what answers there tells no status"));
+            throw new CompletionException(new IOException("response is not a status document"));
         }
     }
 
@@ -132,9 +132,9 @@ final class Neighbours implements AutoCloseable {
         Throwable why =
                 failure instanceof CompletionException && failure.getCause() != null ? failure.getCause() : failure;
         if (why instanceof TimeoutException || why instanceof HttpTimeoutException) {
-            return "no answer within " + DEADLINE.toMillis() + " ms";
+            return "no response within " + DEADLINE.toMillis() + " ms";
         }
-        return why.getMessage() == null ? "can't be reached" : why.getMessage();
+        return why.getMessage() == null ? "unreachable" : why.getMessage();
     }
 
     @Override

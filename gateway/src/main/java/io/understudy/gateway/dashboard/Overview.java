@@ -19,7 +19,11 @@ import java.util.Map;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
-/** Everything as of now, as JSON: what {@code /v1/overview} answers. On one thread. */
+/**
+ * Everything as of now, as JSON: what {@code /v1/overview} answers. On one thread.
+ *
+ * <p>Invariant D1: a lost member, a lost quorum and an unresponsive neighbour appear in the overview within 3 s.
+ */
 final class Overview {
 
     /** What another gateway's status tells. */
@@ -63,10 +67,11 @@ final class Overview {
         Duration staleness = held.staleness();
         List<HealthChecks.Outcome> outcomes = report.ready().outcomes();
         JsonArray checks = new JsonArray();
-        outcomes.forEach(outcome -> checks.add(new JsonObject()
-                .put("name", outcome.name())
-                .put("ok", outcome.problem().isEmpty())
-                .put("told", outcome.problem().or(outcome::remark).orElse(null))));
+        outcomes.forEach(outcome -> checks.add(withMessage(
+                new JsonObject()
+                        .put("name", outcome.name())
+                        .put("ok", outcome.problem().isEmpty()),
+                outcome.problem().or(outcome::remark).orElse(null))));
         return new JsonObject()
                 .put("name", report.name())
                 .put("version", report.version())
@@ -169,11 +174,16 @@ final class Overview {
         for (Neighbours.Told told : neighbours.of(kind)) {
             JsonObject status = told.status();
             JsonObject one = status == null ? new JsonObject() : shown.apply(status);
-            all.add(one.put("url", told.neighbour().url().toString())
-                    .put("reachable", told.problem() == null)
-                    .put("told", told.problem()));
+            all.add(withMessage(
+                    one.put("url", told.neighbour().url().toString()).put("reachable", told.problem() == null),
+                    told.problem()));
         }
         return all;
+    }
+
+    /** Under its former name as well, for one release. */
+    private static JsonObject withMessage(JsonObject one, @Nullable String message) {
+        return one.put("message", message).put("told", message);
     }
 
     private static JsonObject otherGateway(JsonObject status) {

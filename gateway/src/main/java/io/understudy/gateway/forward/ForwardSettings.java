@@ -22,13 +22,12 @@ public record ForwardSettings(Writes writes, Duration timeout) {
     private static final Setting<Writes> WRITES = Setting.choice(
                     "writes",
                     Writes.class,
-                    "refuse: what changes something is refused as a learner refuses it; forward: it is passed on to the"
-                            + " voters, so that clients need no other endpoint.")
+                    "Handling of writes. refuse: reject them as a learner does. forward: forward them to the voting members.")
             .defaultsTo(DEFAULTS.writes);
     private static final Setting<Duration> TIMEOUT = Setting.duration(
                     "forward.timeout",
-                    "Of calls passed on that come without a deadline; streams, and those that wait for other clients,"
-                            + " may take any time.")
+                    "Timeout of forwarded calls without a deadline. It does not apply to streams and to calls that wait for"
+                            + " other clients, such as Lock.")
             .defaultsTo(DEFAULTS.timeout)
             .between(LEAST_TIMEOUT, MOST_TIMEOUT);
 
@@ -38,7 +37,7 @@ public record ForwardSettings(Writes writes, Duration timeout) {
     public ForwardSettings {
         if (timeout.compareTo(LEAST_TIMEOUT) < 0 || timeout.compareTo(MOST_TIMEOUT) > 0) {
             throw new IllegalArgumentException(
-                    "forward.timeout is " + timeout + "; allowed is " + LEAST_TIMEOUT + " to " + MOST_TIMEOUT);
+                    "forward.timeout is " + timeout + "; allowed: " + LEAST_TIMEOUT + " to " + MOST_TIMEOUT);
         }
     }
 

@@ -25,6 +25,12 @@ import org.jspecify.annotations.Nullable;
  * <p>Goes to the next best member only while the request has provably not left this process, or was refused unseen.
  *
  * <p>All of it happens on the session's event loop.
+ *
+ * <p>Invariant W1: a forwarded write that may have been executed is not retried, and its outcome is reported as
+ * unknown.
+ *
+ * <p>Invariant W3: an unread forwarded stream blocks no other, uses bounded memory, and ends at its member with its
+ * client.
  */
 final class ForwardedCall extends ServerCall.Listener<byte[]> {
 
@@ -128,7 +134,7 @@ final class ForwardedCall extends ServerCall.Listener<byte[]> {
             over = true;
             metrics.ended(method, Status.Code.CANCELLED.name(), Duration.ofNanos(System.nanoTime() - beganNanos));
             if (attempt != null) {
-                attempt.call.cancel("the client has cancelled", null);
+                attempt.call.cancel("cancelled by the client", null);
             }
         }
     }

@@ -28,14 +28,14 @@ public final class OneRequest extends ServerCall.Listener<byte[]> {
         if (request == null) {
             request = message;
         } else {
-            refuse("grpc: a call of one message with more of them");
+            refuse("grpc: more than one request message");
         }
     }
 
     @Override
     public void onHalfClose() {
         if (request == null) {
-            refuse("grpc: a call of one message without it");
+            refuse("grpc: request message is missing");
         } else if (!over) {
             next = answerer.apply(request);
         }

@@ -56,7 +56,7 @@ final class PromisedAnswer extends ServerCall<byte[], byte[]> {
             String text = status.getDescription();
             promise.fail(new ApiException(status.getCode(), text == null ? "" : text));
         } else if (answer == null) {
-            promise.fail(new ApiException(Status.Code.INTERNAL, "grpc: an answer without a message"));
+            promise.fail(new ApiException(Status.Code.INTERNAL, "grpc: response message is missing"));
         } else {
             promise.complete(answer);
         }

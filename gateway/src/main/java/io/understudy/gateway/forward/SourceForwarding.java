@@ -13,7 +13,15 @@ import java.util.concurrent.Executor;
 import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 
-/** Passes calls on to the source, or refuses them as a learner would. */
+/**
+ * Passes calls on to the source, or refuses them as a learner would.
+ *
+ * <p>Invariant W2: forwarded requests, tokens, responses and errors arrive unchanged, for every client.
+ *
+ * <p>Invariant W5: Patroni elects and configures PostgreSQL through gateways while a voter and a leader are killed.
+ *
+ * <p>Invariant P3: a client without a token never acts with the token or certificate of the gateway, whatever it calls.
+ */
 public final class SourceForwarding implements Forwarding {
 
     private final EtcdCluster source;
@@ -90,7 +98,7 @@ public final class SourceForwarding implements Forwarding {
         if (caller.principal() instanceof Principal.Certificate) {
             return new ApiException(
                     Status.Code.PERMISSION_DENIED,
-                    "understudy: the name in a client certificate is not passed on; authenticate, and call with the token");
+                    "understudy: the name in a client certificate is not forwarded; authenticate and use the token");
         }
         return showsCertificate && caller.principal() instanceof Principal.Anonymous
                 ? ApiException.userNameEmpty()

@@ -1,6 +1,10 @@
 package io.understudy.gateway.forward;
 
-/** What becomes of requests that change something. */
+/**
+ * What becomes of requests that change something.
+ *
+ * <p>Invariant W4: by default, no write is forwarded.
+ */
 public enum Writes {
     /** They are refused, as a learner refuses them. */
     REFUSE,

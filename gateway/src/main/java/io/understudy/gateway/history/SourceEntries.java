@@ -95,7 +95,10 @@ public final class SourceEntries implements PreviousEntries, AutoCloseable {
                 learned.cancel(false);
             } catch (RuntimeException | Error e) {
                 // Errors too: those who wait for this commit would never hear of it.
-                LOG.error("keys before revision {} could not be read", commit.revision(), e);
+                LOG.atError()
+                        .addKeyValue("revision", commit.revision())
+                        .setCause(e)
+                        .log("reading previous values failed");
                 learning.remove(commit);
                 learned.completeExceptionally(e);
             }
@@ -161,7 +164,10 @@ public final class SourceEntries implements PreviousEntries, AutoCloseable {
             return List.of();
         } catch (FeedEndedException e) {
             // The replica's feed meets it too, and decides what becomes of all.
-            LOG.info("keys before revision {} could not be read, cause=\"{}\"", at.next(), e.getMessage());
+            LOG.atInfo()
+                    .addKeyValue("revision", at.next())
+                    .addKeyValue("cause", e.getMessage())
+                    .log("reading previous values failed");
             return null;
         }
     }

@@ -10,7 +10,12 @@ import io.understudy.vocabulary.Revision;
 import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
-/** The history of an etcd cluster, as the watch hub reads it. For any thread. */
+/**
+ * The history of an etcd cluster, as the watch hub reads it. For any thread.
+ *
+ * <p>Invariant N3: commits before the window are read from the source's history, and compacted ones are reported with
+ * the true compact revision.
+ */
 public final class SourceHistory implements CommitHistory {
 
     private final EtcdFeedSource source;
@@ -37,7 +42,7 @@ public final class SourceHistory implements CommitHistory {
             } catch (FeedEndedException.Gap gap) {
                 throw new CompactedException(gap.compacted().value());
             } catch (FeedEndedException e) {
-                throw new IllegalStateException("the source's history can't be read: " + e.getMessage(), e);
+                throw new IllegalStateException("reading the source history failed: " + e.getMessage(), e);
             }
             if (step instanceof EtcdHistory.Step.Committed committed) {
                 return new Step.Committed(LoggedCommit.of(committed.commit(), previous ? committed.previous() : null));

@@ -82,7 +82,10 @@ final class CatchUp implements AutoCloseable {
             return true;
         } catch (RuntimeException | Error e) {
             if (!all.isClosed()) {
-                LOG.error("history can't be read from={}; watchers that begin there wait", want.told() + 1, e);
+                LOG.atError()
+                        .addKeyValue("from", want.told() + 1)
+                        .setCause(e)
+                        .log("reading history failed; its watchers wait");
             }
             return false;
         } finally {
@@ -93,7 +96,10 @@ final class CatchUp implements AutoCloseable {
     }
 
     private void read(CatchUps.Want want) throws InterruptedException {
-        LOG.info("history is read from={} previous={}", want.told() + 1, want.previous());
+        LOG.atInfo()
+                .addKeyValue("from", want.told() + 1)
+                .addKeyValue("previous", want.previous())
+                .log("reading history started");
         CommitLog fresh = new CommitLog();
         fresh.begin(want.told());
         log = fresh;
@@ -116,9 +122,12 @@ final class CatchUp implements AutoCloseable {
                 // Who came later and wants what is forgotten here has to wait for the next reading.
                 lowest = all.lowest(log.from());
             }
-            LOG.info("history was read up to={}", log.head());
+            LOG.atInfo().addKeyValue("to", log.head()).log("reading history completed");
         } catch (CommitHistory.CompactedException e) {
-            LOG.info("history is gone up to={} wanted={}", e.compactRevision(), log.head() + 1);
+            LOG.atInfo()
+                    .addKeyValue("to", e.compactRevision())
+                    .addKeyValue("wanted", log.head() + 1)
+                    .log("history compacted");
             all.compacted(e.compactRevision());
             awaitWithdrawn(e.compactRevision());
         } finally {

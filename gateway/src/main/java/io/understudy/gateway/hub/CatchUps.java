@@ -12,6 +12,9 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Event loops tell what they want; each reading begins at the lowest want that no other covers, and is read as fast as
  * the slowest of those who want it goes through it. When all have come as far as the log, it ends.
+ *
+ * <p>Invariant V2: events before the window are delivered once and in order from one shared read of history, and no
+ * watcher is delayed forever or cancelled for another's gap.
  */
 final class CatchUps implements AutoCloseable {
 

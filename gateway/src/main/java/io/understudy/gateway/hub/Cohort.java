@@ -49,7 +49,7 @@ final class Cohort {
     void remove(Watcher watcher) {
         Audience audience = watcher.audience;
         if (audience == null || audience.cohort() != this) {
-            throw new IllegalStateException("not a watcher of this cohort");
+            throw new IllegalStateException("watcher is not in this cohort");
         }
         audience.remove(watcher);
         watcher.told = Math.max(watcher.told, told);

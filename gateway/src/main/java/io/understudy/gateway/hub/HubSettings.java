@@ -27,35 +27,36 @@ public record HubSettings(
             new HubSettings(1_000_000, 100_000, 1, Duration.ofMinutes(10), Duration.ofSeconds(3), 64 << 10);
 
     private static final Setting<Integer> MAX_WATCHERS = Setting.integer(
-                    "watches.maxWatchers", "Watchers in all; more are refused.")
+                    "watches.maxWatchers", "Maximum number of watchers; excess watchers are rejected.")
             .defaultsTo(DEFAULTS.maxWatchers)
             .between(1, Integer.MAX_VALUE);
     private static final Setting<Integer> MAX_WATCHERS_PER_STREAM = Setting.integer(
-                    "watches.maxWatchersPerStream", "Watchers on one stream; more are refused.")
+                    "watches.maxWatchersPerStream",
+                    "Maximum number of watchers per stream; excess watchers are rejected.")
             .defaultsTo(DEFAULTS.maxWatchersPerStream)
             .between(1, Integer.MAX_VALUE);
     private static final Setting<Integer> CATCH_UP_STREAMS = Setting.integer(
                     "watches.catchUpStreams",
-                    "Watches at the source, on a follower, for watchers that begin before the window; they share, and others"
-                            + " wait their turn.")
+                    "Maximum number of watches on a follower of the source that read history for watchers starting before"
+                            + " the window. Watchers share them or wait.")
             .defaultsTo(DEFAULTS.catchUpStreams)
             .between(1, 16);
     private static final Setting<Duration> PROGRESS_INTERVAL = Setting.duration(
                     "watches.progressInterval",
-                    "How often a quiet watcher that asked for it is told how far it is, and up to a tenth more; etcd's"
+                    "Interval of progress notifications to idle watchers that request them, plus up to 10 % jitter; etcd's"
                             + " --experimental-watch-progress-notify-interval.")
             .defaultsTo(DEFAULTS.progressInterval)
             .between(Duration.ofMillis(100), Duration.ofDays(1));
     private static final Setting<Duration> NO_LEADER_TIMEOUT = Setting.duration(
                     "watches.noLeaderTimeout",
-                    "How long without a revision confirmed by a quorum until streams end that require a leader; etcd takes"
-                            + " three election timeouts.")
+                    "Time without a revision confirmed by a quorum after which streams that require a leader end; three"
+                            + " election timeouts in etcd.")
             .defaultsTo(DEFAULTS.noLeaderTimeout)
             .between(Duration.ofMillis(100), Duration.ofMinutes(10));
     private static final Setting<Long> BUFFER_BYTES = Setting.bytes(
                     "watches.bufferBytes",
-                    "Of events that wait for one stream's client; then its watchers fall behind, and catch up when it takes"
-                            + " more.")
+                    "Maximum size of the events buffered for one stream. Above it, the stream's watchers become unsynced and"
+                            + " catch up when the client reads on.")
             .defaultsTo((long) DEFAULTS.bufferBytes)
             .between(4L << 10, 64L << 20);
 

@@ -221,7 +221,7 @@ final class Lane {
     private void leave(Watcher watcher) {
         Audience audience = watcher.audience;
         if (audience == null) {
-            throw new IllegalStateException("a watcher that is told, and in no cohort");
+            throw new IllegalStateException("watcher is in no cohort");
         }
         Cohort cohort = audience.cohort();
         cohort.remove(watcher);

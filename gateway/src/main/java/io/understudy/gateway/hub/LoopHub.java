@@ -22,6 +22,9 @@ import org.slf4j.LoggerFactory;
  *
  * <p>It works in turns: whoever is live is told first, then one batch goes to those behind, then what was written for
  * clients leaves, and other work of the loop has its chance.
+ *
+ * <p>Invariant V3: a watcher that would miss compacted commits is cancelled with the true compact revision, and other
+ * watchers continue.
  */
 public final class LoopHub {
 
@@ -135,7 +138,7 @@ public final class LoopHub {
      */
     public Watcher add(WatchSpec spec, WatcherListener listener) {
         if (revision() == CommitLog.NONE) {
-            throw new IllegalStateException("no snapshot was complete yet");
+            throw new IllegalStateException("first snapshot not complete");
         }
         // Where nobody is live that revision may be an old one.
         turn();
@@ -192,10 +195,10 @@ public final class LoopHub {
 
     /** A watcher could not be told, and was cancelled. */
     void failed(Watcher watcher, Throwable why) {
-        LOG.error(
-                "a watcher is ended, since telling it has failed range={}",
-                watcher.spec().range(),
-                why);
+        LOG.atError()
+                .addKeyValue("range", watcher.spec().range())
+                .setCause(why)
+                .log("watcher cancelled: delivery failed");
         afterwards(() -> watcher.listener().failed(why));
     }
 
@@ -275,7 +278,7 @@ public final class LoopHub {
         try {
             task.run();
         } catch (RuntimeException | Error e) {
-            LOG.error("what was to follow a turn of the watch hub has failed", e);
+            LOG.error("watch hub task failed", e);
         }
     }
 }

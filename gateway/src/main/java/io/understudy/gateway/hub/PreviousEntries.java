@@ -3,7 +3,11 @@ package io.understudy.gateway.hub;
 import io.understudy.gateway.replica.LoggedCommit;
 import java.util.concurrent.CompletableFuture;
 
-/** Learns how the keys of a commit stood before it, where no state tells: from the source. */
+/**
+ * Learns how the keys of a commit stood before it, where no state tells: from the source.
+ *
+ * <p>Invariant V7: watches continue while the replica is dropped, with previous values read from the source.
+ */
 @FunctionalInterface
 public interface PreviousEntries {
 

@@ -7,7 +7,15 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executor;
 import java.util.concurrent.atomic.AtomicInteger;
 
-/** The watchers of all event loops. For any thread. */
+/**
+ * The watchers of all event loops. For any thread.
+ *
+ * <p>Invariant V1: watches are ordered, unique, reliable, atomic, resumable and bookmarkable whatever fails, with
+ * correct filters, previous values and create revisions.
+ *
+ * <p>Invariant V6: known watch faults of etcd and its proxy do not occur: lost, repeated or early events, premature
+ * progress, silent watchers.
+ */
 public final class WatchHub implements AutoCloseable {
 
     private final HubSettings settings;

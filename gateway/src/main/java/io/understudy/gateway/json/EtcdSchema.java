@@ -26,7 +26,7 @@ final class EtcdSchema {
         try {
             rpc = FileDescriptor.buildFrom(file.build(), known.getDependencies().toArray(new FileDescriptor[0]));
         } catch (DescriptorValidationException e) {
-            throw new IllegalStateException("the additions fit what comes with jetcd", e);
+            throw new IllegalStateException("schema additions do not fit the descriptors of jetcd", e);
         }
     }
 
@@ -88,7 +88,7 @@ final class EtcdSchema {
         return file.getMessageTypeBuilderList().stream()
                 .filter(each -> each.getName().equals(name))
                 .findFirst()
-                .orElseThrow(() -> new IllegalStateException("jetcd has no message " + name));
+                .orElseThrow(() -> new IllegalStateException("message missing from jetcd: " + name));
     }
 
     private static DescriptorProto.Builder add(

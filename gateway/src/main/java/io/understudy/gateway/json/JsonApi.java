@@ -27,7 +27,11 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Answers what comes to paths below {@code /v3/}. For any event loop. */
+/**
+ * Answers what comes to paths below {@code /v3/}. For any event loop.
+ *
+ * <p>Invariant J1: a JSON request, well-formed or malformed, gets the bytes and status that etcd returns.
+ */
 public final class JsonApi implements WebCalls {
 
     private static final Logger LOG = LoggerFactory.getLogger(JsonApi.class);
@@ -166,7 +170,7 @@ public final class JsonApi implements WebCalls {
         } catch (ApiException e) {
             exchange.refuse(e);
         } catch (InvalidProtocolBufferException | RuntimeException e) {
-            LOG.error("request failed method={}", method.fullName(), e);
+            LOG.atError().addKeyValue("method", method.fullName()).setCause(e).log("request failed");
             exchange.refuse(Status.Code.INTERNAL, "understudy: " + e);
         }
     }

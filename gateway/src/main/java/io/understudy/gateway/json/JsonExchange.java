@@ -103,7 +103,7 @@ final class JsonExchange {
         if (why instanceof ApiException refusal) {
             refuse(refusal);
         } else {
-            LOG.error("request failed method={}", method, why);
+            LOG.atError().addKeyValue("method", method).setCause(why).log("request failed");
             refuse(Status.Code.INTERNAL, "understudy: " + why);
         }
     }

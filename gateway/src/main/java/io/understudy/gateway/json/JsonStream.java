@@ -24,6 +24,8 @@ import org.slf4j.LoggerFactory;
 /**
  * A stream of answers, a line for each ({@code ForwardResponseStream} in grpc-gateway's {@code runtime/handler.go}). The
  * head waits for the first of them, since an error that comes before has a status of its own.
+ *
+ * <p>Invariant J2: a streaming method called by JSON returns the lines that etcd returns.
  */
 final class JsonStream implements StreamTaker {
 
@@ -67,7 +69,7 @@ final class JsonStream implements StreamTaker {
         } catch (ApiException e) {
             end(e);
         } catch (RuntimeException e) {
-            LOG.error("request failed answers={}", type.getName(), e);
+            LOG.atError().addKeyValue("answers", type.getName()).setCause(e).log("request failed");
             end(new ApiException(Status.Code.INTERNAL, "understudy: " + e));
         }
     }
@@ -132,7 +134,8 @@ final class JsonStream implements StreamTaker {
                 begin(200, ANSWER);
                 writeLine();
             } catch (InvalidProtocolBufferException e) {
-                breakOff(new ApiException(Status.Code.INTERNAL, "understudy: an answer that is no " + type.getName()));
+                breakOff(new ApiException(
+                        Status.Code.INTERNAL, "understudy: cannot parse the response as " + type.getName()));
             }
         }
     }

@@ -54,7 +54,7 @@ final class MessageJson {
             case ENUM -> named(out, (EnumValueDescriptor) value);
             case MESSAGE -> write(out, (Message) value);
             // etcd has none.
-            case DOUBLE, FLOAT, GROUP -> throw new IllegalArgumentException("not a type of etcd's: " + field);
+            case DOUBLE, FLOAT, GROUP -> throw new IllegalArgumentException("unsupported field type: " + field);
         }
     }
 

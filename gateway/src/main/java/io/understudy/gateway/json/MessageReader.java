@@ -113,7 +113,8 @@ final class MessageReader {
             case INT32, SINT32, SFIXED32 -> (int) in.integer(Integer.MIN_VALUE, Integer.MAX_VALUE);
             case UINT64, FIXED64 -> in.unsigned();
             case UINT32, FIXED32 -> (int) in.integer(0, 0xffff_ffffL);
-            case DOUBLE, FLOAT, GROUP, MESSAGE -> throw new IllegalArgumentException("not a type of etcd's: " + field);
+            case DOUBLE, FLOAT, GROUP, MESSAGE ->
+                throw new IllegalArgumentException("unsupported field type: " + field);
         };
     }
 

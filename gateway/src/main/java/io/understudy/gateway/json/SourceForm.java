@@ -84,7 +84,8 @@ public final class SourceForm implements Supplier<JsonForm>, AutoCloseable {
     private void ask(Iterator<Endpoint> rest, long asking, Duration pause) {
         if (!rest.hasNext()) {
             LOG.atLevel(pause.equals(FIRST_PAUSE) ? Level.WARN : Level.DEBUG)
-                    .log("no member of the source answers JSON, so its form is not known form={}", form);
+                    .addKeyValue("form", form)
+                    .log("JSON dialect unknown: no source member answers JSON requests");
             Duration doubled = pause.multipliedBy(2);
             Duration next = doubled.compareTo(LONGEST_PAUSE) < 0 ? doubled : LONGEST_PAUSE;
             CompletableFuture.delayedExecutor(pause.toMillis(), TimeUnit.MILLISECONDS)
@@ -104,6 +105,6 @@ public final class SourceForm implements Supplier<JsonForm>, AutoCloseable {
     private void use(JsonForm told) {
         form = told;
         known = true;
-        LOG.info("JSON is answered in the source's form form={}", told);
+        LOG.atInfo().addKeyValue("form", told).log("JSON dialect detected");
     }
 }

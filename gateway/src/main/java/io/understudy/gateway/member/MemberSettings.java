@@ -22,15 +22,15 @@ public record MemberSettings(MembersShown shown, List<URI> advertise, Map<String
     private static final Setting<MembersShown> SHOWN = Setting.choice(
                     "members",
                     MembersShown.class,
-                    "Whom clients see that ask for the members, since some connect to all of them. source: the source's"
-                            + " own; gateways: this one, by advertise, and those under gateways.")
+                    "Members returned by MemberList, to which some clients connect. source: the members of the source."
+                            + " gateways: this gateway (advertise) and those listed in gateways.")
             .defaultsTo(DEFAULTS.shown);
     private static final Setting<List<URI>> ADVERTISE = Setting.uris(
-                    "advertise", "Where clients reach this gateway; needed if members is gateways.")
+                    "advertise", "Client URLs of this gateway; required if members is gateways.")
             .optionally()
             .example("http://gateway-1.example:2379");
     private static final Setting<List<URI>> URLS = Setting.uris(
-                    "urls", "Where clients reach another gateway of the source, which is called so.")
+                    "urls", "Client URLs of the other gateway of the source with this name.")
             .optionally()
             .example("http://gateway-2.example:2379");
 
@@ -42,10 +42,11 @@ public record MemberSettings(MembersShown shown, List<URI> advertise, Map<String
         others = Map.copyOf(others);
         if (shown == MembersShown.GATEWAYS && advertise.isEmpty()) {
             throw new IllegalArgumentException(
-                    "members is gateways, so advertise must tell where clients reach this one");
+                    "members is gateways, but advertise is not set; set it to the client URLs of this gateway");
         }
         if (shown == MembersShown.SOURCE && !others.isEmpty()) {
-            throw new IllegalArgumentException("gateways are named, but members is source: nobody would see them");
+            throw new IllegalArgumentException(
+                    "gateways is set, but members is source; set members to gateways or remove gateways");
         }
     }
 

@@ -5,118 +5,115 @@ import io.understudy.metrics.Metric;
 
 /** The meters of a gateway. */
 public enum GatewayMeter implements Declared {
-    READY(Metric.gauge("understudy.gateway.ready", "1 while all checks of /readyz pass")),
-    REPLICA_REVISION(Metric.gauge("understudy.gateway.replica.revision", "revision of the published state")),
-    REPLICA_KEYS(Metric.gauge("understudy.gateway.replica.keys", "keys in it")),
-    REPLICA_BYTES(Metric.gauge("understudy.gateway.replica", "bytes", "of their keys and values")),
+    READY(Metric.gauge("understudy.gateway.ready", "1 if all /readyz checks pass, otherwise 0")),
+    REPLICA_REVISION(Metric.gauge("understudy.gateway.replica.revision", "revision of the replica")),
+    REPLICA_KEYS(Metric.gauge("understudy.gateway.replica.keys", "keys in the replica")),
+    REPLICA_BYTES(Metric.gauge("understudy.gateway.replica", "bytes", "size of the keys and values in the replica")),
     REPLICA_HEAP(Metric.gauge(
             "understudy.gateway.replica.heap",
             "bytes",
-            "memory that it takes, its past revisions included, by its own account")),
+            "estimated heap memory of the replica, past revisions included")),
     REPLICA_LAG(Metric.gauge(
-            "understudy.gateway.replica.lag", "revisions", "behind the newest revision that any member has told")),
+            "understudy.gateway.replica.lag",
+            "revisions",
+            "revisions behind the newest revision reported by any member")),
     REPLICA_READY(Metric.gauge(
             "understudy.gateway.replica.ready",
-            "1 while there is a state: not before the first snapshot is complete, nor once it was dropped")),
-    REPLICA_APPLY(Metric.timer("understudy.gateway.replica.apply", "to apply and publish a commit")),
-    REPLICA_DROPS(Metric.counter("understudy.gateway.replica.drops", "times it was given up, to be built anew later")),
+            "1 if the replica is loaded; 0 before the first snapshot completes and after the replica is dropped")),
+    REPLICA_APPLY(Metric.timer("understudy.gateway.replica.apply", "time to apply and publish a commit")),
+    REPLICA_DROPS(
+            Metric.counter("understudy.gateway.replica.drops", "times the replica was dropped for a later rebuild")),
     STALENESS(Metric.gauge(
-            "understudy.gateway.staleness",
-            "seconds",
-            "since the replica is known to have been current; no number while nobody knows")),
-    WINDOW_COMMITS(Metric.gauge("understudy.gateway.window.commits", "past commits that are held")),
-    WINDOW_BYTES(Metric.gauge("understudy.gateway.window", "bytes", "memory that they take")),
-    VERIFY_KEYS(
-            Metric.counter("understudy.gateway.verify.keys", "keys of the source that the replica was compared with")),
+            "understudy.gateway.staleness", "seconds", "upper bound of the replica's staleness; NaN if unknown")),
+    WINDOW_COMMITS(Metric.gauge("understudy.gateway.window.commits", "past commits kept in memory")),
+    WINDOW_BYTES(Metric.gauge("understudy.gateway.window", "bytes", "memory of the past commits")),
+    VERIFY_KEYS(Metric.counter("understudy.gateway.verify.keys", "source keys compared with the replica")),
     VERIFY_DIFFERENCES(
-            Metric.counter("understudy.gateway.verify.differences", "keys that were not the same on both sides")
-                    .by("side", "whose fault it is: replica, source")),
-    FEED_SILENCE(Metric.gauge("understudy.gateway.feed.silence", "seconds", "since the feed told anything")),
-    FEED_RESYNCS(Metric.counter("understudy.gateway.feed.resyncs", "gaps answered by a new snapshot")),
-    READS(Metric.counter("understudy.gateway.reads", "reads answered")
+            Metric.counter("understudy.gateway.verify.differences", "keys that differ between source and replica")
+                    .by("side", "side with the wrong data: replica, source")),
+    FEED_SILENCE(Metric.gauge("understudy.gateway.feed.silence", "seconds", "time since the last feed progress")),
+    FEED_RESYNCS(Metric.counter("understudy.gateway.feed.resyncs", "resynchronizations by snapshot after a gap")),
+    READS(Metric.counter("understudy.gateway.reads", "successful reads")
             .by("consistency", "serializable, bounded, at-least, linearizable")
-            .by("origin", "who had it: replica, learner, gateway, voter")),
+            .by("origin", "origin of the data: replica, learner, gateway, voter")),
     READS_WAIT(Metric.timer(
                     "understudy.gateway.reads.wait",
-                    "of reads that were not answered at once, until they were fresh enough or given up")
-            .by("consistency", "as of reads")
+                    "time that reads wait for the requested freshness, timeouts included")
+            .by("consistency", "as for understudy.gateway.reads")
             .by("outcome", "met, expired")),
     READS_EVALUATION(Metric.timer(
-            "understudy.gateway.reads.evaluation",
-            "to put answers together that look at many entries, beside the event loops")),
-    READS_EVALUATION_WAITING(Metric.gauge("understudy.gateway.reads.evaluation.waiting", "answers that wait for that")),
-    READINDEX_ROUNDS(Metric.timer("understudy.gateway.readindex.rounds", "read-index rounds")
+            "understudy.gateway.reads.evaluation", "time to evaluate large reads outside the event loops")),
+    READS_EVALUATION_WAITING(
+            Metric.gauge("understudy.gateway.reads.evaluation.waiting", "large reads queued for evaluation")),
+    READINDEX_ROUNDS(Metric.timer("understudy.gateway.readindex.rounds", "duration of read-index rounds")
             .by("outcome", "ok, failed")),
-    HEARTBEATS(Metric.counter("understudy.gateway.heartbeats", "heartbeats of a mirror, where the source is Kafka")
-            .by("outcome", "believed, or future: from further in the future than maxClockSkew")),
+    HEARTBEATS(Metric.counter("understudy.gateway.heartbeats", "mirror heartbeats read from Kafka")
+            .by("outcome", "accepted; future: rejected, further ahead than maxClockSkew")),
     PASSEDTHROUGH(Metric.gauge(
             "understudy.gateway.passedthrough",
             "bytes",
-            "held of the source's answers until their clients have taken them, or kept free for them")),
-    REQUESTS(Metric.timer("understudy.gateway.requests", "to answer")
-            .by("method", "one of those served, else unknown")
-            .by("code", "gRPC's")),
-    REQUESTS_INFLIGHT(
-            Metric.gauge("understudy.gateway.requests.inflight", "requests with one answer that are under way")),
-    CALLS(Metric.gauge("understudy.gateway.calls", "open calls: those and streams")),
-    REQUESTS_REFUSED(
-            Metric.counter("understudy.gateway.requests.refused", "requests refused that may be welcome another time")
-                    .by(
-                            "reason",
-                            "overload; too much under way on the loop or the connection; rate; bytes kept for the connection")),
-    CONNECTIONS(Metric.gauge("understudy.gateway.connections", "open connections of clients")),
-    CONNECTIONS_CLOSED(Metric.counter(
-                    "understudy.gateway.connections.closed", "connections closed that their clients would have kept")
-            .by("reason", "connections (too many), abuse, stall, idle, dead")),
-    LOOP_TURNS(Metric.timer(
-            "understudy.gateway.loop.turns",
-            "for all that had arrived on an event loop, where it took more than a millisecond")),
-    REST_REQUESTS(Metric.timer("understudy.gateway.rest.requests", "to answer REST")
-            .by("route", "one of those served, else none")
-            .by("status", "HTTP's")),
-    REST_STREAMS(Metric.gauge("understudy.gateway.rest.streams", "streams of commits over REST that are open")),
-    WATCH_STREAMS(Metric.gauge("understudy.gateway.watch.streams", "open streams of watchers")),
-    WATCHERS(Metric.gauge("understudy.gateway.watchers", "watchers, by where they stand")
-            .by("state", "live; behind, catching up; slow, waiting for their client; future, not begun")),
-    WATCH_EVENTS(Metric.counter("understudy.gateway.watch.events", "events handed to watchers")),
+            "memory held or reserved for responses proxied from the source")),
+    REQUESTS(Metric.timer("understudy.gateway.requests", "latency of unary requests")
+            .by("method", "gRPC method, or unknown")
+            .by("code", "gRPC status code")),
+    REQUESTS_INFLIGHT(Metric.gauge("understudy.gateway.requests.inflight", "unary requests in flight")),
+    CALLS(Metric.gauge("understudy.gateway.calls", "open calls: unary requests and streams")),
+    REQUESTS_REFUSED(Metric.counter(
+                    "understudy.gateway.requests.refused", "requests rejected by a limit; clients may retry them")
+            .by(
+                    "reason",
+                    "overload; in-flight limit of the loop or the connection; rate; bytes held for the connection")),
+    CONNECTIONS(Metric.gauge("understudy.gateway.connections", "open client connections")),
+    CONNECTIONS_CLOSED(
+            Metric.counter("understudy.gateway.connections.closed", "client connections closed by the gateway")
+                    .by("reason", "connections (limit reached), abuse, stall, idle, dead")),
+    LOOP_TURNS(
+            Metric.timer("understudy.gateway.loop.turns", "duration of event-loop turns longer than one millisecond")),
+    REST_REQUESTS(Metric.timer("understudy.gateway.rest.requests", "latency of REST requests")
+            .by("route", "REST route, or none")
+            .by("status", "HTTP status code")),
+    REST_STREAMS(Metric.gauge("understudy.gateway.rest.streams", "open REST commit streams")),
+    WATCH_STREAMS(Metric.gauge("understudy.gateway.watch.streams", "open watch streams")),
+    WATCHERS(Metric.gauge("understudy.gateway.watchers", "watchers by state")
+            .by(
+                    "state",
+                    "live: synced; behind: unsynced, catching up; slow: blocked by the client; future: not started")),
+    WATCH_EVENTS(Metric.counter("understudy.gateway.watch.events", "events sent to watchers")),
     WATCH_SLOW(Metric.counter(
-            "understudy.gateway.watch.slow",
-            "times that a watcher fell behind, its client not having taken what it had")),
+            "understudy.gateway.watch.slow", "times a watcher became unsynced because its client reads too slowly")),
     WATCH_COMPACTED(Metric.counter(
-            "understudy.gateway.watch.compacted",
-            "watchers that were ended, the source having compacted what would have come next")),
+            "understudy.gateway.watch.compacted", "watchers cancelled because their next revision was compacted")),
     WATCH_HISTORY_COMMITS(
             Metric.counter("understudy.gateway.watch.history.commits", "commits read from the source's history")),
     WATCH_DELIVERY(Metric.timer(
             "understudy.gateway.watch.delivery",
-            "from a commit's application to its being written for live watchers, by event loop")),
+            "time from applying a commit to writing it for synced watchers, per event loop")),
     DASHBOARD_QUESTIONS(
-            Metric.timer("understudy.gateway.dashboard.questions", "to learn how a process beside this one is")
+            Metric.timer("understudy.gateway.dashboard.questions", "latency of the dashboard's status requests")
                     .by("kind", "gateway, mirror, supervisor")
                     .by("outcome", "ok, failed")),
-    FORWARD_CALLS(Metric.timer("understudy.gateway.forward.calls", "of calls passed on, from start to end")
-            .by("method", "one of etcd's")
-            .by("code", "gRPC's")),
-    FORWARD_STREAMS(Metric.gauge("understudy.gateway.forward.streams", "streams passed on that are open")),
+    FORWARD_CALLS(Metric.timer("understudy.gateway.forward.calls", "duration of forwarded calls")
+            .by("method", "gRPC method")
+            .by("code", "gRPC status code")),
+    FORWARD_STREAMS(Metric.gauge("understudy.gateway.forward.streams", "open forwarded streams")),
     FORWARD_ELSEWHERE(Metric.counter(
             "understudy.gateway.forward.elsewhere",
-            "attempts repeated at another member, the request having not left, or been refused unread")),
-    TRACING_SPANS(Metric.counter("understudy.gateway.tracing.spans", "spans of sampled calls, where tracing is on")
-            .by("outcome", "exported; failed, the collector not having taken them; dropped, too many waiting for it")),
+            "forwarded requests retried on another member, being unsent or rejected unprocessed")),
+    TRACING_SPANS(Metric.counter("understudy.gateway.tracing.spans", "spans of sampled calls, if tracing is on")
+            .by("outcome", "exported; failed: rejected by the collector or not delivered; dropped: queue full")),
     PERMISSIONS_ENFORCED(Metric.gauge(
             "understudy.gateway.permissions.enforced",
-            "1 while the source has authentication enabled, 0 while it hasn't; no number while nobody has told")),
-    PERMISSIONS_CHECKS(Metric.timer("understudy.gateway.permissions.checks", "to ask the source what somebody may do")
-            .by("outcome", "granted, refused, unknown")),
+            "1 if authentication is enabled at the source, 0 if disabled; NaN if unknown")),
+    PERMISSIONS_CHECKS(
+            Metric.timer("understudy.gateway.permissions.checks", "latency of permission checks at the source")
+                    .by("outcome", "granted, refused, unknown")),
     PERMISSIONS_ROLE_READS(Metric.timer(
-                    "understudy.gateway.permissions.role.reads",
-                    "to ask the source about users or roles, for names in certificates")
+                    "understudy.gateway.permissions.role.reads", "latency of user and role reads for certificate names")
             .by("outcome", "ok, failed")),
-    PERMISSIONS_CACHED(Metric.gauge(
-            "understudy.gateway.permissions.cached", "what was granted lately, and is not asked for again")),
+    PERMISSIONS_CACHED(Metric.gauge("understudy.gateway.permissions.cached", "cached permissions")),
     PERMISSIONS_REVOCATIONS(Metric.counter(
             "understudy.gateway.permissions.revocations",
-            "watchers and streams of commits ended, since they may not be read any more, or nobody could tell"));
+            "watchers and commit streams ended because their permission was revoked or could not be verified"));
 
     @SuppressWarnings("ImmutableEnumChecker") // a record of texts and of an unmodifiable list
     private final Metric metric;

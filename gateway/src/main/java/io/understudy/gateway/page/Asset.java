@@ -60,7 +60,7 @@ public final class Asset {
         try (var gzip = new GZIPOutputStream(out)) {
             gzip.write(content);
         } catch (IOException e) {
-            throw new UncheckedIOException("in memory", e);
+            throw new UncheckedIOException("compression failed", e);
         }
         return out.toByteArray();
     }
@@ -69,7 +69,7 @@ public final class Asset {
         try {
             return MessageDigest.getInstance("SHA-256").digest(content);
         } catch (NoSuchAlgorithmException e) {
-            throw new IllegalStateException("every Java platform has SHA-256", e);
+            throw new IllegalStateException("SHA-256 is not available", e);
         }
     }
 }

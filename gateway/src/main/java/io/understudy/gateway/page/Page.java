@@ -12,6 +12,17 @@ import java.util.Properties;
 /**
  * What is served of the dashboard: a table from paths to files, made once. A path that is not in it leads nowhere, whatever
  * else the class path holds.
+ *
+ * <p>Invariant D2: the dashboard shows what the API returns, and a killed voter, paused mirror or cut link within 3 s.
+ *
+ * <p>Invariant D2b: the dashboard resumes its streams after a restart or a lost connection, without script errors.
+ *
+ * <p>Invariant D2c: the dashboard shows no key to a user without permission, and displays keys and values literally.
+ *
+ * <p>Invariant D2d: the dashboard is usable by keyboard, and axe-core reports nothing in either theme.
+ *
+ * <p>Invariant D3: the page consists of small files of its own origin, and its content security policy blocks none of
+ * them.
  */
 public final class Page {
 
@@ -112,7 +123,7 @@ public final class Page {
         try (InputStream in = resource(resource)) {
             String type = TYPES.get(ending);
             if (type == null) {
-                throw new IllegalStateException("nobody knows the type of " + resource);
+                throw new IllegalStateException("content type unknown: " + resource);
             }
             return new Asset(type, in.readAllBytes());
         } catch (IOException e) {
@@ -123,7 +134,7 @@ public final class Page {
     private static InputStream resource(String name) {
         InputStream in = Page.class.getResourceAsStream(name);
         if (in == null) {
-            throw new IllegalStateException(name + " is missing in this build");
+            throw new IllegalStateException(name + " is missing from this build");
         }
         return in;
     }

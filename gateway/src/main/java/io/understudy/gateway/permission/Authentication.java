@@ -76,7 +76,9 @@ final class Authentication implements AutoCloseable {
             if (failure == null) {
                 told(enabled ? State.ON : State.OFF);
             } else {
-                LOG.debug("nobody tells whether authentication is enabled why={}", failure.toString());
+                LOG.atDebug()
+                        .addKeyValue("cause", failure.toString())
+                        .log("authentication state of the source unknown");
             }
             underWay.set(null);
             return round.complete(null);
@@ -88,7 +90,10 @@ final class Authentication implements AutoCloseable {
         State before = state;
         state = now;
         if (before != now) {
-            LOG.info("authentication at the source is={} was={}", now, before);
+            LOG.atInfo()
+                    .addKeyValue("is", now)
+                    .addKeyValue("was", before)
+                    .log("authentication state of the source changed");
         }
     }
 

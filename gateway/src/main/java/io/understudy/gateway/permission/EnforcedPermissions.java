@@ -25,6 +25,11 @@ import org.jspecify.annotations.Nullable;
 /**
  * The source's permissions, as it tells them itself, for what the gateway answers in its place. What was granted holds for a
  * short while; each question is asked once however many wait for it. Where nobody can tell, nothing is permitted.
+ *
+ * <p>Invariant P1: a client reads only what the source permits, at most one grant lifetime late; unknown permissions
+ * are denied.
+ *
+ * <p>Invariant P2: users with any roles get etcd's responses and denials, by token and by certificate.
  */
 public final class EnforcedPermissions implements ReadPermissions, AutoCloseable {
 
@@ -100,7 +105,7 @@ public final class EnforcedPermissions implements ReadPermissions, AutoCloseable
     /** Why nothing is permitted, though it might be. */
     public Optional<String> problem() {
         return authentication.state() == Authentication.State.UNKNOWN
-                ? Optional.of("nobody has told yet whether the source asks who asks")
+                ? Optional.of("authentication state of the source unknown")
                 : Optional.empty();
     }
 

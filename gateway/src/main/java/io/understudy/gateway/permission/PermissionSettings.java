@@ -21,21 +21,21 @@ public record PermissionSettings(Duration maxAge, boolean watchRecheck, boolean 
 
     private static final Setting<Duration> MAX_AGE = Setting.duration(
                     "permissions.maxAge",
-                    "How long what the source has permitted counts as permitted, from when it was asked for; shorter asks"
-                            + " the learner more often.")
+                    "Maximum age of a cached permission, counted from the request to the source. A shorter age sends more"
+                            + " requests to the learner.")
             .defaultsTo(MOST_AGE)
             .between(LEAST_AGE, MOST_AGE);
 
     private static final Setting<Boolean> WATCH_RECHECK = Setting.flag(
                     "permissions.watchRecheck",
-                    "Whether watches are ended when what they tell may not be read any more; false is as etcd does, which"
-                            + " checks them when they begin.")
+                    "End a watch when its read permission is revoked. false: check permissions at the start only, as etcd"
+                            + " does.")
             .defaultsTo(true);
 
     private static final Setting<Boolean> ROLES = Setting.flag(
                     "permissions.roles",
-                    "Whether the common name of a client's certificate counts as a user of the source, as at an etcd with"
-                            + " --client-cert-auth; users and roles are read as source.user, who needs the role root.")
+                    "Use the common name of a client certificate as a user of the source, as etcd does with"
+                            + " --client-cert-auth. Users and roles are read as source.user, which requires the role root.")
             .defaultsTo(false);
 
     /** The settings as rows. */
@@ -44,7 +44,7 @@ public record PermissionSettings(Duration maxAge, boolean watchRecheck, boolean 
     public PermissionSettings {
         if (maxAge.compareTo(LEAST_AGE) < 0 || maxAge.compareTo(MOST_AGE) > 0) {
             throw new IllegalArgumentException(
-                    "permissions.maxAge is " + maxAge + "; allowed is " + LEAST_AGE + " to " + MOST_AGE);
+                    "permissions.maxAge is " + maxAge + "; allowed: " + LEAST_AGE + " to " + MOST_AGE);
         }
     }
 

@@ -26,6 +26,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * Asks again and again whether what somebody is being told may still be read by him: watches last, permissions don't. Who
  * watches the same in the same name is asked about once. On one event loop, on which alone it is used.
+ *
+ * <p>Invariant P1b: a watch is cancelled when its user loses the permission to read its range.
  */
 public final class Rechecks {
 

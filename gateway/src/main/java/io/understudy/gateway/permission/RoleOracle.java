@@ -217,15 +217,14 @@ final class RoleOracle implements Oracle<Principal.Certificate> {
             if (failure != null) {
                 failedNanos = clock.getAsLong();
                 if (failing.compareAndSet(false, true)) {
-                    LOG.warn(
-                            "users and roles can't be read, so nobody is permitted anything who names himself by a"
-                                    + " certificate why={}",
-                            failure.toString());
+                    LOG.atWarn()
+                            .addKeyValue("cause", failure.toString())
+                            .log("reading users and roles failed; rejecting clients identified by certificate");
                 }
                 throw failure instanceof CompletionException wrapped ? wrapped : new CompletionException(failure);
             }
             if (failing.compareAndSet(true, false)) {
-                LOG.info("users and roles are read again revision={}", revision);
+                LOG.atInfo().addKeyValue("revision", revision).log("reading users and roles recovered");
             }
             Current now = new Current(revision, sentNanos);
             current = now;

@@ -108,7 +108,7 @@ final class SourceOracle implements Oracle<Principal.Token> {
                             && source.lastReadIndex().isPresent()
                             && !inTouch().contains(answer.by())) {
                         throw new IllegalStateException(
-                                answer.by() + " permits everything, but has confirmed no revision lately");
+                                answer.by() + " grants full access, but has not confirmed a revision recently");
                     }
                     return refused;
                 });

@@ -106,7 +106,7 @@ final class SourceRoles implements RoleSource {
         }
 
         CompletableFuture<A> begin() {
-            next(Status.UNAVAILABLE.withDescription("no member is known"));
+            next(Status.UNAVAILABLE.withDescription("no member known"));
             return result;
         }
 

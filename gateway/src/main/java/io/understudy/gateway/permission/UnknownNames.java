@@ -21,9 +21,9 @@ final class UnknownNames implements Oracle<Principal.Certificate> {
             return CompletableFuture.completedFuture(Verdict.GRANTED);
         }
         if (told.compareAndSet(false, true)) {
-            LOG.warn(
-                    "a client was refused that names itself by a certificate only, since permissions.roles is false name={}",
-                    principal.commonName());
+            LOG.atWarn()
+                    .addKeyValue("name", principal.commonName())
+                    .log("rejected a client identified only by certificate; permissions.roles is false");
         }
         return CompletableFuture.completedFuture(new Verdict.Refused(ApiException.permissionDenied()));
     }

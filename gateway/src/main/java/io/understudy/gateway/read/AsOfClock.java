@@ -7,6 +7,8 @@ import java.util.function.LongSupplier;
  * Knows how old a state is, by read-index rounds alone: a state that includes a round's revision was current when that
  * round was <em>sent</em>. Progress marks and commits don't come in here; they prove completeness, never currency. For any
  * thread.
+ *
+ * <p>Invariant C3: staleness is measured by read indexes alone and never understated.
  */
 final class AsOfClock {
 

@@ -10,6 +10,9 @@ import java.util.function.Supplier;
 /**
  * Where answers are put together that take too long for an event loop: on a few threads of their own, one answer on each,
  * while others wait their turn. For all event loops.
+ *
+ * <p>Invariant S4: no read occupies an event loop for long, and a long read returns nothing older than its session has
+ * seen.
  */
 final class Evaluations {
 

@@ -17,6 +17,9 @@ import org.slf4j.LoggerFactory;
  *
  * <p>A moment that lies further in our future shows that they are: nothing of it is believed. Staleness goes on from what
  * was told before, and grows.
+ *
+ * <p>Invariant K1: staleness from heartbeats is never understated while clock skew is within the configured limit; a
+ * larger skew is reported and its heartbeats are ignored.
  */
 final class Heartbeats implements Confirmations {
 
@@ -52,7 +55,9 @@ final class Heartbeats implements Confirmations {
         }
         if (ahead != null) {
             ahead = null;
-            LOG.info("heartbeats are believed again staleness_ms={}", atMost.toMillis());
+            LOG.atInfo()
+                    .addKeyValue("staleness_ms", atMost.toMillis())
+                    .log("clock skew within limit; heartbeats trusted");
         }
         long asOfNanos = now - atMost.toNanos();
         clock.confirmed(revision, asOfNanos);
@@ -93,17 +98,18 @@ final class Heartbeats implements Confirmations {
         Duration last = ahead;
         return last == null
                 ? Optional.empty()
-                : Optional.of("they come from " + last.toMillis() + " ms in the future, allowed are "
-                        + maxClockSkew.toMillis() + " ms: set this host's clock right, or the mirror's, or else"
-                        + " source.kafka.maxClockSkew");
+                : Optional.of("timestamps are " + last.toMillis() + " ms in the future; allowed: "
+                        + maxClockSkew.toMillis()
+                        + " ms. Synchronize the clocks of this host and of the mirror's host, or"
+                        + " increase source.kafka.maxClockSkew");
     }
 
     private void disbelieved(Duration by) {
         if (ahead == null) {
-            LOG.warn(
-                    "heartbeats are not believed, staleness grows: they come from the future ahead_ms={} max_clock_skew_ms={}",
-                    by.toMillis(),
-                    maxClockSkew.toMillis());
+            LOG.atWarn()
+                    .addKeyValue("ahead_ms", by.toMillis())
+                    .addKeyValue("max_clock_skew_ms", maxClockSkew.toMillis())
+                    .log("clock skew above limit; heartbeats ignored, staleness grows");
         }
         ahead = by;
     }

@@ -242,7 +242,7 @@ final class LoopWaits {
         try {
             read.failed(why);
         } catch (RuntimeException | Error e) {
-            LOG.error("a read could not be failed", e);
+            LOG.error("completing a failed read failed", e);
         }
     }
 

@@ -23,6 +23,8 @@ import org.slf4j.LoggerFactory;
  *
  * <p>A round costs its servers the same, whoever shares it, and clients that were just answered tend to come back at once.
  * So before the next round is sent they are waited for, {@linkplain Patience for a moment}.
+ *
+ * <p>Invariant C1b: a read never shares a round sent before it arrived, and a single reader's round is sent at once.
  */
 final class ReadIndexRounds implements Confirmations {
 
@@ -150,7 +152,7 @@ final class ReadIndexRounds implements Confirmations {
         Duration silence = silence();
         return why == null || silence.compareTo(settings.roundTimeout().multipliedBy(2)) < 0
                 ? Optional.empty()
-                : Optional.of("no revision was confirmed for " + silence.toMillis() + " ms: " + why.getMessage());
+                : Optional.of("no revision confirmed for " + silence.toMillis() + " ms: " + why.getMessage());
     }
 
     private void keepClock() {
@@ -233,8 +235,7 @@ final class ReadIndexRounds implements Confirmations {
     private synchronized void requireForward(ReadIndex index) {
         long revision = index.revision().value();
         if (revision < floor) {
-            throw new IllegalStateException(
-                    "the source went back: it confirms revision " + revision + " after " + floor);
+            throw new IllegalStateException("source revision decreased: confirmed " + revision + " after " + floor);
         }
         floor = revision;
     }
@@ -297,7 +298,7 @@ final class ReadIndexRounds implements Confirmations {
     private synchronized void unforeseen(Throwable why) {
         if (!closed && !faulty) {
             faulty = true;
-            LOG.error("read-index rounds go wrong", why);
+            LOG.error("read index failed", why);
         }
     }
 

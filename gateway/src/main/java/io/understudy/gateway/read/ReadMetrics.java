@@ -67,7 +67,7 @@ final class ReadMetrics {
     void heartbeat(boolean isBelieved) {
         GatewayMeter.HEARTBEATS
                 .counter()
-                .tag("outcome", isBelieved ? "believed" : "future")
+                .tag("outcome", isBelieved ? "accepted" : "future")
                 .register(registry)
                 .increment();
     }

@@ -38,6 +38,10 @@ import org.slf4j.LoggerFactory;
  * session has seen; at least, the given one; bounded, that of the oldest round sent within the bound; linearizable, that
  * of a round sent after the read came. Then the replica answers if it includes it, or is waited for; what it doesn't hold,
  * or has forgotten, the source is asked for.
+ *
+ * <p>Invariant C1: a linearizable read sees every write acknowledged before it was sent, or fails with etcd's error.
+ *
+ * <p>Invariant C4: a bound on staleness or revision holds, or the read is rejected within its timeout.
  */
 public final class ReadPath implements Reads {
 
@@ -329,7 +333,7 @@ public final class ReadPath implements Reads {
         return new ApiException(
                 Status.Code.UNAVAILABLE,
                 "understudy: staleness is " + (staleness == null ? "unknown" : staleness.toMillis() + " ms")
-                        + ", allowed are " + allowed.toMillis() + " ms");
+                        + "; allowed: " + allowed.toMillis() + " ms");
     }
 
     /** A fault of ours, as the client is told of it. */

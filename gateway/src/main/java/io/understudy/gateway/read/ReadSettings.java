@@ -35,37 +35,36 @@ public record ReadSettings(
             256L << 20);
 
     private static final Setting<Duration> TIMEOUT = Setting.duration(
-                    "reads.timeout", "How long a read takes at most; etcd's own is 7 s. A client may give up sooner.")
+                    "reads.timeout", "Maximum duration of a read; 7 s in etcd. A client can set a shorter deadline.")
             .defaultsTo(DEFAULTS.timeout)
             .between(Duration.ofMillis(100), Duration.ofMinutes(5));
     private static final Setting<Duration> FRESHNESS_TIMEOUT = Setting.duration(
-                    "reads.freshnessTimeout",
-                    "How long a read waits for the replica to become as fresh as asked, by a staleness or a revision.")
+                    "reads.freshnessTimeout", "Maximum time that a read waits for the requested staleness or revision.")
             .defaultsTo(DEFAULTS.freshnessTimeout)
             .between(Duration.ofMillis(10), Duration.ofMinutes(5));
     private static final Setting<Duration> ROUND_TIMEOUT = Setting.duration(
-                    "reads.roundTimeout", "Deadline of one read-index round, after which the next may start.")
+                    "reads.roundTimeout", "Timeout of one read-index round. The next round can start afterwards.")
             .defaultsTo(DEFAULTS.roundTimeout)
             .between(Duration.ofMillis(50), Duration.ofMinutes(1));
     private static final Setting<Duration> AS_OF_INTERVAL = Setting.duration(
                     "reads.asOfInterval",
-                    "How often a read-index round is sent when no linearizable read asks for one: staleness is known to"
-                            + " about this.")
+                    "Interval of read-index rounds without linearizable reads. It determines the accuracy of the staleness.")
             .defaultsTo(DEFAULTS.asOfInterval)
             .between(Duration.ofMillis(10), Duration.ofMinutes(1));
     private static final Setting<Integer> MAX_WAITING = Setting.integer(
-                    "reads.maxWaiting", "Reads that wait on one event loop at a time; more are refused.")
+                    "reads.maxWaiting", "Maximum number of reads waiting on one event loop; excess reads are rejected.")
             .defaultsTo(DEFAULTS.maxWaiting)
             .between(1, Integer.MAX_VALUE);
     private static final Setting<Integer> MAX_PASSED_THROUGH = Setting.integer(
-                    "reads.maxPassedThrough", "Reads that the source is asked for at a time; others wait their turn.")
+                    "reads.maxPassedThrough",
+                    "Maximum number of concurrent reads proxied to the source; excess reads are queued.")
             .defaultsTo(DEFAULTS.maxPassedThrough)
             .between(1, 100_000);
 
     private static final Setting<Long> MAX_PASSED_THROUGH_BYTES = Setting.bytes(
                     "reads.maxPassedThroughBytes",
-                    "What the source's answers may take at a time, as encoded, until their clients have taken them; a range"
-                            + " without limit counts as 64 MiB until it is answered. Others wait.")
+                    "Maximum encoded size of proxied responses held until clients have read them; excess reads are queued. A"
+                            + " range without a limit counts as 64 MiB until its response arrives.")
             .defaultsTo(DEFAULTS.maxPassedThroughBytes)
             .between(1L << 20, 1L << 40);
 

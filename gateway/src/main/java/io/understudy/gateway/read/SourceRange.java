@@ -118,7 +118,7 @@ final class SourceRange {
         if (meant == null) {
             judgeLater(endpoint, answer);
         } else if (!answer.cluster().equals(meant)) {
-            cluster.reportFailure(endpoint, Duty.SNAPSHOT, "it leads to cluster " + answer.cluster());
+            cluster.reportFailure(endpoint, Duty.SNAPSHOT, "endpoint reaches cluster " + answer.cluster());
             askNext();
         } else if (answer.revision() < need.revision()) {
             isBehind(endpoint);
@@ -183,12 +183,12 @@ final class SourceRange {
                 ownFault.accept(failure);
                 yield new ApiException(
                         Status.Code.FAILED_PRECONDITION,
-                        "understudy: this gateway may not read these keys at its source, see source.user");
+                        "understudy: source.user of this gateway has no permission to read these keys");
             }
             case INVALID_TOKEN, OLD_AUTH_REVISION, USER_EMPTY, LOGIN_FAILED, AUTH_NOT_ENABLED -> {
                 ownFault.accept(failure);
                 yield new ApiException(
-                        Status.Code.UNAVAILABLE, "understudy: the source doesn't know this gateway, see source.user");
+                        Status.Code.UNAVAILABLE, "understudy: the source rejected the credentials of source.user");
             }
             default -> new ApiException(failure.code(), failure.message());
         };

@@ -66,7 +66,7 @@ final class SourceRanges {
         if (bytes > MAX_BYTES) {
             boolean unused = promise.tryFail(new ApiException(
                     Status.Code.RESOURCE_EXHAUSTED,
-                    "understudy: a transaction that reads more than " + MAX_BYTES + " bytes beside the replica"));
+                    "understudy: transaction reads more than " + MAX_BYTES + " bytes from the source"));
         } else if (answered == answers.length) {
             boolean unused = promise.tryComplete(Arrays.asList(answers));
         } else {

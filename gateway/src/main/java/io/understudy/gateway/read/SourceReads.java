@@ -213,10 +213,10 @@ final class SourceReads implements Upstream {
     private void ownFault(EtcdFailure refusal) {
         if (faultTold.compareAndSet(false, true)) {
             Credentials user = cluster.settings().login();
-            LOG.warn(
-                    "the source refuses to this gateway what a client asks it for, which is told once user={} why={}",
-                    user == null ? "" : user.user(),
-                    refusal);
+            LOG.atWarn()
+                    .addKeyValue("user", user == null ? "" : user.user())
+                    .addKeyValue("cause", refusal)
+                    .log("source denied a proxied read (logged once)");
         }
     }
 

@@ -84,8 +84,8 @@ public final class CommitLog {
                         && expected.revision().equals(upTo)
                         && expected.changes().equals(changes);
         if (!same) {
-            throw new ReplicaDivergedException("another history: what the source tells now of revision " + upTo
-                    + " differs from what it told before; restart the gateway if the source was restored");
+            throw new ReplicaDivergedException("source history changed: commits up to revision " + upTo
+                    + " differ from those read before; restart the gateway if the source was restored");
         }
         return expected;
     }
@@ -98,7 +98,7 @@ public final class CommitLog {
      */
     public void begin(long revision) {
         if (revision < from) {
-            throw new IllegalArgumentException("begins at revision " + revision + ", having begun at " + from);
+            throw new IllegalArgumentException("revision " + revision + " is before the start of the log at " + from);
         }
         from = revision;
         commits.clear();

@@ -33,7 +33,7 @@ public final class DescendingCursor implements Iterator<Entry> {
     @Override
     public Entry next() {
         if (remaining == 0) {
-            throw new NoSuchElementException("the range's beginning");
+            throw new NoSuchElementException("start of the range reached");
         }
         if (place == 0) {
             previousLeaf();

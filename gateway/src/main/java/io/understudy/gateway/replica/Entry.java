@@ -69,7 +69,7 @@ public final class Entry {
             write(out, LEASE, keyValue.lease());
             out.checkNoSpaceLeft();
         } catch (IOException e) {
-            throw new UncheckedIOException("the size was computed", e);
+            throw new UncheckedIOException("encoding failed", e);
         }
         return new Entry(wire);
     }

@@ -48,7 +48,7 @@ public final class EntryCursor implements Iterator<Entry> {
     @Override
     public Entry next() {
         if (remaining == 0) {
-            throw new NoSuchElementException("the range's end");
+            throw new NoSuchElementException("end of the range reached");
         }
         remaining--;
         if (place == leaf.width()) {

@@ -122,7 +122,7 @@ public final class LoggedCommit {
     public @Nullable Entry previous(ByteString key) {
         Function<ByteString, @Nullable Entry> known = previous;
         if (known == null) {
-            throw new IllegalStateException("how keys stood before revision " + revision + " is not known yet");
+            throw new IllegalStateException("previous values of revision " + revision + " are not loaded yet");
         }
         return known.apply(key);
     }

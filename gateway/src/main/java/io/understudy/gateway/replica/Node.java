@@ -39,6 +39,6 @@ sealed interface Node permits Leaf, Branch {
             row.widen(widths);
             return row.branches(widths);
         }
-        throw new IllegalArgumentException("two nodes of different heights");
+        throw new IllegalArgumentException("nodes differ in height");
     }
 }

@@ -89,16 +89,15 @@ final class RecognisedConsumer implements FeedConsumer {
             } while (!feed.poll(POLL, heard));
         } catch (FeedEndedException.Gap gap) {
             if (replica.isDoubted()) {
-                throw new ReplicaDivergedException("a replica that differs from the source can't be built anew: "
-                        + "whether the source still has the history known up to revision " + known.revision()
-                        + " can't be told any more (" + gap.getMessage() + "); restart the gateway to follow the source"
-                        + " whatever its history");
+                throw new ReplicaDivergedException("replica differs from the source, but the source history since"
+                        + " revision " + known.revision() + " cannot be verified (" + gap.getMessage()
+                        + "); restart the gateway to accept the history of the source");
             }
             // It was given up for its size alone, and nothing speaks against the source.
-            LOG.warn(
-                    "replica built anew without recognising the history revision={} why=\"{}\"",
-                    known.revision(),
-                    gap.getMessage());
+            LOG.atWarn()
+                    .addKeyValue("revision", known.revision())
+                    .addKeyValue("cause", gap.getMessage())
+                    .log("replica rebuilt without verifying the history");
         } catch (FeedEndedException e) {
             throw new ReplicaDivergedException(String.valueOf(e.getMessage()));
         } catch (InterruptedException e) {
@@ -112,17 +111,17 @@ final class RecognisedConsumer implements FeedConsumer {
 
         @Override
         public void snapshotStarted(ClusterId cluster, Revision revision) {
-            throw new ReplicaDivergedException("a snapshot where a history was to be resumed");
+            throw new ReplicaDivergedException("unexpected start of a snapshot while resuming a history");
         }
 
         @Override
         public void snapshotPage(KeyRange covered, List<KeyValue> entries) {
-            throw new ReplicaDivergedException("a page of a snapshot where a history was to be resumed");
+            throw new ReplicaDivergedException("unexpected page of a snapshot while resuming a history");
         }
 
         @Override
         public void snapshotCompleted(Position position) {
-            throw new ReplicaDivergedException("the end of a snapshot where a history was to be resumed");
+            throw new ReplicaDivergedException("unexpected end of a snapshot while resuming a history");
         }
 
         @Override

@@ -22,14 +22,24 @@ import org.slf4j.LoggerFactory;
 /**
  * An in-memory copy of a key range, kept by a feed.
  *
- * <p>Written by one thread, the one that polls the feed; what is asked is for every thread. Invariant R1 (equal): a
- * published state equals the source at its revision, over the range, and so does what {@link #at} gives. R2 (forward):
- * published revisions never go back, nor does {@link #log}; a snapshot of the past is followed out of sight until it has
- * come to the present. R3 (whole): a state is published after a whole commit or a completed snapshot, never between. R4 (one history): all of it comes from one cluster and one history. What would break one of them is refused by
- * a {@link ReplicaDivergedException}, and the last good state stays. R5 (bounded): it takes no more memory than it may;
- * rather than that it is dropped, and follows the feed without a state until it is built anew.
+ * <p>Written by one thread, the one that polls the feed; read by any. An event that would violate an invariant fails with
+ * a {@link ReplicaDivergedException}, and the last good state stays. A dropped replica follows the feed without a state
+ * until it is rebuilt.
  *
  * <p>Not ready until the first snapshot is complete. While a later snapshot is merged, readers keep the state from before.
+ *
+ * <p>Invariant R1: a published state equals the source at its revision, over the range.
+ *
+ * <p>Invariant R2: published revisions never decrease, and an older snapshot stays unpublished until its history is
+ * replayed.
+ *
+ * <p>Invariant R3: a state is published only after a whole commit or a complete snapshot, and no read is served before
+ * the first.
+ *
+ * <p>Invariant R4: another cluster or another history is rejected and fails the gateway, also during a rebuild.
+ *
+ * <p>Invariant R5: estimated memory use is close to the actual one and stays within the limit; a replica that would
+ * exceed it is dropped.
  */
 public final class Replica implements FeedConsumer {
 
@@ -192,8 +202,9 @@ public final class Replica implements FeedConsumer {
         historyUpTo = Revision.ZERO;
         Revision reached = revision;
         if (reached != null && present.isBefore(reached)) {
-            throw new ReplicaDivergedException("a snapshot at revision " + present + " for a replica that is at "
-                    + reached + " already: the source lost commits, or a member far behind answered");
+            throw new ReplicaDivergedException(
+                    "snapshot at revision " + present + " is older than the replica at revision " + reached
+                            + ": the source lost commits, or a lagging member responded");
         }
         cluster = source;
         replay = null;
@@ -227,8 +238,8 @@ public final class Replica implements FeedConsumer {
     public void commit(Commit commit, Position position) {
         Revision reached = requireTail(position);
         if (!commit.revision().isAfter(reached)) {
-            throw new ReplicaDivergedException(
-                    "a commit at revision " + commit.revision() + " for a replica that is at " + reached);
+            throw new ReplicaDivergedException("commit at revision " + commit.revision()
+                    + " is not newer than the replica at revision " + reached);
         }
         for (Change change : commit.changes()) {
             requireInside(change.key(), commit.revision());
@@ -260,7 +271,7 @@ public final class Replica implements FeedConsumer {
         } else {
             LoggedCommit none = requireSame(reached, position.revision(), List.of());
             if (none != null) {
-                throw new IllegalStateException("a commit where there was none: " + none.revision());
+                throw new IllegalStateException("unexpected commit: " + none.revision());
             }
             replayed(position);
         }
@@ -361,8 +372,8 @@ public final class Replica implements FeedConsumer {
             long bytes = settings.maxBytes() - room + log.bytes();
             // The past alone may have been too large: the present is tried at once.
             boolean atOnce = coming != null || (running != null && wanted() == FeedKind.RECENT);
-            drop("it would take more memory than it may: " + bytes + " bytes of " + settings.maxBytes()
-                    + ", see replica.maxBytes");
+            drop("memory limit exceeded: " + bytes + " bytes; allowed: " + settings.maxBytes()
+                    + " bytes (replica.maxBytes)");
             oversized = true;
             if (atOnce) {
                 droppedNanos = System.nanoTime() - settings.retryInterval().toNanos();
@@ -379,7 +390,10 @@ public final class Replica implements FeedConsumer {
     }
 
     private void drop(String reason) {
-        LOG.warn("replica dropped revision={} why=\"{}\"", revision, reason);
+        LOG.atWarn()
+                .addKeyValue("revision", revision)
+                .addKeyValue("cause", reason)
+                .log("replica dropped");
         Condition.Dropped why = new Condition.Dropped(reason);
         merge = null;
         window = null;
@@ -405,8 +419,8 @@ public final class Replica implements FeedConsumer {
         Replay coming = replay;
         Revision reached = coming == null ? revision : coming.reached();
         if (reached == null || merge != null) {
-            throw new ReplicaDivergedException("a commit or progress at revision " + position.revision()
-                    + (reached == null ? " before the first snapshot" : " inside a snapshot"));
+            throw new ReplicaDivergedException("commit or progress at revision " + position.revision()
+                    + (reached == null ? " before the first snapshot" : " during a snapshot"));
         }
         requireSameCluster(position.cluster());
         return reached;
@@ -414,7 +428,7 @@ public final class Replica implements FeedConsumer {
 
     private SnapshotMerge running() {
         if (merge == null) {
-            throw new ReplicaDivergedException("a page or end of a snapshot that was not started");
+            throw new ReplicaDivergedException("page or end of a snapshot that was not started");
         }
         return merge;
     }
@@ -423,13 +437,13 @@ public final class Replica implements FeedConsumer {
         ClusterId known = cluster;
         if (known != null && !known.equals(found)) {
             throw new ReplicaDivergedException(
-                    "the feed now reads cluster " + found + ", the replica holds cluster " + known);
+                    "feed reads cluster " + found + ", but the replica is of cluster " + known);
         }
     }
 
     private void requireInside(ByteString key, Revision at) {
         if (!range.contains(key)) {
-            throw new ReplicaDivergedException("a change outside the replica's range at revision " + at);
+            throw new ReplicaDivergedException("change outside the replica's range at revision " + at);
         }
     }
 }

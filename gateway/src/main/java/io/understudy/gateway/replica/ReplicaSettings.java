@@ -26,24 +26,24 @@ public record ReplicaSettings(int windowRevisions, long windowBytes, long maxByt
 
     private static final Setting<Integer> WINDOW_REVISIONS = Setting.integer(
                     "window.revisions",
-                    "Past revisions that are kept, of those at which a key in the range changed; older ones are asked of"
-                            + " the source.")
+                    "Number of past revisions kept in memory, of those that changed a key in the range. Older ones are read"
+                            + " from the source.")
             .defaultsTo(DEFAULTS.windowRevisions)
             .between(1, 10_000_000);
     private static final Setting<Long> WINDOW_BYTES = Setting.bytes(
-                    "window.bytes", "Memory that past revisions may take; the oldest are forgotten first.")
+                    "window.bytes", "Maximum memory of past revisions; the oldest are discarded first.")
             .defaultsTo(DEFAULTS.windowBytes)
             .between(LEAST_BYTES, MOST_BYTES);
     private static final Setting<Long> MAX_BYTES = Setting.bytes(
                     "replica.maxBytes",
-                    "Memory that the replica with its past revisions may take; past it, it is dropped and reads go to the"
-                            + " source. By default 60 % of the Java heap's maximum.")
+                    "Maximum memory of the replica, past revisions included. Above it, the replica is dropped and reads are"
+                            + " proxied to the source. Default: 60 % of the maximum Java heap.")
             .optionally()
             .between(LEAST_BYTES, MOST_BYTES)
             .example("2GiB");
     private static final Setting<Duration> RETRY_INTERVAL = Setting.duration(
                     "replica.retryInterval",
-                    "How long after it was dropped the replica is built anew, from a snapshot, if it fits then.")
+                    "Time after which a dropped replica is rebuilt from a snapshot, if it fits.")
             .defaultsTo(DEFAULTS.retryInterval)
             .between(Duration.ofSeconds(1), Duration.ofDays(7));
 
@@ -52,8 +52,8 @@ public record ReplicaSettings(int windowRevisions, long windowBytes, long maxByt
 
     public ReplicaSettings {
         if (windowRevisions < 1 || windowBytes < LEAST_BYTES || maxBytes < LEAST_BYTES) {
-            throw new IllegalArgumentException("a window of " + windowRevisions + " revisions and " + windowBytes
-                    + " bytes in a replica of " + maxBytes + "; allowed are 1 and 1 MiB at least");
+            throw new IllegalArgumentException("window.revisions is " + windowRevisions + ", window.bytes "
+                    + windowBytes + ", replica.maxBytes " + maxBytes + "; allowed: at least 1 revision and 1 MiB each");
         }
     }
 

@@ -13,6 +13,9 @@ import org.slf4j.LoggerFactory;
  * The one thread that writes a replica: it polls the feed, so that nothing is read from the source faster than it is
  * applied. After a gap it opens a new feed and merges its snapshot, and another when the replica is to be built anew, by a
  * snapshot of the same history only; whatever else ends a feed ends the writer too.
+ *
+ * <p>Invariant G2: after a gap the replica resynchronizes; any other end of the feed fails the gateway and ends its
+ * process.
  */
 public final class ReplicaWriter {
 
@@ -116,21 +119,21 @@ public final class ReplicaWriter {
         } catch (FeedEndedException.Gap gap) {
             replica.missed();
             onResync.run();
-            LOG.info(
-                    "replica resynchronises revision={} compacted={} why=\"{}\"",
-                    gap.position().revision(),
-                    gap.compacted(),
-                    gap.getMessage());
+            LOG.atInfo()
+                    .addKeyValue("revision", gap.position().revision())
+                    .addKeyValue("compacted", gap.compacted())
+                    .addKeyValue("cause", gap.getMessage())
+                    .log("replica resynchronizing");
         }
     }
 
     private void fail(Throwable why) {
         ReplicaState state = replica.state();
-        LOG.error(
-                "replica stops for good at revision={}: {}",
-                state == null ? "none" : state.revision(),
-                why.getMessage() == null ? why.toString() : why.getMessage(),
-                why instanceof FeedEndedException || why instanceof ReplicaDivergedException ? null : why);
+        LOG.atError()
+                .addKeyValue("revision", state == null ? "none" : state.revision())
+                .addKeyValue("cause", why.getMessage() == null ? why.toString() : why.getMessage())
+                .setCause(why instanceof FeedEndedException || why instanceof ReplicaDivergedException ? null : why)
+                .log("replica stopped permanently");
         cause = why;
         failure.completeExceptionally(why);
     }

@@ -35,13 +35,13 @@ final class SnapshotMerge {
 
     void page(KeyRange covered, List<KeyValue> page) {
         if (!covered.from().equals(next) || !range.covers(covered)) {
-            throw new ReplicaDivergedException("a snapshot page that does not adjoin the one before");
+            throw new ReplicaDivergedException("snapshot page does not adjoin the previous page");
         }
         ByteString last = null;
         for (KeyValue entry : page) {
             if (!covered.contains(entry.key())
                     || (last != null && KeyRange.KEY_ORDER.compare(entry.key(), last) <= 0)) {
-                throw new ReplicaDivergedException("a snapshot page whose keys are out of order or out of its range");
+                throw new ReplicaDivergedException("keys of a snapshot page are out of order or out of its range");
             }
             last = entry.key();
             entries.add(heldIfEqual(entry));
@@ -56,11 +56,11 @@ final class SnapshotMerge {
 
     ReplicaState complete(Position position) {
         if (!position.revision().equals(revision) || !position.cluster().equals(cluster)) {
-            throw new ReplicaDivergedException("a snapshot started at revision " + revision + " of cluster " + cluster
-                    + " and completed at " + position.revision() + " of " + position.cluster());
+            throw new ReplicaDivergedException("snapshot started at revision " + revision + " of cluster " + cluster
+                    + ", but completed at " + position.revision() + " of cluster " + position.cluster());
         }
         if (!Objects.equals(next, range.to())) {
-            throw new ReplicaDivergedException("a snapshot completed before its last page");
+            throw new ReplicaDivergedException("snapshot completed before its last page");
         }
         return new ReplicaState(cluster, revision, range, entries.build());
     }
@@ -72,7 +72,7 @@ final class SnapshotMerge {
     private Entry heldIfEqual(KeyValue entry) {
         if (entry.modRevision().isAfter(revision)) {
             throw new ReplicaDivergedException(
-                    "a snapshot at revision " + revision + " with a key modified at " + entry.modRevision());
+                    "snapshot at revision " + revision + " contains a key modified at revision " + entry.modRevision());
         }
         Entry found = Entry.of(entry);
         heapBytes += Heap.ofEntries(Totals.of(found.wire()));
@@ -88,9 +88,9 @@ final class SnapshotMerge {
                 ? before != null && before.modRevision() <= revision.value()
                 : !entry.modRevision().isAfter(held.revision());
         if (unmodified) {
-            throw new ReplicaDivergedException("another history: a snapshot at revision " + revision
-                    + " has a key last modified at " + entry.modRevision() + " that this replica, at revision "
-                    + held.revision() + ", does not hold so; restart the gateway if the source was restored");
+            throw new ReplicaDivergedException("source history changed: the snapshot at revision " + revision
+                    + " has a key last modified at " + entry.modRevision() + " that differs in the replica at revision "
+                    + held.revision() + "; restart the gateway if the source was restored");
         }
         return found;
     }

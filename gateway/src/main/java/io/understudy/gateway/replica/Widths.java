@@ -7,12 +7,12 @@ package io.understudy.gateway.replica;
  */
 record Widths(int most) {
 
-    /** None of those measured stands out, see the README. */
+    /** No measured value is better, see docs/performance.md. */
     static final Widths DEFAULT = new Widths(32);
 
     Widths {
         if (most < 4) {
-            throw new IllegalArgumentException("a node of at most " + most + " can't be split and joined");
+            throw new IllegalArgumentException("node width is " + most + "; allowed: at least 4");
         }
     }
 

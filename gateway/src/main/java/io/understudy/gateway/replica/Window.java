@@ -12,6 +12,9 @@ import org.jspecify.annotations.Nullable;
  * window.
  *
  * <p>Held are whole states, but they share all that didn't change; what that costs is counted with the commits.
+ *
+ * <p>Invariant R1b: within the window, every past state and logged commit equals the source, and the commit log has no
+ * gap.
  */
 final class Window {
 

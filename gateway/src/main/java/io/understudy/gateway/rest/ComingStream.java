@@ -99,7 +99,7 @@ final class ComingStream {
         if (!over) {
             over();
             exchange.refuse(new Problem(
-                    503, Status.Code.UNAVAILABLE, "understudy: the replica has yet to reach what the client has seen"));
+                    503, Status.Code.UNAVAILABLE, "understudy: the replica has not reached the requested revision"));
         }
     }
 

@@ -21,6 +21,8 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>As events it begins at once. As lines, from a revision in the past, it begins when it is known whether that can be had,
  * since such clients are told by the status that it can't.
+ *
+ * <p>Invariant H2: each commit is delivered once, in order and whole; a resumed stream misses none or reports the gap.
  */
 final class CommitStream implements WatcherListener, Rechecks.Told {
 

@@ -55,7 +55,7 @@ final class CommitStreams {
             throw new Problem(
                     400,
                     Status.Code.OUT_OF_RANGE,
-                    "understudy: the watch reaches beyond the keys that this gateway holds, see range.prefix");
+                    "understudy: watch range exceeds the keys of this gateway (range.prefix)");
         }
         if (coming >= source.hub().settings().maxWatchers()) {
             throw tooMany();
@@ -76,8 +76,8 @@ final class CommitStreams {
         return new Problem(
                 429,
                 Status.Code.RESOURCE_EXHAUSTED,
-                "understudy: too many watchers: " + source.hub().settings().maxWatchers()
-                        + ", see watches.maxWatchers");
+                "understudy: too many watchers; allowed: "
+                        + source.hub().settings().maxWatchers() + " (watches.maxWatchers)");
     }
 
     private void begin(RestExchange exchange, CommitStream stream) {

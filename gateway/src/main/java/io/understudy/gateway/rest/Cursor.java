@@ -32,7 +32,7 @@ record Cursor(long revision, long count, ByteString prefix, ByteString from) {
             out.writeBytesNoTag(from.substring(prefix.size()));
             out.flush();
         } catch (IOException e) {
-            throw new UncheckedIOException("it goes to memory", e);
+            throw new UncheckedIOException("encoding failed", e);
         }
         return Base64.getUrlEncoder()
                 .withoutPadding()
@@ -55,6 +55,6 @@ record Cursor(long revision, long count, ByteString prefix, ByteString from) {
         } catch (IllegalArgumentException | IOException e) {
             // Told below.
         }
-        throw Problem.badRequest("'cursor' is not one that was given by a page before");
+        throw Problem.badRequest("'cursor' is invalid; use the cursor of the previous page");
     }
 }

@@ -51,7 +51,7 @@ final class KeyReads {
     private static void found(RestExchange exchange, ByteString key, Answer<RangeResult> answer) {
         exchange.tell(answer);
         if (answer.result().entries().size() == 0) {
-            exchange.refuse(Problem.notFound("there is no key '" + key.toStringUtf8() + "' at this revision"));
+            exchange.refuse(Problem.notFound("key '" + key.toStringUtf8() + "' not found at this revision"));
             return;
         }
         Entry entry = answer.result().entries().iterator().next();
@@ -76,10 +76,10 @@ final class KeyReads {
         if (cursor.isPresent()) {
             if (query.has("prefix")
                     && !query.bytes("prefix").equals(cursor.get().prefix())) {
-                throw Problem.badRequest("'cursor' is of a listing with another prefix");
+                throw Problem.badRequest("'cursor' belongs to a listing with another prefix");
             }
             if (Query.OF_READS.stream().anyMatch(query::has)) {
-                throw Problem.badRequest("with 'cursor' the revision is that of the first page; leave out "
+                throw Problem.badRequest("'cursor' implies the revision of the first page; remove "
                         + String.join(", ", Query.OF_READS.stream().sorted().toList()));
             }
             // What was answered once is there, or comes soon.

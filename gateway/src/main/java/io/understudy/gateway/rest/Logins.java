@@ -150,7 +150,7 @@ final class Logins {
             // Told below; what it says may be secret.
         }
         throw new Problem(
-                401, Status.Code.UNAUTHENTICATED, "after 'Basic' comes NAME:PASSWORD in Base64, which it is not here");
+                401, Status.Code.UNAUTHENTICATED, "invalid Basic credentials; allowed: NAME:PASSWORD in Base64");
     }
 
     private static boolean isOf(String scheme, String authorization) {
@@ -163,7 +163,7 @@ final class Logins {
             digest.update(salt);
             return ByteString.copyFrom(digest.digest(authorization.getBytes(StandardCharsets.UTF_8)));
         } catch (NoSuchAlgorithmException e) {
-            throw new IllegalStateException("every Java platform has SHA-256", e);
+            throw new IllegalStateException("SHA-256 is not available", e);
         }
     }
 

@@ -12,7 +12,11 @@ import java.util.Optional;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
-/** What operators are told of this gateway, and of what is beside it. For any event loop. */
+/**
+ * What operators are told of this gateway, and of what is beside it. For any event loop.
+ *
+ * <p>Invariant D1c: where the source requires authentication, only users with the role root can read the overview.
+ */
 final class OperatorPages {
 
     /** A browser sends it when it connects again. */
@@ -75,7 +79,8 @@ final class OperatorPages {
                 .onSuccess(permitted -> {
                     Dashboard.Moment latest = shown.latest();
                     if (latest == null) {
-                        exchange.refuse(new Problem(503, Status.Code.UNAVAILABLE, "understudy: nothing was seen yet"));
+                        exchange.refuse(
+                                new Problem(503, Status.Code.UNAVAILABLE, "understudy: dashboard has no data yet"));
                     } else {
                         exchange.request().response().putHeader("Cache-Control", "no-store");
                         exchange.answer(latest.overview());
@@ -106,6 +111,6 @@ final class OperatorPages {
     }
 
     private static Problem noDashboard() {
-        return Problem.notFound("there is no dashboard here: dashboard.enabled is false");
+        return Problem.notFound("dashboard is disabled; set dashboard.enabled to true");
     }
 }

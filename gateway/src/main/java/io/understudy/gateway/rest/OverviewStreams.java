@@ -17,7 +17,11 @@ import java.util.Objects;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
-/** Those who watch the dashboard, on one event loop, on which alone it is used where nothing else is said. */
+/**
+ * Those who watch the dashboard, on one event loop, on which alone it is used where nothing else is said.
+ *
+ * <p>Invariant D1b: a reconnecting client receives the samples that it missed.
+ */
 final class OverviewStreams {
 
     /** Each is sent some kilobytes a second. */
@@ -59,7 +63,7 @@ final class OverviewStreams {
             exchange.refuse(new Problem(
                     429,
                     Status.Code.RESOURCE_EXHAUSTED,
-                    "understudy: too many watch the dashboard: " + MOST + " on one event loop"));
+                    "understudy: too many dashboard streams; allowed: " + MOST + " per event loop"));
             return;
         }
         coming++;

@@ -21,7 +21,7 @@ final class Percent {
                 int high = i + 2 < in.length ? Character.digit(in[i + 1], 16) : -1;
                 int low = i + 2 < in.length ? Character.digit(in[i + 2], 16) : -1;
                 if (high < 0 || low < 0) {
-                    throw Problem.badRequest("'" + text + "' has a % without two hexadecimal digits after it");
+                    throw Problem.badRequest("'" + text + "' is invalid: % must be followed by two hexadecimal digits");
                 }
                 out.write(high << 4 | low);
                 i += 2;

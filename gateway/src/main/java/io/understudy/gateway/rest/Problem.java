@@ -43,7 +43,7 @@ final class Problem extends Exception {
     }
 
     static Problem methodNotAllowed(String method) {
-        return new Problem(405, Status.Code.UNIMPLEMENTED, "allowed are GET and HEAD, not " + method);
+        return new Problem(405, Status.Code.UNIMPLEMENTED, "method " + method + " is not allowed; allowed: GET, HEAD");
     }
 
     /** A read was refused, or has failed. */
@@ -58,7 +58,7 @@ final class Problem extends Exception {
 
     private static int status(ApiException why) {
         return switch (why.code()) {
-            case OK -> throw new IllegalArgumentException("not a refusal");
+            case OK -> throw new IllegalArgumentException("status is OK");
             case OUT_OF_RANGE -> why.text().contains(COMPACTED) ? 410 : 400;
             case INVALID_ARGUMENT -> NOBODY.contains(why.text()) ? 401 : 400;
             case UNAUTHENTICATED -> 401;

@@ -36,11 +36,11 @@ final class Query {
                 int equals = pair.indexOf('=');
                 String name = equals < 0 ? pair : pair.substring(0, equals);
                 if (!allowed.contains(name)) {
-                    throw Problem.badRequest("there is no parameter '" + name + "' here; there are "
+                    throw Problem.badRequest("unknown parameter '" + name + "'; allowed: "
                             + String.join(", ", allowed.stream().sorted().toList()));
                 }
                 if (given.put(name, Percent.decode(equals < 0 ? "" : pair.substring(equals + 1), true)) != null) {
-                    throw Problem.badRequest("'" + name + "' is given twice");
+                    throw Problem.badRequest("'" + name + "' is specified more than once");
                 }
             }
         }
@@ -73,15 +73,14 @@ final class Query {
         } catch (NumberFormatException e) {
             // Told below.
         }
-        throw Problem.badRequest(
-                "'" + name + "' is '" + text + "'; allowed is a whole number from " + least + " to " + most);
+        throw Problem.badRequest("'" + name + "' is '" + text + "'; allowed: an integer from " + least + " to " + most);
     }
 
     /** One of some words, {@code otherwise} if there is none. */
     String word(String name, String otherwise, Set<String> allowed) throws Problem {
         String word = has(name) ? bytes(name).toStringUtf8() : otherwise;
         if (has(name) && !allowed.contains(word)) {
-            throw Problem.badRequest("'" + name + "' is '" + word + "'; allowed are "
+            throw Problem.badRequest("'" + name + "' is '" + word + "'; allowed: "
                     + String.join(", ", allowed.stream().sorted().toList()));
         }
         return word;
@@ -107,12 +106,15 @@ final class Query {
             case "linearizable" -> {
                 return new Manner(false, bounds);
             }
-            case "serializable" -> refuse(staleness != null || revision > 0, "serializable has no bounds");
-            case "bounded" -> refuse(staleness == null, "bounded needs max_staleness");
-            case "at-least" -> refuse(revision == 0, "at-least needs min_revision");
+            case "serializable" ->
+                refuse(
+                        staleness != null || revision > 0,
+                        "consistency=serializable does not allow max_staleness or min_revision");
+            case "bounded" -> refuse(staleness == null, "consistency=bounded requires max_staleness");
+            case "at-least" -> refuse(revision == 0, "consistency=at-least requires min_revision");
             default ->
-                throw Problem.badRequest("'consistency' is '" + word
-                        + "'; allowed are serializable, bounded, at-least and linearizable");
+                throw Problem.badRequest(
+                        "'consistency' is '" + word + "'; allowed: serializable, bounded, at-least, linearizable");
         }
         return new Manner(true, bounds);
     }
@@ -128,7 +130,7 @@ final class Query {
         Matcher parts = DURATION.matcher(text);
         if (!parts.matches()) {
             throw Problem.badRequest(
-                    "'" + name + "' is '" + text + "'; allowed is a duration such as 500ms, 5s or 1m, or milliseconds");
+                    "'" + name + "' is '" + text + "'; allowed: a duration such as 500ms, 5s or 1m, or milliseconds");
         }
         long amount = Long.parseLong(parts.group(1));
         return switch (parts.group(2)) {

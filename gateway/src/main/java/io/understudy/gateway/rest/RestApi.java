@@ -16,7 +16,12 @@ import java.io.UncheckedIOException;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
-/** The routes. For any event loop. */
+/**
+ * The routes. For any event loop.
+ *
+ * <p>Invariant H1: every operation of the OpenAPI document is served as documented, and all pages of a listing have one
+ * revision.
+ */
 final class RestApi {
 
     private static final String OPENAPI = "/openapi.json";
@@ -101,7 +106,7 @@ final class RestApi {
         String route = exchange.route();
         try {
             if (route.equals(NO_ROUTE)) {
-                throw Problem.notFound("there is nothing at '" + path + "'; " + OPENAPI + " says what there is");
+                throw Problem.notFound("no route '" + path + "'; see " + OPENAPI);
             }
             String method = request.method().name();
             if (!method.equals("GET") && !method.equals("HEAD")) {
@@ -134,7 +139,7 @@ final class RestApi {
     private static Buffer resource(String name) {
         try (InputStream in = RestApi.class.getResourceAsStream(name)) {
             if (in == null) {
-                throw new IllegalStateException(name + " is missing in this build");
+                throw new IllegalStateException(name + " is missing from this build");
             }
             return Buffer.buffer(in.readAllBytes());
         } catch (IOException e) {

@@ -214,7 +214,7 @@ final class RestExchange {
         }
         Problem problem = Problem.of(why);
         if (problem.isFault()) {
-            LOG.error("request failed route={}", route, why);
+            LOG.atError().addKeyValue("route", route).setCause(why).log("request failed");
         }
         refuse(problem);
     }
@@ -264,7 +264,7 @@ final class RestExchange {
                 more = body.appendTo(piece, PIECE_BYTES);
             } catch (RuntimeException e) {
                 piece.release();
-                LOG.error("answer failed route={}", route, e);
+                LOG.atError().addKeyValue("route", route).setCause(e).log("response failed");
                 // Too late for another status: all that is left is to let the client see that there is no end.
                 Future<Void> unused = response.reset();
                 return;

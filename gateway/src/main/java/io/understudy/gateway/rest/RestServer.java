@@ -130,8 +130,7 @@ public final class RestServer {
         servers.element()
                 .updateSSLOptions(options().getSslOptions(), true)
                 .onFailure(why -> LOG.warn(
-                        "REST goes on to resume the sessions of before its TLS files changed, as its context can't be replaced",
-                        why));
+                        "replacing the TLS context failed; REST still resumes sessions from before the reload", why));
     }
 
     /** Streams of commits that are open. For any thread. */

@@ -18,15 +18,15 @@ public record RestSettings(boolean enabled, HostPort listen, Duration heartbeatI
     public static final Duration HEARTBEAT_INTERVAL = Duration.ofSeconds(15);
 
     private static final Setting<Boolean> ENABLED =
-            Setting.flag("rest.enabled", "Whether REST is served.").defaultsTo(true);
+            Setting.flag("rest.enabled", "Serve REST.").defaultsTo(true);
     private static final Setting<HostPort> LISTEN = Setting.hostPort(
-                    "rest.listen", "Where REST is served; port 0 for a free one.")
+                    "rest.listen", "Listen address of REST; port 0 selects a free port.")
             .defaultsTo(new HostPort("127.0.0.1", 8080));
 
     private static final Setting<Duration> HEARTBEAT = Setting.duration(
                     "rest.heartbeatInterval",
-                    "After which a stream of commits that is quiet tells its client how far it is; shorter than what"
-                            + " proxies allow.")
+                    "Interval of progress messages on an idle commit stream. It must be shorter than the idle timeout of"
+                            + " proxies.")
             .defaultsTo(HEARTBEAT_INTERVAL)
             .between(Duration.ofMillis(100), Duration.ofHours(1));
 

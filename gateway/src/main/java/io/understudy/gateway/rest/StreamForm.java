@@ -43,6 +43,6 @@ enum StreamForm {
         throw new Problem(
                 406,
                 Status.Code.INVALID_ARGUMENT,
-                "there is no such form; there are " + EVENTS.contentType() + " and " + LINES.contentType());
+                "unsupported Accept header; allowed: " + EVENTS.contentType() + ", " + LINES.contentType());
     }
 }

@@ -29,7 +29,7 @@ record StreamQuery(WatchSpec spec, StreamForm form) {
 
     private static KeyRange range(Query query) throws Problem {
         if (query.has("key") == query.has("prefix")) {
-            throw Problem.badRequest("give either 'key' or 'prefix'");
+            throw Problem.badRequest("specify either 'key' or 'prefix'");
         }
         if (query.has("prefix")) {
             return KeyRange.prefix(query.bytes("prefix"));
@@ -53,6 +53,6 @@ record StreamQuery(WatchSpec spec, StreamForm form) {
         } catch (NumberFormatException e) {
             // Told below.
         }
-        throw Problem.badRequest(LAST_EVENT_ID + " is '" + last + "'; allowed is a revision");
+        throw Problem.badRequest(LAST_EVENT_ID + " is '" + last + "'; allowed: a revision");
     }
 }

@@ -66,7 +66,7 @@ public final class Admission {
         if (known == null) {
             known = load.rateOf(client.get());
             if (known == null) {
-                throw new IllegalStateException("no rate is limited");
+                throw new IllegalStateException("limits.maxRate is not set");
             }
             rate = known;
         }
@@ -78,10 +78,10 @@ public final class Admission {
         return switch (why) {
             case RATE ->
                 ApiException.tooManyRequests(
-                        ": more than limits.maxRate, " + limits.maxRate() + " a second, of one client");
+                        ": client exceeds " + limits.maxRate() + " requests per second (limits.maxRate)");
             case CONNECTION ->
-                ApiException.tooManyRequests(
-                        ": more than limits.maxInFlightPerConnection, which is " + limits.maxInFlightPerConnection());
+                ApiException.tooManyRequests(": connection exceeds " + limits.maxInFlightPerConnection()
+                        + " requests in flight (limits.maxInFlightPerConnection)");
             default -> ApiException.tooManyRequests();
         };
     }

@@ -73,7 +73,7 @@ final class AnswerFrames {
         Throwable failure = written.cause();
         if (failure != null) {
             connection.onError(ctx, true, failure);
-            throw new IllegalStateException("headers could not be written", failure);
+            throw new IllegalStateException("writing headers failed", failure);
         }
         tableChanged = false;
         tableSize = table().maxHeaderTableSize();

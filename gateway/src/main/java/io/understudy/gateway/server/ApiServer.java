@@ -21,7 +21,14 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 
-/** A listening port with a server on every event loop. */
+/**
+ * A listening port with a server on every event loop.
+ *
+ * <p>Invariant S2: any input over HTTP/1.1, HTTP/2 or no protocol gets a response or a close and no stack trace, and
+ * other clients are served meanwhile.
+ *
+ * <p>Invariant S2b: the server enforces deadlines, and completes requests in flight before it closes.
+ */
 public final class ApiServer {
 
     /** What Vert.x calls its own end of a connection's pipeline. */

@@ -8,6 +8,8 @@ import java.util.function.Consumer;
 /**
  * Writes a body to an exchange, piece by piece, as the client takes it. While the client doesn't, nothing of the body is
  * held but what it is made of.
+ *
+ * <p>Invariant S3: a client that does not read uses bounded memory, and work for a disconnected client stops.
  */
 final class BodyPump {
 

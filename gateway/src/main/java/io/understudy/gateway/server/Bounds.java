@@ -8,7 +8,7 @@ final class Bounds {
     static void require(String name, long value, long least, long most) {
         if (value < least || value > most) {
             throw new IllegalArgumentException(
-                    "limits." + name + " is " + value + "; allowed is " + least + " to " + most);
+                    "limits." + name + " is " + value + "; allowed: " + least + " to " + most);
         }
     }
 }

@@ -9,7 +9,11 @@ import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
-/** Reads from a request's head who asks, and how fresh the answer has to be. */
+/**
+ * Reads from a request's head who asks, and how fresh the answer has to be.
+ *
+ * <p>Invariant T1: with TLS, only verified clients are served, under their verified name, by TLS 1.2 or later.
+ */
 final class Callers {
 
     /** As in etcd's {@code auth/store.go}: the second is what its JSON mapping passes on. */

@@ -12,7 +12,12 @@ import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
-/** What all requests of a connection have in common. */
+/**
+ * What all requests of a connection have in common.
+ *
+ * <p>Invariant S8: closed connections, cancelled watches and replaced certificates leave nothing behind, and a client
+ * may cancel thousands of watches.
+ */
 final class ClientConnection {
 
     private final Session session = new Session();

@@ -44,8 +44,7 @@ final class HeldBytes {
             load.refused(Refusal.BYTES);
             throw new ApiException(
                     Status.Code.RESOURCE_EXHAUSTED,
-                    "understudy: what is held for this connection's calls takes more than limits.maxHeldBytes, which is "
-                            + maxBytes);
+                    "understudy: calls of this connection exceed " + maxBytes + " bytes (limits.maxHeldBytes)");
         }
         bytes += more;
     }

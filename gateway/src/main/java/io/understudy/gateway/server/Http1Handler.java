@@ -111,7 +111,7 @@ final class Http1Handler extends ChannelInboundHandlerAdapter {
             // Many of these may be ahead of the answer.
             request.headers().clear();
             request.setDecoderResult(DecoderResult.failure(
-                    new TooLongHttpHeaderException("more than limits.maxHeaders, which is " + maxHeaders)));
+                    new TooLongHttpHeaderException("more than " + maxHeaders + " header fields (limits.maxHeaders)")));
         }
         ahead.add(message);
         work();
@@ -334,7 +334,7 @@ final class Http1Handler extends ChannelInboundHandlerAdapter {
 
     private ChannelHandlerContext context() {
         if (context == null) {
-            throw new IllegalStateException("not in a pipeline yet");
+            throw new IllegalStateException("not added to a pipeline");
         }
         return context;
     }

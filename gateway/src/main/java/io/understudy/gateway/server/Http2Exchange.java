@@ -346,7 +346,7 @@ final class Http2Exchange implements Exchange, RequestHead {
         // What waits is dropped so as well when a stream ends, just before that is told here.
         if (stream.state() != Http2Stream.State.CLOSED) {
             answered();
-            LOG.error("an answer could not be written target={}", target(), why);
+            LOG.atError().addKeyValue("target", target()).setCause(why).log("writing a response failed");
             handler.reset(stream, Http2Error.INTERNAL_ERROR);
         }
     }

@@ -48,7 +48,10 @@ final class Http2Frames extends Http2FrameAdapter {
                 exchange.reader(requests.begin(exchange));
             } catch (RuntimeException e) {
                 // An end of this stream, not of the connection's others.
-                LOG.error("request failed target={}", exchange.target(), e);
+                LOG.atError()
+                        .addKeyValue("target", exchange.target())
+                        .setCause(e)
+                        .log("request failed");
                 exchange.abort();
                 return;
             }

@@ -413,7 +413,7 @@ final class Http2Handler extends Http2ConnectionHandler {
 
     private ChannelHandlerContext context() {
         if (context == null) {
-            throw new IllegalStateException("not in a pipeline yet");
+            throw new IllegalStateException("not added to a pipeline");
         }
         return context;
     }

@@ -142,13 +142,13 @@ final class JoinedFrames extends ChannelOutboundHandlerAdapter {
         try {
             exchange.went(written);
         } catch (RuntimeException | Error e) {
-            LOG.error("the end of an answer has failed", e);
+            LOG.error("completing a response failed", e);
         }
     }
 
     private ChannelHandlerContext context() {
         if (context == null) {
-            throw new IllegalStateException("not in a pipeline yet");
+            throw new IllegalStateException("not added to a pipeline");
         }
         return context;
     }

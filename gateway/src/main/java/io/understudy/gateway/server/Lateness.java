@@ -8,6 +8,8 @@ import java.util.concurrent.TimeUnit;
  * <p>One turn that takes too long is borne, and so are those of the time after it. Where that doesn't pass, the loop is
  * overloaded, and each turn may take only as long as it should. It stays so until no turn has been too long for as long: of what
  * little is taken on, now and then a turn is short.
+ *
+ * <p>Invariant S7: at three times the sustainable load, accepted requests are not delayed by rejected ones.
  */
 final class Lateness {
 

@@ -97,7 +97,7 @@ final class LiteralHeaders {
             block.clear();
             encoder.encodeHeaders(1, headers, block);
         } catch (Http2Exception e) {
-            throw new IllegalStateException("headers that can't be encoded: " + headers, e);
+            throw new IllegalStateException("cannot encode headers: " + headers, e);
         }
         byte[] bytes = new byte[block.readableBytes()];
         block.readBytes(bytes);

@@ -9,6 +9,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * How much may be under way at a time, and when what comes beyond is refused early.
  *
+ * <p>Invariant S6: calls in flight, requests per second and time per request are bounded, with room for other clients.
+ *
  * @param maxCalls open on one event loop, streams such as watches included, 1 to 2^31-1
  * @param maxInFlight of those the ones with one answer, which a client waits for, 1 to 2^31-1
  * @param maxInFlightPerConnection of those on one connection, 1 to 2^31-1
@@ -28,30 +30,30 @@ public record LoadLimits(
 
     private static final Setting<Integer> MAX_CALLS = Setting.integer(
                     "limits.maxCalls",
-                    "Calls that are open on one event loop, of which there is one per processor, streams such as watches"
-                            + " included; more are refused.")
+                    "Maximum number of open calls per event loop, streams such as watches included; excess calls are"
+                            + " rejected. There is one event loop per processor.")
             .defaultsTo(DEFAULTS.maxCalls)
             .between(1, Integer.MAX_VALUE);
     private static final Setting<Integer> MAX_IN_FLIGHT = Setting.integer(
                     "limits.maxInFlight",
-                    "Requests with one answer that are under way on one event loop; more are refused.")
+                    "Maximum number of unary requests in flight per event loop; excess requests are rejected.")
             .defaultsTo(DEFAULTS.maxInFlight)
             .between(1, Integer.MAX_VALUE);
     private static final Setting<Integer> MAX_IN_FLIGHT_PER_CONNECTION = Setting.integer(
-                    "limits.maxInFlightPerConnection", "Likewise on one connection.")
+                    "limits.maxInFlightPerConnection",
+                    "Maximum number of unary requests in flight per connection; excess requests are rejected.")
             .defaultsTo(DEFAULTS.maxInFlightPerConnection)
             .between(1, Integer.MAX_VALUE);
     private static final Setting<Integer> MAX_RATE = Setting.integer(
                     "limits.maxRate",
-                    "Requests per second of one client, known by the name in its certificate, else by its address; as many"
-                            + " may come at once, more are refused. By default any number.")
+                    "Maximum requests per second and burst size of one client, identified by its certificate name or"
+                            + " address; excess requests are rejected. Default: unlimited.")
             .optionally()
             .between(1, 10_000_000);
     private static final Setting<Duration> MAX_DELAY = Setting.duration(
                     "limits.maxDelay",
-                    "How long an event loop may take for all that it found to have arrived. Once it has taken longer for half"
-                            + " a second, what it hasn't begun by then is refused each time, so that those who are answered"
-                            + " don't wait for the others.")
+                    "Maximum duration of one event-loop turn. After half a second of longer turns, requests not started"
+                            + " within this time are rejected, to bound the latency of the others.")
             .defaultsTo(DEFAULTS.maxDelay)
             .between(Duration.ofMillis(1), Duration.ofMinutes(1));
 

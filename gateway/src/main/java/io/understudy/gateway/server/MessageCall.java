@@ -20,6 +20,8 @@ import org.slf4j.LoggerFactory;
 /**
  * A call with any number of messages in both directions. The client may send only as much as is asked for: what has
  * arrived and nobody has asked for yet is kept from the client's window.
+ *
+ * <p>Invariant S3b: while a client does not read the responses of a stream, its requests are not read either.
  */
 public final class MessageCall extends ServerCall<byte[], byte[]> implements RequestReader {
 
@@ -155,7 +157,7 @@ public final class MessageCall extends ServerCall<byte[], byte[]> implements Req
     }
 
     private void broken(Throwable why) {
-        LOG.error("call failed method={}", method.fullName(), why);
+        LOG.atError().addKeyValue("method", method.fullName()).setCause(why).log("call failed");
         call.fail(Status.Code.INTERNAL, "understudy: " + why);
         cancel();
     }

@@ -29,24 +29,22 @@ public record Patience(
 
     private static final Setting<Duration> REQUEST_TIMEOUT = Setting.duration(
                     "limits.requestTimeout",
-                    "How long a request may take to arrive, from its head to the end of its body, however steadily; streams may"
-                            + " stay open.")
+                    "Maximum time from the headers to the end of the body of a request; does not apply to streams.")
             .defaultsTo(DEFAULTS.requestTimeout)
             .between(Duration.ofMillis(200), Duration.ofHours(1));
     private static final Setting<Duration> IDLE_TIMEOUT = Setting.duration(
                     "limits.idleTimeout",
-                    "How long a connection may have nothing under way before it is closed; by default for ever, as at etcd.")
+                    "Time without requests in flight after which a connection is closed. Default: unlimited, as in etcd.")
             .optionally()
             .between(LEAST, MOST);
     private static final Setting<Duration> KEEP_ALIVE_INTERVAL = Setting.duration(
                     "limits.keepAliveInterval",
-                    "How long a client of HTTP/2 may send nothing before it is asked by a PING whether it is there; etcd's"
-                            + " --grpc-keepalive-interval.")
+                    "Idle time after which an HTTP/2 client is sent a keepalive PING; etcd's --grpc-keepalive-interval.")
             .defaultsTo(DEFAULTS.keepAliveInterval)
             .between(LEAST, MOST);
     private static final Setting<Duration> KEEP_ALIVE_TIMEOUT = Setting.duration(
                     "limits.keepAliveTimeout",
-                    "How long it may take for the answer before the connection is closed; etcd's --grpc-keepalive-timeout.")
+                    "Time without a PING response after which the connection is closed; etcd's --grpc-keepalive-timeout.")
             .defaultsTo(DEFAULTS.keepAliveTimeout)
             .between(LEAST, Duration.ofHours(1));
 

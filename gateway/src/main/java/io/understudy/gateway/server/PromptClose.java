@@ -36,7 +36,10 @@ final class PromptClose extends ChannelDuplexHandler {
     public void exceptionCaught(ChannelHandlerContext ctx, Throwable cause) {
         if (cause instanceof IOException || cause instanceof DecoderException) {
             // What a client does to its connection, or to a handshake, is no event here: Vert.x would log an error.
-            LOG.debug("connection closed peer={} why={}", ctx.channel().remoteAddress(), cause.toString());
+            LOG.atDebug()
+                    .addKeyValue("peer", ctx.channel().remoteAddress())
+                    .addKeyValue("cause", cause.toString())
+                    .log("connection closed");
             ChannelFuture unused = ctx.close();
         } else {
             ctx.fireExceptionCaught(cause);

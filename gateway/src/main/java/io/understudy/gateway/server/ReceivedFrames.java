@@ -133,7 +133,7 @@ final class ReceivedFrames extends ChannelInboundHandlerAdapter {
             case Http2FrameTypes.CONTINUATION -> {
                 inHeaders = !has(END_HEADERS);
                 if (++continuations > maxContinuations) {
-                    end("headers in more than " + maxContinuations + " parts");
+                    end("headers in more than " + maxContinuations + " frames");
                 }
             }
             case Http2FrameTypes.SETTINGS -> control(has(ACK) ? 1 : 1 + openStreams.getAsInt() / STREAMS_OF_A_SETTING);
@@ -156,7 +156,7 @@ final class ReceivedFrames extends ChannelInboundHandlerAdapter {
         }
         controlFrames += weight;
         if (controlFrames > maxControlFrames) {
-            end("more than limits.maxControlFrames, which is " + maxControlFrames);
+            end("more than " + maxControlFrames + " control frames (limits.maxControlFrames)");
         }
     }
 

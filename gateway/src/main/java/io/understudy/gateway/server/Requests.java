@@ -12,7 +12,11 @@ import java.util.Set;
 import java.util.function.Function;
 import java.util.stream.Collectors;
 
-/** Finds who answers a request. For all loops. */
+/**
+ * Finds who answers a request. For all loops.
+ *
+ * <p>Invariant A2: a method that is not served is rejected with a gRPC status.
+ */
 final class Requests {
 
     private static final String UNKNOWN = "unknown";
@@ -100,7 +104,8 @@ final class Requests {
             return refuse(
                     exchange,
                     route.outcomes(),
-                    new ApiException(Status.Code.UNIMPLEMENTED, "grpc: messages are protobuf here"));
+                    new ApiException(
+                            Status.Code.UNIMPLEMENTED, "grpc: unsupported message encoding; allowed: protobuf"));
         }
         if (route.method() instanceof UnaryMethod<?> unary) {
             return UnaryCall.begin(exchange, unary, maxBytes, route.outcomes());
@@ -123,7 +128,7 @@ final class Requests {
     private ApiException tooManyHeaders(int fields) {
         return new ApiException(
                 Status.Code.RESOURCE_EXHAUSTED,
-                "understudy: " + fields + " header fields; limits.maxHeaders allows " + maxHeaders);
+                "understudy: " + fields + " header fields; allowed: " + maxHeaders + " (limits.maxHeaders)");
     }
 
     private static RequestReader refuse(Http2Exchange exchange, String why) {

@@ -13,6 +13,8 @@ import java.util.stream.Stream;
  * What one client may ask of the server. The defaults are etcd's where etcd has a limit; Vert.x's own defaults are much
  * tighter and break etcd's clients.
  *
+ * <p>Invariant S1: limits equal etcd's where etcd has one, and otherwise do not restrict its clients.
+ *
  * @param maxRequestBytes of one gRPC message, 1 KiB to 512 MiB. etcd: 1.5 MiB for the request and 512 KiB beside it
  * @param maxHeaderBytes of all headers of a request, 8 KiB to 16 MiB; tokens travel there
  * @param maxStreams open at a time on one connection, 1 to 2^31-1: a watching client may need one per watch
@@ -51,37 +53,40 @@ public record ServerLimits(
             Patience.DEFAULTS);
 
     private static final Setting<Long> MAX_REQUEST_BYTES = Setting.bytes(
-                    "limits.maxRequestBytes", "Of one gRPC message that a client sends.")
+                    "limits.maxRequestBytes", "Maximum size of a gRPC request message.")
             .defaultsTo(DEFAULTS.maxRequestBytes)
             .between(1L << 10, 512L << 20);
     private static final Setting<Long> MAX_HEADER_BYTES = Setting.bytes(
-                    "limits.maxHeaderBytes", "Of all headers of a request together; tokens travel there.")
+                    "limits.maxHeaderBytes", "Maximum total size of the headers of a request, auth token included.")
             .defaultsTo((long) DEFAULTS.maxHeaderBytes)
             .between(8L << 10, 16L << 20);
     private static final Setting<Integer> MAX_STREAMS = Setting.integer(
-                    "limits.maxStreams", "Open at a time on one connection; a watching client may need one per watch.")
+                    "limits.maxStreams",
+                    "Maximum number of concurrent streams per connection; a client may need one per watch.")
             .defaultsTo(DEFAULTS.maxStreams)
             .between(1, Integer.MAX_VALUE);
     private static final Setting<Integer> MAX_RESETS = Setting.integer(
                     "limits.maxResets",
-                    "Streams that a client may cancel within 30 s on one connection; beyond, it is closed as abusive.")
+                    "Maximum number of streams cancelled by the client per connection in 30 s; above it, the connection is"
+                            + " closed.")
             .defaultsTo(DEFAULTS.maxResets)
             .between(1, Integer.MAX_VALUE);
     private static final Setting<Long> MAX_UNREAD_BYTES = Setting.bytes(
                     "limits.maxUnreadBytes",
-                    "Of answers that wait in memory for one connection's client to read them; the rest of a large answer"
-                            + " is made when there is room.")
+                    "Maximum size of responses buffered per connection. The rest of a large response is generated when the"
+                            + " client reads on.")
             .defaultsTo((long) DEFAULTS.maxUnreadBytes)
             .between(64L << 10, 1L << 30);
     private static final Setting<Integer> MAX_CONNECTIONS = Setting.integer(
-                    "limits.maxConnections", "Open at a time; further ones are closed at once.")
+                    "limits.maxConnections",
+                    "Maximum number of open connections; excess connections are closed at once.")
             .defaultsTo(DEFAULTS.maxConnections)
             .between(1, Integer.MAX_VALUE);
 
     private static final Setting<Duration> STALL_TIMEOUT = Setting.duration(
                     "limits.stallTimeout",
-                    "How long a client may take nothing of an answer that waits for it, or leave what it sends"
-                            + " incomplete; then the call or the connection is ended. Idle ones stay.")
+                    "Maximum time that a client may stall in reading a response or sending a request; then the call or the"
+                            + " connection is closed. Does not apply to idle connections.")
             .defaultsTo(DEFAULTS.stallTimeout)
             .between(Duration.ofMillis(200), Duration.ofHours(1));
 

@@ -69,7 +69,7 @@ final class UnaryCall<Q extends Message> implements RequestReader {
             byte[] message = deframer.next(data);
             if (message != null) {
                 if (request != null) {
-                    throw new ApiException(Status.Code.INTERNAL, "grpc: a unary call with more than one message");
+                    throw new ApiException(Status.Code.INTERNAL, "grpc: more than one request message");
                 }
                 request = message;
             }
@@ -78,7 +78,7 @@ final class UnaryCall<Q extends Message> implements RequestReader {
 
     private void answer() throws ApiException {
         if (caller == null || request == null || deframer.inMessage()) {
-            throw new ApiException(Status.Code.INTERNAL, "grpc: a unary call without a message");
+            throw new ApiException(Status.Code.INTERNAL, "grpc: request message is missing");
         }
         Future<Reply> reply;
         try {
@@ -105,7 +105,7 @@ final class UnaryCall<Q extends Message> implements RequestReader {
         if (why instanceof ApiException refusal) {
             refuse(refusal);
         } else {
-            LOG.error("request failed method={}", method.fullName(), why);
+            LOG.atError().addKeyValue("method", method.fullName()).setCause(why).log("request failed");
             refuse(new ApiException(Status.Code.INTERNAL, "understudy: " + why));
         }
     }

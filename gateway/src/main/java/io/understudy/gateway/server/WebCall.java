@@ -103,7 +103,11 @@ final class WebCall implements RequestReader, WebRequest {
                 handler.handle(this);
             }
         } catch (RuntimeException e) {
-            LOG.error("request failed method={} path={}", method(), path(), e);
+            LOG.atError()
+                    .addKeyValue("method", method())
+                    .addKeyValue("path", path())
+                    .setCause(e)
+                    .log("request failed");
             answer(500, TEXT, "Internal Server Error\n");
         }
     }
@@ -223,7 +227,11 @@ final class WebCall implements RequestReader, WebRequest {
                 } catch (Throwable e) {
                     // Errors too: whoever asked for the answer has nobody left to tell.
                     first.release();
-                    LOG.error("request failed method={} path={}", method(), path(), e);
+                    LOG.atError()
+                            .addKeyValue("method", method())
+                            .addKeyValue("path", path())
+                            .setCause(e)
+                            .log("request failed");
                     answered = false;
                     answer(500, TEXT, "Internal Server Error\n");
                     return;
@@ -262,7 +270,11 @@ final class WebCall implements RequestReader, WebRequest {
 
     /** Too late for another status: all that is left is to let the client see that there is no end. */
     private void broken(Throwable why) {
-        LOG.error("answer failed method={} path={}", method(), path(), why);
+        LOG.atError()
+                .addKeyValue("method", method())
+                .addKeyValue("path", path())
+                .setCause(why)
+                .log("response failed");
         exchange.abort();
     }
 

@@ -6,7 +6,11 @@ import io.opentelemetry.sdk.trace.ReadWriteSpan;
 import io.opentelemetry.sdk.trace.ReadableSpan;
 import io.opentelemetry.sdk.trace.SpanProcessor;
 
-/** Lets so many spans wait for the collector; those beyond are dropped, and counted. For any thread. */
+/**
+ * Lets so many spans wait for the collector; those beyond are dropped, and counted. For any thread.
+ *
+ * <p>Invariant O3: a collector that is down or slow delays no call and no close, and dropped spans are counted.
+ */
 final class BoundedSpans implements SpanProcessor {
 
     private final SpanProcessor next;

@@ -10,7 +10,12 @@ import io.opentelemetry.context.propagation.TextMapSetter;
 import io.understudy.gateway.read.Answer;
 import java.time.Duration;
 
-/** A call as a span, which tells nothing if it isn't sampled. */
+/**
+ * A call as a span, which tells nothing if it isn't sampled.
+ *
+ * <p>Invariant O2: a sampled call is one child span of its caller's, on any protocol, and the parent of its forwarded
+ * call; no span contains a key, value or token.
+ */
 final class CallSpan implements CallTrace {
 
     private static final AttributeKey<String> CONSISTENCY = AttributeKey.stringKey("understudy.consistency");

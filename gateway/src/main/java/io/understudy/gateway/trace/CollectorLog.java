@@ -20,19 +20,22 @@ final class CollectorLog {
 
     void takes() {
         if (refuses.compareAndSet(true, false)) {
-            LOG.info("spans are taken again endpoint={}", endpoint);
+            LOG.atInfo().addKeyValue("endpoint", endpoint).log("span export recovered");
         }
     }
 
     void refuses(@Nullable Throwable why) {
         if (refuses.compareAndSet(false, true)) {
-            LOG.warn("spans are lost until the collector takes them endpoint={} why={}", endpoint, text(why));
+            LOG.atWarn()
+                    .addKeyValue("endpoint", endpoint)
+                    .addKeyValue("cause", text(why))
+                    .log("span export failed; dropping spans");
         }
     }
 
     private static String text(@Nullable Throwable why) {
         if (why == null || why.getCause() == null) {
-            return "it refused them";
+            return "rejected by the collector";
         }
         Throwable root = why.getCause();
         while (root.getCause() != null) {

@@ -3,7 +3,12 @@ package io.understudy.gateway.trace;
 import io.micrometer.core.instrument.MeterRegistry;
 import java.time.Duration;
 
-/** Who traces calls. For any thread. */
+/**
+ * Who traces calls. For any thread.
+ *
+ * <p>Invariant O1: without a collector nothing is traced, no class of OpenTelemetry is loaded, and a call allocates
+ * nothing for tracing.
+ */
 public interface Tracing {
 
     /** Traces nothing: no class of OpenTelemetry's is as much as loaded. */

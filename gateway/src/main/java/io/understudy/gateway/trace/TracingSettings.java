@@ -32,24 +32,22 @@ public record TracingSettings(
 
     private static final Setting<URI> ENDPOINT = Setting.uri(
                     "endpoint",
-                    "Collector that spans of calls are sent to, by OTLP over HTTP: its whole URL. Without one nothing is"
-                            + " traced, and that costs nothing.")
+                    "Full URL of the collector that receives spans by OTLP over HTTP. Default: tracing is off.")
             .optionally()
             .checkedBy(TracingSettings::requireCollector)
             .example("http://127.0.0.1:4318/v1/traces");
     private static final Setting<Integer> SAMPLES_PER_MILLION = Setting.integer(
                     "samplesPerMillion",
-                    "Of how many in a million calls spans are sent, where the caller's traceparent doesn't decide that;"
-                            + " with 0 only callers decide.")
+                    "Number of calls in a million that are traced, unless the client's traceparent decides. 0: trace only"
+                            + " calls that the client samples.")
             .defaultsTo(DEFAULTS.samplesPerMillion)
             .between(0, MILLION);
     private static final Setting<String> SERVICE_NAME = Setting.text(
-                    "serviceName", "What the collector knows gateways by; instances of it are told apart by name.")
+                    "serviceName", "Service name in exported spans; the instance id is the name of the gateway.")
             .defaultsTo(DEFAULTS.serviceName);
     private static final Setting<Boolean> INSECURE = Setting.flag(
                     "insecure",
-                    "Whether spans may be sent to other machines in plain text: without it, the endpoint is https, or of"
-                            + " this machine.")
+                    "Allow sending spans to other machines in plaintext. Otherwise the endpoint must be https or loopback.")
             .defaultsTo(false);
 
     /** The settings as rows. */
@@ -63,11 +61,11 @@ public record TracingSettings(
     public TracingSettings {
         if (samplesPerMillion < 0 || samplesPerMillion > MILLION) {
             throw new IllegalArgumentException(
-                    "tracing.samplesPerMillion is " + samplesPerMillion + "; allowed is 0 to " + MILLION);
+                    "tracing.samplesPerMillion is " + samplesPerMillion + "; allowed: 0 to " + MILLION);
         }
         if (tls != null && (endpoint == null || !isTls(endpoint))) {
-            throw new IllegalArgumentException("tracing.tls has files, but tracing.endpoint is "
-                    + (endpoint == null ? "not given" : endpoint) + ": an https URL is needed, or no files");
+            throw new IllegalArgumentException("tracing.tls is set, but tracing.endpoint is "
+                    + (endpoint == null ? "not set" : endpoint) + "; use an https URL or remove tracing.tls");
         }
     }
 
@@ -107,17 +105,16 @@ public record TracingSettings(
         boolean isHttp = "http".equals(url.getScheme()) || isTls(url);
         boolean hasPath = url.getPath() != null && url.getPath().length() > 1;
         if (!isHttp || !hasPath || url.getUserInfo() != null || url.getQuery() != null || url.getFragment() != null) {
-            throw new IllegalArgumentException(
-                    "a collector's URL is http or https, with the path that it takes spans at, without a user or a query, such as"
-                            + " http://127.0.0.1:4318/v1/traces");
+            throw new IllegalArgumentException("not an http or https URL with a path and without user or query, such as"
+                    + " http://127.0.0.1:4318/v1/traces");
         }
     }
 
     private static void requireUnreadable(URI endpoint) {
         if (!isTls(endpoint) && !new HostPort(endpoint.getHost(), Math.max(0, endpoint.getPort())).isLoopback()) {
             throw new IllegalArgumentException("tracing.endpoint is " + endpoint
-                    + ", which is another machine's, and spans would be sent there in plain text; allowed are an https"
-                    + " URL, a loopback address such as 127.0.0.1, or tracing.insecure: true");
+                    + ", which would receive spans in plaintext; use https, a loopback address such as 127.0.0.1, or"
+                    + " tracing.insecure: true");
         }
     }
 

@@ -98,7 +98,10 @@ final class SecondOpinions {
                     differing += agrees ? 0 : 1;
                 }
             } catch (StatusRuntimeException | AnotherClusterException e) {
-                LOG.info("no second opinion member={} cause=\"{}\"", endpoint, e.getMessage());
+                LOG.atInfo()
+                        .addKeyValue("member", endpoint)
+                        .addKeyValue("cause", e.getMessage())
+                        .log("comparison with a member failed");
             }
         }
         return new Opinions(voters, agreeing, differing, suspects);
@@ -132,7 +135,7 @@ final class SecondOpinions {
         private static final long serialVersionUID = 1;
 
         AnotherClusterException(ClusterId answering) {
-            super("it leads to cluster " + answering);
+            super("endpoint reaches cluster " + answering);
         }
     }
 

@@ -28,6 +28,9 @@ import org.slf4j.LoggerFactory;
  * <p>Entries are compared one by one: the pages have to be read whole, since no member tells digests of ranges, and so a
  * digest would save nothing. A difference is a fault of ours, and then the replica is built anew, or of the member that was
  * read: the voters are asked which, and unless most of them can tell, another round has to.
+ *
+ * <p>Invariant R6: a replica that differs from the source is detected, reported and rebuilt, but not for a fault of
+ * another member.
  */
 public final class Verifier {
 
@@ -138,7 +141,7 @@ public final class Verifier {
             }
         } catch (InterruptedException e) {
             if (closing.getCount() > 0) {
-                LOG.warn("verification was interrupted, and ends");
+                LOG.warn("verification interrupted");
             }
         }
     }
@@ -159,7 +162,7 @@ public final class Verifier {
                 undecided = null;
             }
         } catch (RuntimeException e) {
-            LOG.error("verification was given up by a fault of its own, and begins anew later", e);
+            LOG.error("verification failed; retrying later", e);
         }
     }
 
@@ -191,7 +194,7 @@ public final class Verifier {
             return new KeyRange(from == null ? ByteString.EMPTY : from, range.to());
         } catch (FeedEndedException e) {
             // The feed meets it too, and decides what becomes of it.
-            LOG.info("verification skipped, cause=\"{}\"", e.getMessage());
+            LOG.atInfo().addKeyValue("cause", e.getMessage()).log("verification skipped");
             return null;
         }
     }
@@ -214,17 +217,20 @@ public final class Verifier {
 
     private void replicaDiffers(
             ReplicaState state, Differences differences, @Nullable Endpoint givenBy, long generation) {
-        LOG.error("replica differs from the source revision={} keys={}", state.revision(), differences.text());
+        LOG.atError()
+                .addKeyValue("revision", state.revision())
+                .addKeyValue("keys", differences.text())
+                .log("replica differs from the source");
         // Counted before it is told: who is told, and looks, finds it counted.
         listener.differ(Side.REPLICA, differences.keys().size());
         found = new Found(
-                "it differs from the source at revision " + state.revision() + " in " + differences.count(),
+                "replica differs from the source at revision " + state.revision() + " in " + differences.count(),
                 generation);
         if (givenBy != null) {
             // What the voters have may be neither: then what follows must not come from there.
-            source.reportFailure(givenBy, Duty.SNAPSHOT, "the replica differs from it");
+            source.reportFailure(givenBy, Duty.SNAPSHOT, "differs from the replica");
         }
-        replica.rebuild("it differs from the source");
+        replica.rebuild("differs from the source");
     }
 
     private void nobodyKnows(
@@ -232,25 +238,31 @@ public final class Verifier {
         Undecided before = open().orElse(null);
         int rounds = before == null ? 1 : before.rounds() + 1;
         String text = "replica and source differ at revision " + state.revision() + " in " + differences.count()
-                + ", and no majority of " + told.voters() + " voters tells who is right: " + told.agreeing()
+                + ", and no majority of " + told.voters() + " voting members decides: " + told.agreeing()
                 + " agree with the replica, " + told.differing() + " differ";
-        LOG.warn("{}, rounds={} keys={}; asked again in the next round", text, rounds, differences.text());
+        LOG.atWarn()
+                .addKeyValue("revision", state.revision())
+                .addKeyValue("keys", differences.text())
+                .addKeyValue("voters", told.voters())
+                .addKeyValue("agreeing", told.agreeing())
+                .addKeyValue("differing", told.differing())
+                .addKeyValue("rounds", rounds)
+                .log("replica and source differ without a deciding majority; retrying in the next round");
         undecided = new Undecided(text, rounds, generation);
     }
 
     private void memberDiffers(ReplicaState state, Differences differences, List<Endpoint> suspects) {
         listener.differ(Side.SOURCE, differences.keys().size());
         damagedNow = true;
-        damaged = "members " + suspects + " of the source differ from most voters at revision " + state.revision()
-                + " in " + differences.count() + ": replace them";
-        LOG.error(
-                "a member of the source differs from its voters, which the replica agrees with members={} revision={}"
-                        + " keys={}; it is set back for some seconds only, and may serve snapshots again until it is replaced",
-                suspects,
-                state.revision(),
-                differences.text());
+        damaged = "members " + suspects + " of the source differ from most voting members at revision "
+                + state.revision() + " in " + differences.count() + "; replace these members";
+        LOG.atError()
+                .addKeyValue("members", suspects)
+                .addKeyValue("revision", state.revision())
+                .addKeyValue("keys", differences.text())
+                .log("source members differ from most voting members and may still serve snapshots; replace them");
         for (Endpoint suspect : suspects) {
-            source.reportFailure(suspect, Duty.SNAPSHOT, "it differs from the voters");
+            source.reportFailure(suspect, Duty.SNAPSHOT, "differs from most voting members");
         }
     }
 

@@ -16,12 +16,12 @@ public record VerifySettings(Duration interval, long bytesPerSecond) {
     public static final VerifySettings DEFAULTS = new VerifySettings(Duration.ofMinutes(10), 4L << 20);
 
     private static final Setting<Duration> INTERVAL = Setting.duration(
-                    "verify.interval", "Pause before the replica is compared with the source once more, all of it.")
+                    "verify.interval", "Pause between full comparisons of the replica with the source.")
             .defaultsTo(DEFAULTS.interval)
             .between(Duration.ofMillis(100), Duration.ofDays(30));
     private static final Setting<Long> BYTES_PER_SECOND = Setting.bytes(
                     "verify.bytesPerSecond",
-                    "Keys and values that are read in a second to be compared, from a learner where there is one.")
+                    "Maximum rate of keys and values read for the comparison, from a learner where one exists.")
             .defaultsTo(DEFAULTS.bytesPerSecond)
             .between(64L << 10, 1L << 30);
 
@@ -30,8 +30,8 @@ public record VerifySettings(Duration interval, long bytesPerSecond) {
 
     public VerifySettings {
         if (interval.isNegative() || bytesPerSecond < 1) {
-            throw new IllegalArgumentException(
-                    "a comparison every " + interval + " of " + bytesPerSecond + " bytes per second");
+            throw new IllegalArgumentException("verify.interval is " + interval + ", verify.bytesPerSecond "
+                    + bytesPerSecond + "; allowed: 0 or more, and 1 or more");
         }
     }
 

@@ -16,6 +16,12 @@ import org.jspecify.annotations.Nullable;
 /**
  * A call of {@code etcdserverpb.Watch/Watch}. What a client is told in one turn of the hub leaves as one piece; events are
  * never encoded for it alone.
+ *
+ * <p>Invariant N2: an unread watch stream stays open, uses bounded memory, blocks no other stream of its connection,
+ * and delivers everything once it is read.
+ *
+ * <p>Invariant V4: etcdctl watch, jetcd and etcd3 for Node watch a gateway as they watch its source, and resume after
+ * its restart.
  */
 public final class GrpcWatch extends ServerCall.Listener<byte[]> implements WatchOutput {
 

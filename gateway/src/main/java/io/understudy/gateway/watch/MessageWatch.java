@@ -60,7 +60,7 @@ public final class MessageWatch implements WatchOutput, StreamedCall {
             try {
                 stream.receive(WatchRequest.parseFrom(requests.next()), this::next);
             } catch (InvalidProtocolBufferException e) {
-                throw new IllegalArgumentException("not a request to watch", e);
+                throw new IllegalArgumentException("invalid watch request", e);
             }
         }
     }

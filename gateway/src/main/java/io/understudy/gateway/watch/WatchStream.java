@@ -28,6 +28,11 @@ import org.slf4j.LoggerFactory;
 /**
  * One client's stream of watchers, as etcd serves it ({@code v3rpc/watch.go}, {@code mvcc/watcher.go}): requests are
  * answered one after the other, in their order, and events come between. On the event loop of the client's connection.
+ *
+ * <p>Invariant N1: watch streams are answered as by etcd, response by response.
+ *
+ * <p>Invariant V5: for any watch requests, writes and compactions, clients get the events, responses and progress that
+ * etcd sends.
  */
 public final class WatchStream {
 
@@ -231,11 +236,11 @@ public final class WatchStream {
         Watches watches = loop.watches();
         int most = watches.settings().maxWatchersPerStream();
         if (!watches.range().covers(range)) {
-            return "understudy: the watch reaches beyond the keys that this gateway holds, see range.prefix";
+            return "understudy: watch range exceeds the keys of this gateway (range.prefix)";
         }
         return watchers.size() < most
                 ? watches.refusal()
-                : "understudy: too many watchers on the stream: " + most + ", see watches.maxWatchersPerStream";
+                : "understudy: too many watchers on the stream; allowed: " + most + " (watches.maxWatchersPerStream)";
     }
 
     private long freeId() {

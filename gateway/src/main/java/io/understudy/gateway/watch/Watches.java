@@ -22,7 +22,12 @@ import java.util.function.LongSupplier;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
-/** The streams of all event loops. For any thread. */
+/**
+ * The streams of all event loops. For any thread.
+ *
+ * <p>Invariant V8: a cache that lists and watches as the Kubernetes API server does equals the source through restarts,
+ * and lists again only after compaction.
+ */
 public final class Watches implements AutoCloseable {
 
     private final WatchHub hub;
@@ -162,7 +167,7 @@ public final class Watches implements AutoCloseable {
     @Nullable String refusal() {
         return hub.hasRoom()
                 ? null
-                : "understudy: too many watchers: " + settings().maxWatchers() + ", see watches.maxWatchers";
+                : "understudy: too many watchers; allowed: " + settings().maxWatchers() + " (watches.maxWatchers)";
     }
 
     /** What is outside of the range moves the source's revision too, and the feed tells of it when it is asked. */

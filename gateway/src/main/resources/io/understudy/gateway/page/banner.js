@@ -18,14 +18,14 @@ export function faces(state) {
       key: 'disconnected', level: overview === null ? 'warn' : 'bad', icon: 'lost', retry: true,
       title: `Disconnected since ${time(link.since)}`,
       text: asOf === null
-        ? 'The gateway does not answer. This page tries again by itself.'
-        : `The gateway does not answer. All that is shown is as of ${asOf}. This page tries again by itself.`,
+        ? 'The gateway is unreachable. Reconnecting automatically.'
+        : `The gateway is unreachable. Values are as of ${asOf}. Reconnecting automatically.`,
     });
   } else if (overview !== null && age() > STALE_MS && link.phase !== 'refused' && link.phase !== 'needed') {
     found.push({
       key: 'stale', level: 'warn', icon: 'clock',
-      title: `No news since ${asOf}`,
-      text: 'The gateway is connected but says nothing. What is shown may have changed.',
+      title: `No updates since ${asOf}`,
+      text: 'The gateway is connected but sends no updates. Values may be outdated.',
     });
   }
   if (overview === null) {
@@ -45,8 +45,7 @@ export function faces(state) {
   } else if (!lost && gateway?.staleness_ms > HIGH_STALENESS_MS && core?.quorum !== 'lost' && core?.quorum !== 'unreachable') {
     found.push({
       key: 'staleness', level: 'warn', icon: 'clock', title: 'The replica is stale',
-      text: 'No voter has confirmed for a while that it is current. Serializable reads are served as of then; '
-        + 'linearizable reads wait.',
+      text: 'No recent confirmation by a voting member. Serializable reads may return old data; linearizable reads wait.',
     });
   }
   for (const member of core?.members ?? []) {
@@ -63,7 +62,7 @@ export function faces(state) {
       if (peer.reachable === false) {
         found.push({
           key: peer.url, level: 'warn', icon: 'cut',
-          title: `${kind} ${address(peer.url)} does not answer`, text: peer.told ?? '',
+          title: `${kind} ${address(peer.url)} is unreachable`, text: peer.told ?? '',
         });
       } else if (kind === 'Gateway' && peer.ready === false) {
         found.push({
@@ -94,8 +93,8 @@ function alarms(core) {
     const of = all.filter((each) => each.kind === kind).map((each) => each.member).join(', ');
     return {
       key: `alarm ${kind}`, level: 'bad', icon: 'bad',
-      title: `${kind === 'NOSPACE' ? 'Writes are refused' : 'The core cluster warns'}: alarm ${kind} of ${of}`,
-      text: kind === 'NOSPACE' ? 'The core cluster is full, or frozen by a switchover. Deletes go on.' : '',
+      title: `${kind === 'NOSPACE' ? 'Writes are rejected' : 'Core cluster'}: alarm ${kind} on ${of}`,
+      text: kind === 'NOSPACE' ? 'The core cluster exceeds its space quota, or is frozen by a switchover. Deletes are accepted.' : '',
     };
   });
 }
@@ -105,24 +104,24 @@ function quorumLost(core, gateway) {
   return {
     key: 'quorum', level: 'bad', icon: 'bad', loud: true,
     title: 'Quorum lost',
-    text: `${core.healthy_voters} of ${core.voters} voters are healthy; ${needed} are needed.`,
+    text: `${core.healthy_voters} of ${core.voters} voting members are healthy; ${needed} are required.`,
     works: works(gateway),
-    fails: 'writes, linearizable reads, leases and changes of members, until enough voters are back',
+    fails: 'writes, linearizable reads, leases and membership changes, until the quorum is restored',
   };
 }
 
 function votersUnreachable(gateway) {
   return {
     key: 'quorum', level: 'bad', icon: 'cut', loud: true,
-    title: 'No voter answers this gateway',
-    text: 'Whether they have a quorum is not known here: they may be gone, or the way to them.',
+    title: 'No voting member reachable',
+    text: 'Quorum state unknown: the voting members, or the network path from this gateway to them, may be down.',
     works: works(gateway),
-    fails: 'writes, linearizable reads and leases through this gateway, until a voter answers',
+    fails: 'writes, linearizable reads and leases through this gateway, until a voting member is reachable',
   };
 }
 
 function works(gateway) {
-  return `serializable reads and watches at this gateway, as of revision ${whole(gateway?.revision)}`;
+  return `serializable reads and watches on this gateway, as of revision ${whole(gateway?.revision)}`;
 }
 
 export function alert(state) {
@@ -131,7 +130,7 @@ export function alert(state) {
     <div class="face bad loud" data-face="quorum">
       ${icon(face.icon)}
       <div><strong>${face.title}</strong> <span>${face.text}</span>
-        <dl><div><dt>Still works</dt><dd>${face.works}</dd></div><div><dt>Does not</dt><dd>${face.fails}</dd></div></dl>
+        <dl><div><dt>Available</dt><dd>${face.works}</dd></div><div><dt>Unavailable</dt><dd>${face.fails}</dd></div></dl>
       </div>
     </div>`;
 }
@@ -142,7 +141,7 @@ export function banners(state, retry) {
     <div class="face ${face.level}" data-face=${face.key}>
       ${icon(face.icon)}
       <div><strong>${face.title}</strong>${/^[A-Z]/.test(face.text) || face.text === '' ? '. ' : ': '}<span>${face.text}</span></div>
-      ${face.retry ? html`<button type="button" @click=${retry}>Try now</button>` : nothing}
+      ${face.retry ? html`<button type="button" @click=${retry}>Retry now</button>` : nothing}
     </div>`);
 }
 
@@ -155,10 +154,10 @@ export function pulse(state) {
   }
   const [word, shape, level] = {
     connecting: ['Connecting', 'clock', 'unknown'],
-    live: [old === null ? 'Waiting' : `No news for ${duration(Math.round(old / 1000) * 1000)}`, 'clock', 'warn'],
+    live: [old === null ? 'Waiting' : `No updates for ${duration(Math.round(old / 1000) * 1000)}`, 'clock', 'warn'],
     lost: [`Disconnected ${since ? time(since) : ''}`, 'lost', 'bad'],
     needed: ['Sign in', 'key', 'warn'],
-    refused: ['Refused', 'key', 'warn'],
+    refused: ['Rejected', 'key', 'warn'],
   }[phase];
   return html`<span class="pulse ${level}" data-phase=${phase}>${icon(shape)}<span>${word}</span></span>`;
 }

@@ -6,14 +6,14 @@ const DASHES = [[], [7, 4], [2, 3], [10, 3, 2, 3], [4, 2], [1, 4]];
 const CHARTS = [
   { id: 'consistency', title: 'Reads by consistency', unit: 'per s', series: ['serializable', 'bounded', 'at-least', 'linearizable']
     .map((name) => [`reads.${name}`, name]) },
-  { id: 'source', title: 'Reads by who answered', unit: 'per s', series: ['replica', 'learner', 'gateway', 'voter']
+  { id: 'source', title: 'Reads by origin', unit: 'per s', series: ['replica', 'learner', 'gateway', 'voter']
     .map((name) => [`reads.from.${name}`, name]) },
-  { id: 'latency', title: 'Latency of reads', unit: 'ms', series: [['latency.p50_ms', 'p50'], ['latency.p99_ms', 'p99']] },
+  { id: 'latency', title: 'Read latency', unit: 'ms', series: [['latency.p50_ms', 'p50'], ['latency.p99_ms', 'p99']] },
   { id: 'staleness', title: 'Staleness', unit: 'ms', series: [['staleness_ms', 'this gateway']] },
-  { id: 'lag', title: 'Lag of mirrors', unit: 'ms', pattern: /^mirror\.(.*)\.lag_ms$/, of: 'No mirror to show yet' },
+  { id: 'lag', title: 'Mirror lag', unit: 'ms', pattern: /^mirror\.(.*)\.lag_ms$/, of: 'No mirrors yet' },
   { id: 'apply', title: 'Commits applied', unit: 'per s', series: [['apply', 'this gateway']] },
   { id: 'watchers', title: 'Watchers', unit: 'watchers', series: [['watchers', 'this gateway']] },
-  { id: 'events', title: 'Events told to watchers', unit: 'per s', series: [['watch.events', 'this gateway']] },
+  { id: 'events', title: 'Events sent to watchers', unit: 'per s', series: [['watch.events', 'this gateway']] },
 ];
 
 const amount = new Intl.NumberFormat('en', { maximumFractionDigits: 1 });

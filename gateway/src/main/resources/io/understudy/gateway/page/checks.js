@@ -5,8 +5,12 @@ export function checks({ overview }) {
   const all = overview?.gateway?.checks ?? [];
   return all.length === 0 ? empty('Nothing to show yet') : html`
     <ul class="checks">
-      ${all.map((check) => html`
-        <li data-check=${check.name}><span class="what">${check.name}</span>${mark(check.ok ? 'ok' : 'bad', check.ok ? 'ok' : 'failed')}
-          ${check.told ? html`<span class="told">${check.told}</span>` : nothing}</li>`)}
+      ${all.map(row)}
     </ul>`;
+}
+
+function row({ name, ok, told: reason }) {
+  return html`
+        <li data-check=${name}><span class="what">${name}</span>${mark(ok ? 'ok' : 'bad', ok ? 'ok' : 'failed')}
+          ${reason ? html`<span class="reason">${reason}</span>` : nothing}</li>`;
 }

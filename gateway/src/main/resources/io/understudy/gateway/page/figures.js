@@ -5,7 +5,7 @@ import { bytes, millis, plural, rate, whole } from './format.js';
 const QUORUM = {
   held: ['ok', 'Quorum held'],
   lost: ['bad', 'Quorum lost'],
-  unreachable: ['bad', 'No voter answers'],
+  unreachable: ['bad', 'No voter reachable'],
   unknown: ['unknown', 'Quorum unknown'],
 };
 
@@ -35,8 +35,8 @@ export function figures({ overview }) {
         <span class="below mark ${level}">${icon(level)}<span>${word}</span></span></dd>
     </div>`}
     ${figure('revision', 'Revision', whole(gateway.revision), '',
-      gateway.lag_revisions > 0 ? `${whole(gateway.lag_revisions)} behind` : `kept from ${whole(gateway.oldest_revision)}`)}
-    ${figure('staleness', 'Staleness', staleness, stalenessUnit, 'since last confirmed')}
+      gateway.lag_revisions > 0 ? `${whole(gateway.lag_revisions)} behind` : `history from ${whole(gateway.oldest_revision)}`)}
+    ${figure('staleness', 'Staleness', staleness, stalenessUnit, 'since last confirmation')}
     ${figure('reads', 'Reads', rate(gateway.reads_per_s), 'per s', plural(gateway.connections, 'connection'))}
     ${figure('watchers', 'Watchers', whole(gateway.watchers), '', `on ${plural(gateway.watch_streams, 'stream')}`)}
     ${figure('keys', 'Keys', whole(gateway.keys), '', `${held} ${heldUnit}`)}

@@ -77,7 +77,7 @@ function gatewayNode(gateway, id, subtitle) {
   return {
     id, kind: 'gateway', title: gateway.name ?? 'Gateway', subtitle,
     state: gone ? 'bad' : gateway.ready === false ? 'warn' : gateway.ready ? 'ok' : 'unknown',
-    word: gone ? 'does not answer' : gateway.ready === false ? 'not ready' : 'ready',
+    word: gone ? 'unreachable' : gateway.ready === false ? 'not ready' : 'ready',
     facts: gone ? [] : [`${rate(gateway.reads_per_s)} reads per s`, `${whole(gateway.watchers)} watchers`],
     told: gone ? gateway.told : gateway.problem,
   };
@@ -95,7 +95,7 @@ function hangMirror(from, mirror, hang, nodes) {
     state: level };
   if (nodes.has(where.id)) {
     // A second mirror into the same: said at the mirror, as a tree has one way to each.
-    node.facts.push(`also into ${where.label}, ${duration(lag.lagMs)} behind`);
+    node.facts.push(`also writes to ${where.label}, ${duration(lag.lagMs)} behind`);
     return;
   }
   hang(node, {

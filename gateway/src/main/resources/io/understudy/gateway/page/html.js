@@ -14,7 +14,7 @@ export function render(template, host) {
   into(template, host);
 }
 
-const WORDS = { ok: 'fine', warn: 'needs a look', bad: 'failing', unknown: 'unknown' };
+const WORDS = { ok: 'ok', warn: 'warning', bad: 'failed', unknown: 'unknown' };
 
 /** Into the page once: whoever asked for each when it is shown would have none when the gateway is away. */
 export async function loadIcons() {

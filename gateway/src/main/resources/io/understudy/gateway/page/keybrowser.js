@@ -104,16 +104,16 @@ export class KeyBrowser {
 
   #render() {
     render(html`
-      <form class="ask" @submit=${(event) => { event.preventDefault(); this.#value.clear(); this.#list(null); }}>
+      <form class="query" @submit=${(event) => { event.preventDefault(); this.#value.clear(); this.#list(null); }}>
         <label for="prefix">Prefix</label>
         <input id="prefix" name="prefix" class="code" spellcheck="false" autocapitalize="none" autocomplete="off"
           placeholder="all keys" aria-describedby="prefix-help">
         <button type="submit" class="primary">List</button>
-        <span id="prefix-help" class="below">Bytes that are no text are written \\xNN, a backslash \\\\</span>
+        <span id="prefix-help" class="below">Write a non-text byte as \\xNN, a backslash as \\\\</span>
       </form>
       ${this.#problem !== null ? refused(this.#problem) : nothing}
       <div class="browser">
-        <div class="listing">${this.#keys === null ? empty('List keys to see them here') : this.#listing()}</div>
+        <div class="listing">${this.#keys === null ? empty('List keys to view them') : this.#listing()}</div>
         ${this.#value.render()}
       </div>
       ${this.#watch.render(() => this.#prefix())}`, this.#host);
@@ -124,7 +124,7 @@ export class KeyBrowser {
       <p class="below count" role="status">${this.#keys.length < this.#total
         ? `${whole(this.#keys.length)} of ${plural(this.#total, 'key')}` : plural(this.#total, 'key')} as of revision ${whole(this.#revision)}</p>
       ${this.#keys.length === 0 ? nothing : html`
-      <ul class="keylist" aria-label="Keys; arrows move, Enter opens" @keydown=${(event) => this.#move(event)}>${this.#keys.map((key, i) => html`
+      <ul class="keylist" aria-label="Keys; arrow keys move, Enter opens" @keydown=${(event) => this.#move(event)}>${this.#keys.map((key, i) => html`
         <li><button type="button" class="key" data-key=${key.id} tabindex=${i === this.#focus ? 0 : -1}
           aria-current=${this.#value.isChosen(key.id) ? 'true' : 'false'}
           @click=${() => { this.#focus = i; this.#value.choose(key.bytes); }}>

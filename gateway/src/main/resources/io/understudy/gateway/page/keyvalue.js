@@ -97,7 +97,7 @@ export class KeyValue {
   render() {
     const chosen = this.#chosen;
     if (chosen === null) {
-      return html`<div class="detail">${empty('Choose a key to see its value')}</div>`;
+      return html`<div class="detail">${empty('Select a key to view its value')}</div>`;
     }
     return html`<section class="detail" aria-label="Key">
       <h3 class="code key-name" id="key-name" tabindex="-1">${shown(chosen.bytes)}</h3>
@@ -112,21 +112,21 @@ export class KeyValue {
     const text = form === 'hex' ? hex(all ? value.bytes : value.bytes.subarray(0, MOST_SHOWN >> 2)) : all ? content : content.slice(0, MOST_SHOWN);
     return html`
       <p class="below">${size(value.bytes.length)}, version ${whole(entry.version)}, created at revision
-        ${whole(entry.create_revision)}, changed at ${whole(entry.mod_revision)}${entry.lease ? `, lease ${entry.lease}` : ''}</p>
+        ${whole(entry.create_revision)}, modified at ${whole(entry.mod_revision)}${entry.lease ? `, lease ${entry.lease}` : ''}</p>
       <fieldset class="forms"><legend class="hidden">Show the value as</legend>${FORMS.map(([id, name]) => html`
         <label><input type="radio" name="form" value=${id} .checked=${form === id} ?disabled=${id !== 'hex' && value[id] === null}
           @change=${() => { chosen.form = id; this.#show(); }}><span>${name}</span></label>`)}</fieldset>
       <pre class="code value" tabindex="0" aria-label="Value" data-form=${form}>${text}</pre>
-      ${all ? nothing : html`<button type="button" @click=${() => { chosen.all = true; this.#show(); }}>Show all of it</button>`}`;
+      ${all ? nothing : html`<button type="button" @click=${() => { chosen.all = true; this.#show(); }}>Show all</button>`}`;
   }
 
   #history(chosen) {
     if (chosen.history === null) {
-      return html`<button type="button" class="ask-history" @click=${() => this.#openHistory(this.#oldest() ?? 1)}>History</button>`;
+      return html`<button type="button" class="open-history" @click=${() => this.#openHistory(this.#oldest() ?? 1)}>History</button>`;
     }
-    return html`<h4>History <span class="below">${plural(chosen.history.length, 'change')} kept${chosen.gap === null ? ''
+    return html`<h4>History <span class="below">${plural(chosen.history.length, 'change')}${chosen.gap === null ? ''
       : `, from revision ${whole(chosen.gap)}`}; ${chosen.lost
-      ? 'interrupted, goes on as soon as the gateway answers' : 'new ones appear by themselves'}</span></h4>
+      ? 'interrupted, resumes when the gateway is reachable' : 'updated live'}</span></h4>
       <ol class="history" tabindex="0" aria-label="History, newest first">${chosen.history.map((change) => html`<li data-revision=${change.mod_revision}>
         <span class="when">${whole(change.mod_revision)}</span> ${change.type === 'put'
           ? html`<span class="change">put</span><span class="code snippet">${snippet(change)}</span>`
@@ -144,11 +144,11 @@ export function snippet(change) {
 /** Why there is nothing to see. */
 export function refused(why) {
   const word = why instanceof Refusal
-    ? { 401: 'Sign in to see this', 403: 'You are not permitted to see this', 404: 'There is no such key any more' }[why.status]
-      ?? 'The gateway refuses'
-    : 'The gateway does not answer';
+    ? { 401: 'Sign in to view this', 403: 'You are not permitted to view this', 404: 'Key not found' }[why.status]
+      ?? 'Request rejected'
+    : 'The gateway is unreachable';
   return html`<div class="refused" role="alert" data-status=${why.status ?? ''}>${mark(why.status === 404 ? 'unknown' : 'bad', word)}
-    <p class="told">${why.message}</p>${why.status === 401 ? html`<a href="#login" @click=${signIn}>${icon('key')} Sign in</a>` : nothing}</div>`;
+    <p class="reason">${why.message}</p>${why.status === 401 ? html`<a href="#login" @click=${signIn}>${icon('key')} Sign in</a>` : nothing}</div>`;
 }
 
 function signIn() {

@@ -99,13 +99,13 @@ export class KeyWatch {
     return html`<section class="watch" aria-label="Live watch">
       <div class="head"><h3>Live <span class="code">${this.#prefix.length === 0 ? 'all keys' : shown(this.#prefix)}</span></h3>
         <button type="button" class="pause" aria-pressed=${this.#paused} @click=${() => this.#pause()}>
-          ${icon(this.#paused ? 'play' : 'pause')} ${this.#paused ? 'Go on' : 'Pause'}</button>
+          ${icon(this.#paused ? 'play' : 'pause')} ${this.#paused ? 'Resume' : 'Pause'}</button>
         <button type="button" class="stop" @click=${() => { this.stop(); this.#show(); }}>Stop</button></div>
-      ${this.#paused ? html`<p class="below">${plural(this.#heldCount, 'change')} since it was paused</p>` : nothing}
-      ${this.#lost ? html`<p class="below">Interrupted; goes on from where it was as soon as the gateway answers</p>` : nothing}
+      ${this.#paused ? html`<p class="below">${plural(this.#heldCount, 'change')} since the watch was paused</p>` : nothing}
+      ${this.#lost ? html`<p class="below">Interrupted; resumes from the last revision when the gateway is reachable</p>` : nothing}
       ${this.#gap === null ? nothing : html`<p class="below gap">${icon('warn')} Some changes up to revision ${whole(this.#gap)} are
-        not here: they were compacted before this page was told</p>`}
-      ${this.#problem !== null ? refused(this.#problem) : this.#shownChanges.length === 0 ? empty('Nothing has changed yet') : html`
+        missing: they were compacted before delivery</p>`}
+      ${this.#problem !== null ? refused(this.#problem) : this.#shownChanges.length === 0 ? empty('No changes yet') : html`
         <ol class="history" tabindex="0" aria-label="Changes, newest first">${this.#shownChanges.map((change) => html`<li>
           <span class="when">${whole(change.mod_revision)}</span> <span class="change ${change.type}">${change.type}</span>
           <span class="code name">${shown(bytesOf(change.key, change.key_encoding))}</span>

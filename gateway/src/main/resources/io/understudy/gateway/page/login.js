@@ -18,21 +18,21 @@ export function openLogin() {
 }
 
 /** Whom the gateway does not know yet, or may not show all of it. */
-export function login({ link }, show) {
-  if (link.phase === 'refused' && !asked) {
+export function login({ link: { phase, told: reason } }, show) {
+  if (phase === 'refused' && !asked) {
     return html`<div class="card login" data-login="refused">
-      <h2>${icon('key')} What is shown here is for the role root</h2>
-      <p>${session.user() ? `${session.user()} is not` : 'You are not'} allowed to see the cluster: <span class="told">${link.told}</span>.
-        <a href="#keys">The keys</a> are there with your own permissions.</p>
-      <button type="button" @click=${() => { openLogin(); show(); }}>Sign in as somebody else</button></div>`;
+      <h2>${icon('key')} The cluster view requires the role root</h2>
+      <p>${session.user() ? `${session.user()} is not` : 'You are not'} permitted to view the cluster: <span class="reason">${reason}</span>.
+        <a href="#keys">Keys</a> remain available with your own permissions.</p>
+      <button type="button" @click=${() => { openLogin(); show(); }}>Sign in as another user</button></div>`;
   }
-  if (link.phase !== 'needed' && !asked) {
+  if (phase !== 'needed' && !asked) {
     return nothing;
   }
   return html`<form class="card login" data-login="needed" @submit=${submit} autocomplete="on">
     <h2>${icon('key')} Sign in</h2>
-    <p>The source asks who you are. The login is kept by this tab alone.
-      ${link.told && session.user() ? html`<span class="told" role="alert">${session.user()}: ${link.told}</span>` : nothing}</p>
+    <p>The source cluster requires authentication. The login is stored in this tab only.
+      ${reason && session.user() ? html`<span class="reason" role="alert">${session.user()}: ${reason}</span>` : nothing}</p>
     <label>User <input name="user" autocomplete="username" required spellcheck="false" autocapitalize="none"></label>
     <label>Password <input name="password" type="password" autocomplete="current-password" required></label>
     <button type="submit" class="primary">Sign in</button></form>`;
@@ -43,7 +43,7 @@ export function controls(pulse, theme, show) {
   const next = theme.current() === 'dark' ? 'light' : 'dark';
   return html`${pulse}
     ${user === null ? nothing
-      : html`<button type="button" class="quiet" @click=${() => session.signOut()}><span class="who">${user}</span> Sign out</button>`}
+      : html`<button type="button" class="quiet" @click=${() => session.signOut()}><span class="login-user">${user}</span> Sign out</button>`}
     <button type="button" class="quiet round" aria-label="Use the ${next} theme" title="Use the ${next} theme"
       @click=${() => { theme.toggle(); show(); }}>${icon(next === 'dark' ? 'moon' : 'sun')}</button>`;
 }

@@ -25,15 +25,15 @@ function named({ name }) {
 
 export function members({ overview }) {
   if (overview?.gateway?.source?.kind === 'kafka') {
-    return empty(`Fed from Kafka${named(overview.gateway.source)}: there is no cluster to be seen from here`);
+    return empty(`Source is Kafka${named(overview.gateway.source)}: no member list available`);
   }
   const all = seated(overview?.core?.members ?? []);
   return all.length === 0 ? empty('Nothing to show yet') : html`
     <div class="scroll" role="region" aria-label="Members, table" tabindex="0">
     <table class="members">
-      <caption class="hidden">Members of the core cluster, as this gateway sees them</caption>
+      <caption class="hidden">Members of the core cluster, as observed by this gateway</caption>
       <thead><tr><th scope="col">Name</th><th scope="col">Role</th><th scope="col">Health</th>
-        <th scope="col" class="number">Revision</th><th scope="col" class="number">Behind, revisions</th>
+        <th scope="col" class="number">Revision</th><th scope="col" class="number">Lag, revisions</th>
         <th scope="col">Version</th><th scope="col">Client address</th></tr></thead>
       <tbody>${all.map(row)}</tbody>
     </table></div>`;

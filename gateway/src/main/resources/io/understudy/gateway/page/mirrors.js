@@ -11,9 +11,9 @@ const STATES = {
 /** How it is, of all its processes; with the word for it. */
 export function levelOf(mirror) {
   if (mirror.gone) {
-    return ['bad', 'does not answer'];
+    return ['bad', 'unreachable'];
   }
-  return mirror.idle ? ['warn', 'no process is active'] : [STATES[mirror.state] ?? 'unknown', mirror.state];
+  return mirror.idle ? ['warn', 'no active process'] : [STATES[mirror.state] ?? 'unknown', mirror.state];
 }
 
 /** Whether there is something to be said of it. A standby is well; but its home may have moved, which its reason says. */
@@ -27,18 +27,18 @@ export function mirrors({ overview }) {
     return empty('Nothing to show yet');
   }
   if (processes.length === 0) {
-    return html`<p class="empty">No mirrors are named in <code>dashboard.mirrors</code></p>`;
+    return html`<p class="empty">No mirrors configured in <code>dashboard.mirrors</code></p>`;
   }
   return html`<ul class="mirrors">${mirrorsOf(overview).filter((each) => each.gone === null).map(card)}${processes
     .filter((process) => !process.reachable).map(gone)}</ul>`;
 }
 
-function gone(process) {
-  const seen = process.mirrors ?? [];
-  return html`<li class="mirror gone" data-process=${process.url}>
-    <div class="head"><h3>${address(process.url)}</h3>${mark('bad', 'does not answer')}</div>
-    <p class="told">${process.told ?? ''}</p>
-    ${seen.length === 0 ? nothing : html`<p class="below">It runs ${seen.map((each) => each.name).join(', ')}</p>`}
+function gone({ url, told: reason, mirrors: known }) {
+  const seen = known ?? [];
+  return html`<li class="mirror gone" data-process=${url}>
+    <div class="head"><h3>${address(url)}</h3>${mark('bad', 'unreachable')}</div>
+    <p class="reason">${reason ?? ''}</p>
+    ${seen.length === 0 ? nothing : html`<p class="below">Mirrors: ${seen.map((each) => each.name).join(', ')}</p>`}
   </li>`;
 }
 
@@ -50,14 +50,14 @@ function card(mirror) {
     <div class="head"><h3>${mirror.label}</h3>${mark(level, word)}</div>
     <p class="path"><span>${place(mirror.source).label}</span><span class="arrow" aria-label="to">→</span><span>${place(mirror.target).label}</span></p>
     <dl class="facts">
-      <div><dt>Behind</dt><dd>${duration(mirror.lagMillis)}, ${plural(mirror.lagRevisions, 'revision')}</dd></div>
-      <div><dt>Copies</dt><dd>${rate(mirror.changesPerSecond)} changes per s</dd></div>
+      <div><dt>Lag</dt><dd>${duration(mirror.lagMillis)}, ${plural(mirror.lagRevisions, 'revision')}</dd></div>
+      <div><dt>Rate</dt><dd>${rate(mirror.changesPerSecond)} changes per s</dd></div>
       <div><dt>Checkpoint</dt><dd>${checkpoint(mirror)}</dd></div>
       <div><dt>Verified</dt><dd>${verification(mirror.verification)}</dd></div>
-      ${mirror.others.length === 0 ? nothing : html`<div><dt>Also run by</dt><dd>${otherwise(mirror).join(', ')}</dd></div>`}
+      ${mirror.others.length === 0 ? nothing : html`<div><dt>Other processes</dt><dd>${otherwise(mirror).join(', ')}</dd></div>`}
     </dl>
-    ${reason && hasReason(mirror, level) ? html`<p class="told">${reason}</p>` : nothing}
-    ${(mirror.warnings ?? []).map((warning) => html`<p class="told warning">${icon('warn')} ${warning}</p>`)}
+    ${reason && hasReason(mirror, level) ? html`<p class="reason">${reason}</p>` : nothing}
+    ${(mirror.warnings ?? []).map((warning) => html`<p class="reason warning">${icon('warn')} ${warning}</p>`)}
   </li>`;
 }
 
@@ -71,13 +71,13 @@ function checkpoint({ checkpoint: stored, state }) {
 
 function verification(verified) {
   if (!verified) {
-    return 'not asked for';
+    return 'disabled';
   }
   if (verified.problem) {
     return mark('warn', verified.problem);
   }
   if (!verified.passes) {
-    return mark('unknown', 'first pass under way');
+    return mark('unknown', 'first pass in progress');
   }
   return html`${verified.differing > 0
     ? mark('bad', `${plural(verified.differing, 'key')} of ${whole(verified.keys)} differ`)

@@ -15,12 +15,17 @@ export function gateways({ overview }) {
       <th scope="col" class="number">Watchers</th></tr></thead>
     <tbody>${rows.map((each) => html`<tr data-gateway=${each.url ?? 'self'}>
       <th scope="row"><span class="name">${each.name ?? address(each.url)}</span>
-        <span class="below">${each.url === null ? 'this one' : address(each.url)}${each.source?.kind
+        <span class="below">${each.url === null ? 'this gateway' : address(each.url)}${each.source?.kind
           ? `, from ${each.source.kind === 'kafka' ? 'Kafka' : 'etcd'}` : ''}</span></th>
-      <td>${each.reachable === false ? mark('bad', 'does not answer') : each.ready ? mark('ok', 'ready') : mark('warn', 'not ready')}
-        ${each.told ?? each.problem ? html`<span class="told">${each.told ?? each.problem}</span>` : nothing}</td>
+      <td>${each.reachable === false ? mark('bad', 'unreachable') : each.ready ? mark('ok', 'ready') : mark('warn', 'not ready')}
+        ${reason(each) ? html`<span class="reason">${reason(each)}</span>` : nothing}</td>
       ${figures(each.reachable === false ? {} : each)}
     </tr>`)}</tbody></table></div>`;
+}
+
+/** The error of the last request, or the failed readiness check. */
+function reason({ told: error, problem }) {
+  return error ?? problem;
 }
 
 /** Of nobody who does not answer: what it told last is no longer so. */
@@ -42,13 +47,13 @@ export function supervisors({ overview }) {
     return empty('Nothing to show yet');
   }
   if (all.length === 0) {
-    return html`<p class="empty">No supervisors are named in <code>dashboard.supervisors</code></p>`;
+    return html`<p class="empty">No supervisors configured in <code>dashboard.supervisors</code></p>`;
   }
   return all.map((each) => html`<div class="supervisor" data-supervisor=${each.url}>
     <div class="head"><h3>${each.name ?? address(each.url)}</h3>
       ${standing(each, overview.at)}</div>
-    ${each.told ? html`<p class="told">${each.told}</p>` : nothing}
-    ${each.paused ? html`<p class="told">${each.paused}</p>` : nothing}
+    ${reason(each) ? html`<p class="reason">${reason(each)}</p>` : nothing}
+    ${each.paused ? html`<p class="reason">${each.paused}</p>` : nothing}
     ${each.reachable === false || !each.quorum ? nothing : html`<p class="below quorum">${seen(each, overview.at)}</p>`}
     ${each.reachable === false || !each.decision ? nothing : html`<p class="below decision">${told(each.decision)}</p>`}
     ${events(each.events ?? [])}
@@ -58,11 +63,11 @@ export function supervisors({ overview }) {
 /** A process that answers may have stopped to look, or not know whether it is to act. */
 function standing({ reachable, paused, standing: told, looked_at: lookedAt, pace_ms: pace }, now) {
   if (reachable === false) {
-    return mark('bad', 'does not answer');
+    return mark('bad', 'unreachable');
   }
   const age = new Date(now) - new Date(lookedAt ?? NaN);
   if (!(age <= oldest(pace))) {
-    return mark('warn', Number.isNaN(age) ? 'has not looked yet' : `has not looked for ${duration(Math.floor(age / 1000) * 1000)}`);
+    return mark('warn', Number.isNaN(age) ? 'no check yet' : `last check ${duration(Math.floor(age / 1000) * 1000)} ago`);
   }
   if (paused) {
     return mark('warn', 'paused');
@@ -79,8 +84,8 @@ function oldest(pace) {
 function seen({ quorum, quorum_at: at, pace_ms: pace, decision }, now) {
   const failed = decision?.rule === 'unobservable';
   return failed || new Date(now) - new Date(at ?? NaN) > oldest(pace)
-    ? `Last seen${at ? ` at ${time(at)}` : ''}: ${quorum}`
-    : `It sees ${quorum}`;
+    ? `Last observed${at ? ` at ${time(at)}` : ''}: ${quorum}`
+    : `Observed: ${quorum}`;
 }
 
 function told({ observed, told: why }) {

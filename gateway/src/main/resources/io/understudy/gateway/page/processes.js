@@ -21,7 +21,7 @@ export function mirrorsOf(overview) {
   for (const { url, reachable, told, mirrors } of overview?.mirrors ?? []) {
     for (const mirror of mirrors ?? []) {
       const id = JSON.stringify([mirror.name, place(mirror.target).id]);
-      const gone = reachable ? null : told ?? 'does not answer';
+      const gone = reachable ? null : told ?? 'unreachable';
       found.set(id, [...found.get(id) ?? [], { ...mirror, url, gone }]);
     }
   }
@@ -37,5 +37,5 @@ export function mirrorsOf(overview) {
 
 /** What the other processes of a mirror are doing, in words. */
 export function otherwise({ others }) {
-  return others.map(({ url, gone, state }) => `${gone ? 'does not answer' : state}: ${address(url)}`);
+  return others.map(({ url, gone, state }) => `${gone ? 'unreachable' : state}: ${address(url)}`);
 }

@@ -25,7 +25,7 @@ export function openStream(path, quietMs, on) {
   async function connect() {
     const mine = new AbortController();
     attempt = mine;
-    let watchdog = setTimeout(() => mine.abort(new Error('no answer')), CONNECT_MS);
+    let watchdog = setTimeout(() => mine.abort(new Error('no response')), CONNECT_MS);
     let opened = null;
     const current = () => attempt === mine;
     try {
@@ -48,13 +48,13 @@ export function openStream(path, quietMs, on) {
       const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
       while (true) {
         clearTimeout(watchdog);
-        watchdog = setTimeout(() => mine.abort(new Error('silence')), quiet);
+        watchdog = setTimeout(() => mine.abort(new Error('no data received')), quiet);
         const { done, value } = await reader.read();
         if (!current()) {
           return;
         }
         if (done) {
-          throw new Error('the gateway has ended the stream');
+          throw new Error('the gateway closed the stream');
         }
         parser.push(value);
         if (!current()) {

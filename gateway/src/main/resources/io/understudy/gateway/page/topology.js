@@ -30,7 +30,7 @@ export function topology(root) {
   const columns = Math.max(...flat.map((entry) => entry.depth));
   return html`<div class="tree" data-columns=${columns}>
     <svg class="lines" aria-hidden="true" focusable="false"></svg>
-    <ul class="nodes" aria-label="What feeds what">${flat.map((entry) => box(entry))}</ul></div>`;
+    <ul class="nodes" aria-label="Data flow">${flat.map((entry) => box(entry))}</ul></div>`;
 }
 
 function box({ node, depth, parent, first, last }) {
@@ -44,23 +44,27 @@ function box({ node, depth, parent, first, last }) {
     ${node.subtitle ? html`<span class="below">${node.subtitle}</span>` : nothing}
     ${node.members ? html`<ul class="seats">${node.members.filter((member) => member.role !== 'gateway').map(seat)}</ul>` : nothing}
     ${(node.facts ?? []).map((fact) => html`<span class="fact">${fact}</span>`)}
-    ${node.told ? html`<span class="told" title=${node.told}>${node.told}</span>` : nothing}
+    ${reason(node)}
   </li>`;
+}
+
+function reason({ told: text }) {
+  return text ? html`<span class="reason" title=${text}>${text}</span>` : nothing;
 }
 
 function word(node) {
   if (node.quorum === 'unreachable') {
-    return 'no voter answers';
+    return 'no voter reachable';
   }
   if (node.quorum === 'held' && node.alarms.length > 0) {
-    return `quorum held, but alarm ${node.alarms[0]}`;
+    return `quorum held, alarm ${node.alarms[0]}`;
   }
-  return node.quorum === 'held' ? 'quorum held, a member is not healthy' : node.quorum ? `quorum ${node.quorum}` : 'unknown';
+  return node.quorum === 'held' ? 'quorum held, a member is unhealthy' : node.quorum ? `quorum ${node.quorum}` : 'unknown';
 }
 
 function feed({ perSecond, unit, lagMs, state }, parent) {
   if (state === 'bad') {
-    return html`<span class="feed cut"><span class="hidden">from ${parent.title}: </span>${icon('cut')}<span class="lag">cut</span></span>`;
+    return html`<span class="feed cut"><span class="hidden">from ${parent.title}: </span>${icon('cut')}<span class="lag">down</span></span>`;
   }
   return html`<span class="feed"><span class="hidden">from ${parent.title}: </span>
     ${perSecond === null || perSecond === undefined ? nothing
@@ -71,7 +75,7 @@ function feed({ perSecond, unit, lagMs, state }, parent) {
 
 function seat(member) {
   return html`<li data-seat=${member.id} class="seat ${role(member)}">${icon(role(member))}
-    <span class="who"><span class="name">${nameOf(member)}</span><span class="below">${member.leads ? 'leader' : member.role}${
+    <span class="seat-name"><span class="name">${nameOf(member)}</span><span class="below">${member.leads ? 'leader' : member.role}${
       member.lag_revisions > 0 ? `, ${whole(member.lag_revisions)} behind` : ''}</span></span>
     ${dot(HEALTH[member.health] ?? 'unknown', member.health)}</li>`;
 }

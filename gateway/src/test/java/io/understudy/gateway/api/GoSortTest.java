@@ -8,7 +8,11 @@ import java.util.function.IntUnaryOperator;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** It sorts, whatever it is given. That it leaves equals where Go does is for etcd to tell: {@code DifferenceIT}. */
+/**
+ * It sorts, whatever it is given. That it leaves equals where Go does is for etcd to tell: {@code DifferenceIT}.
+ *
+ * <p>Tests invariant A1.
+ */
 final class GoSortTest {
 
     @ParameterizedTest

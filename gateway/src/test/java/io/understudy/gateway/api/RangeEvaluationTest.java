@@ -16,7 +16,11 @@ import java.util.List;
 import java.util.function.UnaryOperator;
 import org.junit.jupiter.api.Test;
 
-/** What is refused, in etcd's order and words, and the parts of answers that are easily got wrong. */
+/**
+ * What is refused, in etcd's order and words, and the parts of answers that are easily got wrong.
+ *
+ * <p>Tests invariant A1.
+ */
 final class RangeEvaluationTest {
 
     private static final ByteString ZERO = ByteString.copyFrom(new byte[] {0});

@@ -19,7 +19,11 @@ import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
-/** Which keys a transaction reads and when, and what surprises in its answers. */
+/**
+ * Which keys a transaction reads and when, and what surprises in its answers.
+ *
+ * <p>Tests invariant A1c.
+ */
 final class TxnPlanTest {
 
     private static final ByteString ZERO = ByteString.copyFrom(new byte[] {0});

@@ -19,7 +19,11 @@ import java.util.List;
 import java.util.Random;
 import org.junit.jupiter.api.Test;
 
-/** Answers are assembled, and come to the bytes that protobuf's own encoder makes of them. */
+/**
+ * Answers are assembled, and come to the bytes that protobuf's own encoder makes of them.
+ *
+ * <p>Tests invariant A1.
+ */
 final class WireFormTest {
 
     private static final ResponseHeader HEADER = ResponseHeader.newBuilder()

@@ -34,7 +34,7 @@ final class NeighboursTest {
             try (Socket asked = frozen.accept()) {
                 asked.getOutputStream()
                         .write("HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n{".getBytes(StandardCharsets.US_ASCII));
-                await().atMost(Duration.ofSeconds(10)).until(() -> "no answer within 1000 ms"
+                await().atMost(Duration.ofSeconds(10)).until(() -> "no response within 1000 ms"
                         .equals(neighbours.of(Neighbour.Kind.MIRROR).get(0).problem()));
 
                 asked.setSoTimeout(10_000);

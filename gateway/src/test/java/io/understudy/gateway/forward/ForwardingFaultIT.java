@@ -48,7 +48,11 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
-/** What becomes of forwarded calls when members, or clients, fail in the middle of them. */
+/**
+ * What becomes of forwarded calls when members, or clients, fail in the middle of them.
+ *
+ * <p>Tests invariants W1, W3.
+ */
 @Timeout(120)
 final class ForwardingFaultIT {
 

@@ -29,7 +29,11 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
-/** What watchers are told of the past, and how keys stood then, when the replica doesn't know. */
+/**
+ * What watchers are told of the past, and how keys stood then, when the replica doesn't know.
+ *
+ * <p>Tests invariant N3.
+ */
 @Timeout(120)
 final class SourceHistoryIT {
 

@@ -24,6 +24,8 @@ import org.junit.jupiter.params.provider.MethodSource;
 /**
  * Random watchers, commits, stalls and compactions on two loops: whatever happens, each watcher is told of every event
  * that it wants from its start on, once and in order, or that it was compacted.
+ *
+ * <p>Tests invariant V1.
  */
 final class WatchHubRandomTest {
 

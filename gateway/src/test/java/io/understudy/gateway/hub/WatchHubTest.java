@@ -17,7 +17,11 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** What a random schedule comes upon too seldom. */
+/**
+ * What a random schedule comes upon too seldom.
+ *
+ * <p>Tests invariants V2, V3.
+ */
 final class WatchHubTest {
 
     private final Queue<Runnable> tasks = new ConcurrentLinkedQueue<>();

@@ -15,7 +15,11 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
-/** What the page is made of, as the browser's rules and the promise of no other origin want it. */
+/**
+ * What the page is made of, as the browser's rules and the promise of no other origin want it.
+ *
+ * <p>Tests invariant D3.
+ */
 final class PageTest {
 
     /** Of what a browser is sent, all together. */

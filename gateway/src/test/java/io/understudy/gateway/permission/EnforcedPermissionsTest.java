@@ -28,7 +28,11 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** What is asked of the source, how often, and what becomes of its answers. */
+/**
+ * What is asked of the source, how often, and what becomes of its answers.
+ *
+ * <p>Tests invariant P1.
+ */
 @Timeout(30)
 final class EnforcedPermissionsTest {
 

@@ -25,7 +25,11 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** How often, and for whom first, it is asked whether what is told may still be read. */
+/**
+ * How often, and for whom first, it is asked whether what is told may still be read.
+ *
+ * <p>Tests invariant P1b.
+ */
 @Timeout(30)
 final class RechecksTest {
 

@@ -5,7 +5,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.Test;
 
-/** What is known of the age of a state, by rounds alone. */
+/**
+ * What is known of the age of a state, by rounds alone.
+ *
+ * <p>Tests invariant C3.
+ */
 final class AsOfClockTest {
 
     private final AtomicLong held = new AtomicLong();

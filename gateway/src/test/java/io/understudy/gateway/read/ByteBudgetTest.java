@@ -11,6 +11,7 @@ import java.time.Duration;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
+/** Tests invariant S3. */
 final class ByteBudgetTest {
 
     private final Vertx vertx = Vertx.vertx();

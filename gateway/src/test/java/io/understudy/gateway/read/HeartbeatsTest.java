@@ -12,7 +12,11 @@ import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
-/** Moments by another clock: what they say of staleness is never too little, as far as that clock may be off. */
+/**
+ * Moments by another clock: what they say of staleness is never too little, as far as that clock may be off.
+ *
+ * <p>Tests invariant K1.
+ */
 final class HeartbeatsTest {
 
     private static final Instant NOW = Instant.parse("2026-01-01T00:00:00Z");
@@ -37,7 +41,7 @@ final class HeartbeatsTest {
         heartbeats.asOf(7, NOW.plus(SKEW));
         assertStaleness(Duration.ZERO);
         assertThat(heartbeats.problem()).isEmpty();
-        assertThat(count("believed")).isEqualTo(2);
+        assertThat(count("accepted")).isEqualTo(2);
     }
 
     @Test
@@ -45,8 +49,8 @@ final class HeartbeatsTest {
         heartbeats.asOf(7, NOW.plusMillis(1_001));
         assertThat(clock.stalenessNanos(7, System.nanoTime())).isEqualTo(AsOfClock.UNKNOWN);
         assertThat(heartbeats.problem()).hasValueSatisfying(why -> assertThat(why)
-                .isEqualTo("they come from 1001 ms in the future, allowed are 1000 ms: set this host's clock right, or"
-                        + " the mirror's, or else source.kafka.maxClockSkew"));
+                .isEqualTo("timestamps are 1001 ms in the future; allowed: 1000 ms. Synchronize the clocks of this host"
+                        + " and of the mirror's host, or increase source.kafka.maxClockSkew"));
         assertThat(count("future")).isEqualTo(1);
     }
 

@@ -50,6 +50,8 @@ import org.junit.jupiter.api.Timeout;
 /**
  * Reads that take long don't hold the event loop. Told by the order of things: what is evaluated on the loop is answered
  * when the call returns, what is evaluated beside it can't be before the loop's next turn.
+ *
+ * <p>Tests invariant S4.
  */
 @Timeout(60)
 final class LongReadsTest {

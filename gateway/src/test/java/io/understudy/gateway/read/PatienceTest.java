@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 
+/** Tests invariant C1b. */
 final class PatienceTest {
 
     private static final long ROUND = TimeUnit.MILLISECONDS.toNanos(1);

@@ -26,7 +26,11 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** Who shares which round, with a source that does what the test tells it. */
+/**
+ * Who shares which round, with a source that does what the test tells it.
+ *
+ * <p>Tests invariant C1b.
+ */
 @Timeout(60)
 final class ReadIndexRoundsTest {
 

@@ -50,7 +50,11 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** When reads are answered, with a replica and rounds that do what the test tells them. */
+/**
+ * When reads are answered, with a replica and rounds that do what the test tells them.
+ *
+ * <p>Tests invariants C1, C4.
+ */
 @Timeout(60)
 final class ReadPathTest {
 
@@ -205,7 +209,7 @@ final class ReadPathTest {
 
         var unmet = read(true, new Freshness(Duration.ZERO, 0));
         roundUnderWay(2);
-        assertRefusedMatching(unmet, Status.Code.UNAVAILABLE, "understudy: staleness is \\d+ ms, allowed are 0 ms");
+        assertRefusedMatching(unmet, Status.Code.UNAVAILABLE, "understudy: staleness is \\d+ ms; allowed: 0 ms");
     }
 
     @Test
@@ -213,7 +217,7 @@ final class ReadPathTest {
         var read = read(true, new Freshness(Duration.ofSeconds(10), 0));
         roundUnderWay(0);
         confirm(0, 11);
-        assertRefusedMatching(read, Status.Code.UNAVAILABLE, "understudy: staleness is unknown, allowed are 10000 ms");
+        assertRefusedMatching(read, Status.Code.UNAVAILABLE, "understudy: staleness is unknown; allowed: 10000 ms");
     }
 
     @Test

@@ -43,7 +43,11 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** Whether what a read is answered with may be read, when it is. */
+/**
+ * Whether what a read is answered with may be read, when it is.
+ *
+ * <p>Tests invariant P1.
+ */
 @Timeout(60)
 final class ReadPermissionTest {
 

@@ -46,7 +46,11 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** Reads where nobody but the feed tells anything: answered by the replica, as fresh as heartbeats say, or refused. */
+/**
+ * Reads where nobody but the feed tells anything: answered by the replica, as fresh as heartbeats say, or refused.
+ *
+ * <p>Tests invariants K1, K2.
+ */
 @Timeout(60)
 final class UnreachableSourceTest {
 
@@ -179,7 +183,7 @@ final class UnreachableSourceTest {
         settle();
         replica.asOf(Instant.now().minusSeconds(3));
         assertRefusedMatching(
-                read, Status.Code.UNAVAILABLE, "understudy: staleness is [3-5]\\d\\d\\d ms, allowed are 250 ms");
+                read, Status.Code.UNAVAILABLE, "understudy: staleness is [3-5]\\d\\d\\d ms; allowed: 250 ms");
     }
 
     @Test

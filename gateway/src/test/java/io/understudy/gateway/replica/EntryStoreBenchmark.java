@@ -24,7 +24,7 @@ import org.openjdk.jmh.annotations.Warmup;
 /**
  * Structures for a replica's entries, with a million keys of 20 bytes and values of 256: a random key looked up, put
  * alone, put in a commit of a thousand others, and the encodings of a thousand adjoining entries copied. How to run it
- * and what came out: the gateway's README.
+ * and the results: docs/performance.md.
  */
 @State(Scope.Thread)
 @BenchmarkMode(Mode.AverageTime)

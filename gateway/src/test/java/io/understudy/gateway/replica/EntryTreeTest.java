@@ -25,7 +25,11 @@ import net.jqwik.api.Provide;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
-/** The tree against a sorted map. */
+/**
+ * The tree against a sorted map.
+ *
+ * <p>Tests invariant R1.
+ */
 final class EntryTreeTest {
 
     /** A step of a random edit: a put when there is a value, a delete otherwise. */

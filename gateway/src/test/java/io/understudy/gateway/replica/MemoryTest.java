@@ -28,6 +28,8 @@ import org.slf4j.LoggerFactory;
 /**
  * What a replica takes of memory, the window full: live heap after a full collection, and direct and mapped memory. A
  * million keys with {@code -Dunderstudy.schedule=long}, otherwise a part of that and of the window.
+ *
+ * <p>Tests invariant R5.
  */
 @Timeout(600)
 @Tag("speed")

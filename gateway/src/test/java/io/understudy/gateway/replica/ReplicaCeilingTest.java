@@ -16,7 +16,11 @@ import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
-/** What a replica does rather than to take more memory than it may, or to go on with a state that is wrong. */
+/**
+ * What a replica does rather than to take more memory than it may, or to go on with a state that is wrong.
+ *
+ * <p>Tests invariants R1b, R5.
+ */
 final class ReplicaCeilingTest {
 
     private static final ClusterId CLUSTER = new ClusterId(1);

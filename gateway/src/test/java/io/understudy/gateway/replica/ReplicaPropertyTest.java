@@ -25,7 +25,11 @@ import net.jqwik.api.Provide;
 import net.jqwik.api.Tuple;
 import net.jqwik.api.constraints.IntRange;
 
-/** Random feeds against a naive model: whatever was published equals the source at its revision, then and ever after. */
+/**
+ * Random feeds against a naive model: whatever was published equals the source at its revision, then and ever after.
+ *
+ * <p>Tests invariants R1, R1b, R3.
+ */
 final class ReplicaPropertyTest {
 
     private static final ClusterId CLUSTER = new ClusterId(7);

@@ -14,7 +14,11 @@ import java.util.List;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.Test;
 
-/** What a replica refuses, because it would break one of its invariants; and that it stays as it was then. */
+/**
+ * What a replica refuses, because it would break one of its invariants; and that it stays as it was then.
+ *
+ * <p>Tests invariants R2, R3, R4.
+ */
 final class ReplicaTest {
 
     private static final ClusterId CLUSTER = new ClusterId(0xabc);
@@ -58,7 +62,7 @@ final class ReplicaTest {
     @Test
     void refusesACommitAtOrBeforeItsRevision() {
         load(5, Keys.entry(A, "1", 5));
-        refuses(() -> put(A, 5), "a commit at revision 5 for a replica that is at 5");
+        refuses(() -> put(A, 5), "commit at revision 5 is not newer than the replica at revision 5");
     }
 
     @Test
@@ -66,13 +70,13 @@ final class ReplicaTest {
         refuses(() -> put(A, 6), "before the first snapshot");
         load(5);
         replica.snapshotStarted(CLUSTER, new Revision(9));
-        refuses(() -> put(A, 6), "inside a snapshot");
+        refuses(() -> put(A, 6), "during a snapshot");
     }
 
     @Test
     void refusesASnapshotThatGoesBack() {
         load(5);
-        refuses(() -> replica.snapshotStarted(CLUSTER, new Revision(4)), "a replica that is at 5 already");
+        refuses(() -> replica.snapshotStarted(CLUSTER, new Revision(4)), "older than the replica at revision 5");
     }
 
     @Test
@@ -121,20 +125,20 @@ final class ReplicaTest {
         put(A, 6);
         put(A, 8);
         startInThePast(5, 9);
-        refuses(() -> put(B, 6), "what the source tells now of revision 6 differs");
+        refuses(() -> put(B, 6), "commits up to revision 6 differ");
         startInThePast(5, 9);
         put(A, 6);
-        refuses(() -> put(A, 7), "what the source tells now of revision 7 differs");
+        refuses(() -> put(A, 7), "commits up to revision 7 differ");
         startInThePast(5, 9);
         put(A, 6);
-        refuses(() -> replica.progress(position(9)), "what the source tells now of revision 9 differs");
+        refuses(() -> replica.progress(position(9)), "commits up to revision 9 differ");
     }
 
     @Test
     void refusesASnapshotOfThePastWhoseHistoryEndsBeforeIt() {
         load(5);
         replica.historyFollows(new Revision(4));
-        refuses(() -> replica.snapshotStarted(CLUSTER, new Revision(3)), "a replica that is at 5 already");
+        refuses(() -> replica.snapshotStarted(CLUSTER, new Revision(3)), "older than the replica at revision 5");
     }
 
     @Test
@@ -142,7 +146,7 @@ final class ReplicaTest {
         load(5);
         refuses(
                 () -> replica.snapshotStarted(new ClusterId(0xdef), new Revision(9)),
-                "now reads cluster def, the replica holds cluster abc");
+                "reads cluster def, but the replica is of cluster abc");
         refuses(() -> replica.progress(new Position(new ClusterId(0xdef), new Revision(9), null)), "cluster def");
     }
 
@@ -152,7 +156,7 @@ final class ReplicaTest {
         replica.snapshotStarted(CLUSTER, new Revision(9));
         refuses(
                 () -> replica.snapshotPage(KeyRange.all(), List.of(Keys.entry(A, "other", 5))),
-                "another history: a snapshot at revision 9 has a key last modified at 5");
+                "source history changed: the snapshot at revision 9 has a key last modified at 5");
     }
 
     @Test

@@ -19,6 +19,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
+/** Tests invariants G2, R4. */
 @Timeout(60)
 final class ReplicaWriterTest {
 
@@ -131,7 +132,7 @@ final class ReplicaWriterTest {
         buildAnewFromASnapshot();
         await().atMost(Duration.ofSeconds(20)).until(() -> writer.failed() != null);
         assertThat(writer.failed())
-                .hasMessageContaining("can't be told any more (gap after revision 5: compacted); restart the gateway");
+                .hasMessageContaining("cannot be verified (gap after revision 5: compacted); restart the gateway");
         assertThat(replica.state()).isNull();
     }
 

@@ -13,7 +13,11 @@ import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import org.junit.jupiter.api.Test;
 
-/** The document beside the code. What it says of answers is checked where they are made. */
+/**
+ * The document beside the code. What it says of answers is checked where they are made.
+ *
+ * <p>Tests invariant H1.
+ */
 final class OpenApiTest {
 
     private static final String TEXT = text();

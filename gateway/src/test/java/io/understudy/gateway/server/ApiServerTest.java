@@ -37,7 +37,11 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** gRPC on the wire: what well-behaved clients don't do must get a proper answer too. */
+/**
+ * gRPC on the wire: what well-behaved clients don't do must get a proper answer too.
+ *
+ * <p>Tests invariants A2, S2b.
+ */
 @Timeout(120)
 final class ApiServerTest {
 

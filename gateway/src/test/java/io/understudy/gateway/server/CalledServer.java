@@ -91,12 +91,12 @@ final class CalledServer {
     private final ManagedChannel channel;
 
     CalledServer() {
-        this(null, LoadLimits.DEFAULTS, Patience.DEFAULTS);
+        this(null, Unhurried.LOAD, Patience.DEFAULTS);
     }
 
     /** @param tls null for plain text */
     CalledServer(@Nullable TlsServer tls) {
-        this(tls, LoadLimits.DEFAULTS, Patience.DEFAULTS);
+        this(tls, Unhurried.LOAD, Patience.DEFAULTS);
     }
 
     CalledServer(LoadLimits load) {
@@ -104,7 +104,7 @@ final class CalledServer {
     }
 
     CalledServer(Patience patience) {
-        this(null, LoadLimits.DEFAULTS, patience);
+        this(null, Unhurried.LOAD, patience);
     }
 
     private CalledServer(@Nullable TlsServer tls, LoadLimits load, Patience patience) {

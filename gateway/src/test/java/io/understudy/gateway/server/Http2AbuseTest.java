@@ -26,6 +26,8 @@ import org.junit.jupiter.api.Timeout;
 /**
  * What a client may do with HTTP/2 that costs the server more than itself: it loses its connection, or is answered at its own
  * expense, and another client is served meanwhile.
+ *
+ * <p>Tests invariant S5.
  */
 @Timeout(120)
 final class Http2AbuseTest {

@@ -33,7 +33,11 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** The limits by which Vert.x would break etcd's clients: each is where etcd has it, or out of the way. */
+/**
+ * The limits by which Vert.x would break etcd's clients: each is where etcd has it, or out of the way.
+ *
+ * <p>Tests invariant S1.
+ */
 @Timeout(120)
 final class ServerLimitsTest {
 
@@ -148,9 +152,9 @@ final class ServerLimitsTest {
                         1,
                         PATIENCE,
                         FrameLimits.DEFAULTS,
-                        LoadLimits.DEFAULTS,
+                        Unhurried.LOAD,
                         Patience.DEFAULTS))
-                .withMessage("limits.maxRequestBytes is 1; allowed is 1024 to 536870912");
+                .withMessage("limits.maxRequestBytes is 1; allowed: 1024 to 536870912");
     }
 
     /** A call of which only the headers have been sent. */

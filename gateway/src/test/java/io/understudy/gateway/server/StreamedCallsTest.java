@@ -30,7 +30,11 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** Streams: messages in order both ways, back pressure in both, and an end when nobody waits any more. */
+/**
+ * Streams: messages in order both ways, back pressure in both, and an end when nobody waits any more.
+ *
+ * <p>Tests invariant S3b.
+ */
 @Timeout(120)
 final class StreamedCallsTest {
 

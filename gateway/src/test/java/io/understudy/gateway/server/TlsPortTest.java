@@ -36,7 +36,11 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** The port of the API behind TLS. */
+/**
+ * The port of the API behind TLS.
+ *
+ * <p>Tests invariant T1.
+ */
 @Timeout(60)
 final class TlsPortTest {
 

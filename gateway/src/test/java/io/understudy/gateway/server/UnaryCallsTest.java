@@ -31,7 +31,12 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** Calls that one message answers: who calls, what an answer holds while it is not read, and that it is not made for nobody. */
+/**
+ * Calls that one message answers: who calls, what an answer holds while it is not read, and that it is not made for
+ * nobody.
+ *
+ * <p>Tests invariant S3.
+ */
 @Timeout(120)
 final class UnaryCallsTest {
 

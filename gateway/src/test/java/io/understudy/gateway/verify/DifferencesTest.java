@@ -15,6 +15,7 @@ import java.util.List;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 
+/** Tests invariant R6. */
 final class DifferencesTest {
 
     private static final KeyValue A = entry("a", "1", 5);

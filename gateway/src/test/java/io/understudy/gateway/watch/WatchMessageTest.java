@@ -17,7 +17,11 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** Responses have the bytes that protobuf would make of them. */
+/**
+ * Responses have the bytes that protobuf would make of them.
+ *
+ * <p>Tests invariant N1.
+ */
 final class WatchMessageTest {
 
     private static final long CLUSTER = 0xcafe_0000_0000_0001L;

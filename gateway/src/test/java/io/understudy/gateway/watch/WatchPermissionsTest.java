@@ -37,7 +37,11 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** What becomes of watches when permissions change, with permissions that are what the test says. */
+/**
+ * What becomes of watches when permissions change, with permissions that are what the test says.
+ *
+ * <p>Tests invariant P1b.
+ */
 @Timeout(30)
 final class WatchPermissionsTest {
 

@@ -19,6 +19,9 @@ import org.slf4j.event.Level;
  * Tries all the time to be the active process of a mirror: the one whose name stands at a key of the target, attached to a
  * lease that it keeps alive. A process that could not do so for as long as the lease lasts, counted from when it last
  * asked, is no longer active by its own clock, before the target may let another one be.
+ *
+ * <p>Invariant M8: one process of a mirror is active; another takes over within 5 s of its failure, and at once after a
+ * stop.
  */
 public final class ActiveLease implements ActiveRole {
 
@@ -77,8 +80,8 @@ public final class ActiveLease implements ActiveRole {
     @Override
     public synchronized Standing standing() {
         if (standing instanceof Standing.Active && activeUntil - System.nanoTime() <= 0) {
-            become(new Standing.Unknown("the target could not be told for " + ttl.toMillis() + " ms"
-                    + " that this process is alive; another one may be active"));
+            become(new Standing.Unknown("lease of the active process not renewed for " + ttl.toMillis() + " ms"
+                    + "; another process may be active"));
         }
         return standing;
     }
@@ -123,10 +126,13 @@ public final class ActiveLease implements ActiveRole {
             thread.join(CLOSE_DEADLINE.toMillis());
             if (!thread.isAlive() && lease != 0) {
                 key.release(lease);
-                LOG.info("mirror={} no longer active: closed", mirror);
+                LOG.atInfo().addKeyValue("mirror", mirror).log("active lease released");
             }
         } catch (CallFailedException e) {
-            LOG.info("mirror={} closed; its active lease runs out by itself: {}", mirror, e.getMessage());
+            LOG.atInfo()
+                    .addKeyValue("mirror", mirror)
+                    .addKeyValue("cause", e.getMessage())
+                    .log("active lease not released; it expires after its TTL");
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
         }
@@ -167,7 +173,7 @@ public final class ActiveLease implements ActiveRole {
             failed(e);
             return ttl.dividedBy(LOOKS);
         } catch (RuntimeException e) {
-            LOG.error("mirror={} the active key could not be looked after, tries again", mirror, e);
+            LOG.atError().addKeyValue("mirror", mirror).setCause(e).log("active lease update failed; retrying");
             return ttl.dividedBy(LOOKS);
         }
     }
@@ -188,7 +194,7 @@ public final class ActiveLease implements ActiveRole {
         }
         if (seconds <= 0) {
             lease = 0;
-            become(new Standing.Unknown("the lease of this process ran out, or was revoked"));
+            become(new Standing.Unknown("lease of this process expired or was revoked"));
             return false;
         }
         if (found == null) {
@@ -232,7 +238,11 @@ public final class ActiveLease implements ActiveRole {
         }
         boolean isNews = !(next instanceof Standing.Unknown) || !(standing instanceof Standing.Unknown);
         LOG.atLevel(isNews ? Level.INFO : Level.DEBUG)
-                .log("mirror={} process={} from=\"{}\" to=\"{}\"", mirror, key.name(), standing, next);
+                .addKeyValue("mirror", mirror)
+                .addKeyValue("process", key.name())
+                .addKeyValue("from", standing)
+                .addKeyValue("to", next)
+                .log("active state changed");
         standing = next;
         notifyAll();
     }

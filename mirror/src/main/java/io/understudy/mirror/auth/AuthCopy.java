@@ -31,6 +31,9 @@ import org.slf4j.LoggerFactory;
  * back: that is marked there, before and until after (see {@link ReservedKeys#FREEZES}). What was read counts if there is
  * no mark, and if the revision of users and roles is the same before all of this as afterwards: so what was read was not
  * withdrawn when it was read.
+ *
+ * <p>Invariant M13: a copied user can log in by certificate, and by password only with a configured hash; a source that
+ * lost its users removes none.
  */
 public final class AuthCopy implements AutoCloseable {
 
@@ -39,9 +42,9 @@ public final class AuthCopy implements AutoCloseable {
     /** How often it is seen to whether this process is to copy, and what could not be done is tried again. */
     private static final Duration TICK = Duration.ofSeconds(1);
 
-    private static final String FROZEN = "a hand-over has withdrawn permissions at the %s, which the keys below "
+    private static final String FROZEN = "a switchover revoked permissions in the %s, as recorded under the prefix "
             + TextFormat.escapeBytes(ReservedKeys.FREEZES.from())
-            + " there say; if it is gone for good, grant them again and delete these keys";
+            + "; if it was abandoned, grant them again and delete these keys";
 
     private static final long CLOSE_MILLIS = 2_000;
     private static final int READS = 5;
@@ -165,13 +168,16 @@ public final class AuthCopy implements AutoCloseable {
             }
             outcome = wentBack(status) ? FAILED : compare(hashes, current, began);
         } catch (OvertakenException e) {
-            LOG.info("mirror={} roles and users are compared again: {}", mirror, e.getMessage());
+            LOG.atInfo()
+                    .addKeyValue("mirror", mirror)
+                    .addKeyValue("cause", e.getMessage())
+                    .log("comparison of roles and users restarted");
             outcome = OVERTAKEN;
         } catch (CallFailedException e) {
             outcome = failed(e);
         } catch (RuntimeException e) {
             if (Thread.interrupted()) {
-                throw new InterruptedException("while the mirror is stopped");
+                throw new InterruptedException("mirror is stopping");
             }
             failed(String.valueOf(e));
             outcome = FAILED;
@@ -210,8 +216,8 @@ public final class AuthCopy implements AutoCloseable {
         Brought brought = register.read();
         if (read.get().held().isEmpty() && !brought.isEmpty()) {
             failed(
-                    "the source has no roles and users at all any more, but some were brought, which are kept: if that is"
-                            + " meant, delete them in the target, and then the keys below " + register.shownKeys());
+                    "the source no longer has roles and users; those copied to the target are kept. If they are no longer"
+                            + " needed, delete them in the target, then the keys under " + register.shownKeys());
             return FAILED;
         }
         AuthPlan plan = AuthPlan.of(read.get().held(), target.read(), brought, hashes, writer);
@@ -219,7 +225,7 @@ public final class AuthCopy implements AutoCloseable {
         CallFailedException refused = null;
         for (AuthChange change : plan.changes()) {
             if (!active.getAsBoolean()) {
-                throw new OvertakenException("the mirror is not active any more");
+                throw new OvertakenException("the mirror process is no longer active");
             }
             try {
                 change.applyTo(changed);
@@ -262,9 +268,9 @@ public final class AuthCopy implements AutoCloseable {
         if (status.revision() >= seen) {
             return false;
         }
-        failed("the revision of the source's users and roles went back from " + seen + " to " + status.revision()
-                + ": it was restored from a backup, or wiped; nothing is changed in the target before the key "
-                + register.shownSeen() + " is deleted there");
+        failed("the auth revision of the source decreased from " + seen + " to " + status.revision()
+                + ": the source was restored from a backup or wiped. To resume copying, delete the key "
+                + register.shownSeen() + " in the target");
         return true;
     }
 
@@ -286,7 +292,7 @@ public final class AuthCopy implements AutoCloseable {
             }
             status = after;
         }
-        throw new OvertakenException("roles or users of the source change all the time");
+        throw new OvertakenException("roles or users of the source changed during each read");
     }
 
     /** What the source held at a revision of it. */
@@ -294,17 +300,20 @@ public final class AuthCopy implements AutoCloseable {
 
     private void tell(AuthPlan plan) {
         if (!plan.changes().isEmpty()) {
-            LOG.info(
-                    "mirror={} roles and users changed, changes={}",
-                    mirror,
-                    plan.changes().size());
+            LOG.atInfo()
+                    .addKeyValue("mirror", mirror)
+                    .addKeyValue("changes", plan.changes().size())
+                    .log("roles and users updated");
         }
         Set<String> leftAlone = new HashSet<>();
         plan.rolesLeftAlone().forEach(role -> leftAlone.add("role " + role));
         plan.usersLeftAlone().forEach(user -> leftAlone.add("user " + user));
         for (String each : leftAlone) {
             if (!toldLeftAlone.contains(each)) {
-                LOG.warn("mirror={} the target has a {} of its own, which is left alone", mirror, each);
+                LOG.atWarn()
+                        .addKeyValue("mirror", mirror)
+                        .addKeyValue("name", each)
+                        .log("role or user of the target not overwritten");
             }
         }
         toldLeftAlone = leftAlone;
@@ -312,14 +321,20 @@ public final class AuthCopy implements AutoCloseable {
 
     private void held(String why) {
         if (report.held() == null) {
-            LOG.warn("mirror={} roles and users are not copied at present: {}", mirror, why);
+            LOG.atWarn()
+                    .addKeyValue("mirror", mirror)
+                    .addKeyValue("cause", why)
+                    .log("copying of roles and users paused");
         }
         report = report.held(why);
     }
 
     private void failed(String why) {
         if (report.problem() == null) {
-            LOG.error("mirror={} roles and users are not all copied: {}", mirror, why);
+            LOG.atError()
+                    .addKeyValue("mirror", mirror)
+                    .addKeyValue("cause", why)
+                    .log("copying of roles and users failed");
         }
         report = report.failing(why);
     }
@@ -329,7 +344,7 @@ public final class AuthCopy implements AutoCloseable {
         if (unread != null) {
             failed(unread);
         } else if (report.problem() != null || report.held() != null) {
-            LOG.info("mirror={} roles and users are copied again", mirror);
+            LOG.atInfo().addKeyValue("mirror", mirror).log("copying of roles and users resumed");
             report = report.well();
         }
     }
@@ -337,7 +352,7 @@ public final class AuthCopy implements AutoCloseable {
     private static String hint(CallFailedException failure) {
         return switch (failure.error()) {
             case PERMISSION_DENIED, USER_EMPTY ->
-                "; with auth: copy the mirror's users need the role root where authentication is enabled, in both clusters";
+                "; auth: copy requires users with the role root in each cluster with authentication enabled";
             default -> "";
         };
     }

@@ -24,28 +24,28 @@ public record AuthOptions(AuthMode mode, @Nullable Path passwords, Duration look
     public static final Setting<AuthMode> MODE = Setting.choice(
                     "auth",
                     AuthMode.class,
-                    "copy: roles, their grants, and users are kept as the source has them, users without passwords; the"
-                            + " mirror's users need the role root on both sides. none: the target has its own.")
+                    "copy: copy roles, permissions, and users without passwords from the source; the"
+                            + " mirror's users require the role root in both clusters. none: do not copy.")
             .defaultsTo(DEFAULTS.mode());
 
     /** The file of hashes. */
     public static final Setting<Path> PASSWORDS = Setting.path(
                     "authPasswords",
-                    "With auth: copy, a file with a line NAME:HASH for each user who is to have a password in the target:"
-                            + " a bcrypt hash, such as \"htpasswd -nB NAME\" prints. Looked at again every authInterval.")
+                    "With auth: copy, file with a line NAME:HASH for each user that requires a password in the target. The hash"
+                            + " is bcrypt, as printed by \"htpasswd -nB NAME\". The file is reloaded every authInterval.")
             .optionally()
             .example("/etc/understudy/passwords");
 
     private static final Setting<Duration> LOOK_INTERVAL = Setting.duration(
                     "authInterval",
-                    "With auth: copy, how often the source is asked whether roles or users have changed, which costs its"
-                            + " voters a proposal.")
+                    "With auth: copy, interval of checks for changed roles or users in the source. Each check is one Raft"
+                            + " proposal.")
             .defaultsTo(DEFAULTS.lookInterval())
             .between(Duration.ofSeconds(1), Duration.ofHours(1));
     private static final Setting<Duration> COMPARE_INTERVAL = Setting.duration(
                     "authCompareInterval",
-                    "With auth: copy, after how long all roles and users of both sides are compared though nothing has"
-                            + " changed at the source, since somebody may have changed the target.")
+                    "With auth: copy, interval of full comparisons of roles and users, which detect changes made"
+                            + " in the target.")
             .defaultsTo(DEFAULTS.compareInterval())
             .between(Duration.ofSeconds(10), Duration.ofDays(1));
 

@@ -15,6 +15,9 @@ import org.jspecify.annotations.Nullable;
  * roles and users that the target has of its own, about the user and the role root, and about the user that the mirror
  * writes as; but who is of the role root at the source is so in the target.
  *
+ * <p>Invariant M12: copied roles, grants and users equal the source's after any change or interruption; root and the
+ * target's own stay unchanged.
+ *
  * @param changes to be made in this order: what is taken comes before what is given, so that nobody ever has more than before
  *     or afterwards, wherever it ends
  * @param rolesLeftAlone the target's own roles that are named as some of the source's

@@ -93,7 +93,7 @@ final class AuthRegister {
         try {
             return Long.parseLong(value);
         } catch (NumberFormatException e) {
-            throw new IllegalStateException(shownSeen() + " of the target is no revision");
+            throw new IllegalStateException("value of " + shownSeen() + " in the target is not a revision");
         }
     }
 
@@ -169,7 +169,7 @@ final class AuthRegister {
         var answer = calls.kv(stub -> stub.txn(request));
         if (!answer.getSucceeded()) {
             throw new OvertakenException(
-                    "another process has taken the mirror over, or a hand-over withdraws permissions in the target");
+                    "another process took over the mirror, or a switchover is revoking permissions in the target");
         }
         return answer.getResponsesList();
     }

@@ -83,15 +83,14 @@ public record AuthReport(
     public List<String> warnings() {
         List<String> warnings = new ArrayList<>();
         if (problem != null) {
-            warnings.add("roles and users are not all copied: " + problem);
+            warnings.add("copying of roles and users failed: " + problem);
         }
         if (held != null) {
-            warnings.add("roles and users are not copied at present: " + held);
+            warnings.add("copying of roles and users paused: " + held);
         }
         if (leftAlone() > 0) {
-            warnings.add(
-                    "the target has roles and users of its own, named as the source's, which are left alone: roles "
-                            + rolesLeftAlone + ", users " + usersLeftAlone);
+            warnings.add("roles and users not overwritten, since the target has its own of the same name: roles "
+                    + rolesLeftAlone + ", users " + usersLeftAlone);
         }
         return warnings;
     }

@@ -31,9 +31,9 @@ public final class PasswordFile {
         try {
             lines = Files.readAllLines(file);
         } catch (CharacterCodingException e) {
-            throw new IllegalArgumentException("file " + file + " is no text in UTF-8", e);
+            throw new IllegalArgumentException("file " + file + " is not UTF-8", e);
         } catch (IOException e) {
-            throw new IllegalArgumentException("file " + file + " can't be read: " + e, e);
+            throw new IllegalArgumentException("cannot read file " + file + ": " + e, e);
         }
         Map<String, PasswordHash> hashes = new HashMap<>();
         for (int i = 0; i < lines.size(); i++) {
@@ -53,10 +53,10 @@ public final class PasswordFile {
         // A name may hold a colon, a hash doesn't.
         int colon = line.lastIndexOf(':');
         if (colon <= 0) {
-            throw new IllegalArgumentException("a user's name, a colon and a bcrypt hash are needed");
+            throw new IllegalArgumentException("expected NAME:HASH, with a bcrypt hash");
         }
         if (hashes.put(line.substring(0, colon), PasswordHash.of(line.substring(colon + 1))) != null) {
-            throw new IllegalArgumentException("that user has a line before");
+            throw new IllegalArgumentException("duplicate user name");
         }
     }
 }

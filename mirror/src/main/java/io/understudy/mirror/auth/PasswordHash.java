@@ -23,7 +23,7 @@ final class PasswordHash {
     /** @throws IllegalArgumentException it is none; the message doesn't tell what it is */
     static PasswordHash of(String text) {
         if (!BCRYPT.matcher(text).matches()) {
-            throw new IllegalArgumentException("what follows the last colon is no bcrypt hash: allowed is $2a$, $2b$ or"
+            throw new IllegalArgumentException("invalid bcrypt hash; expected $2a$, $2b$ or"
                     + " $2y$, a cost from 04 to 31, $, and 53 characters");
         }
         return new PasswordHash(text);
@@ -40,7 +40,7 @@ final class PasswordHash {
             return HexFormat.of()
                     .formatHex(MessageDigest.getInstance("SHA-256").digest(text.getBytes(StandardCharsets.US_ASCII)));
         } catch (NoSuchAlgorithmException e) {
-            throw new IllegalStateException("this Java platform lacks SHA-256", e);
+            throw new IllegalStateException("SHA-256 is not available", e);
         }
     }
 
@@ -56,6 +56,6 @@ final class PasswordHash {
 
     @Override
     public String toString() {
-        return "a hash";
+        return "<hash>";
     }
 }

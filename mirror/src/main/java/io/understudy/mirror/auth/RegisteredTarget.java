@@ -139,7 +139,7 @@ final class RegisteredTarget implements AuthTarget {
     private static CallFailedException overtaken(CallFailedException failure, EtcdError isOtherwise)
             throws OvertakenException {
         if (failure.error() == isOtherwise) {
-            throw new OvertakenException("the target has changed meanwhile: " + failure.getMessage());
+            throw new OvertakenException("the target changed concurrently: " + failure.getMessage());
         }
         return failure;
     }

@@ -23,7 +23,7 @@ final class WatchedPasswords {
                 hashes = PasswordFile.read(file);
                 problem = null;
             } catch (IllegalArgumentException e) {
-                problem = "passwords count as they were read before: " + e.getMessage();
+                problem = "password file reload failed; keeping previous passwords: " + e.getMessage();
             }
         }
         return hashes;

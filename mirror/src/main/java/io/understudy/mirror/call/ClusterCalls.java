@@ -82,7 +82,8 @@ public final class ClusterCalls {
     public <T> T call(Function<Channel, T> call) throws CallFailedException, InterruptedException {
         List<Endpoint> endpoints = cluster.endpointsFor(duty);
         if (endpoints.isEmpty()) {
-            throw new CallFailedException("no endpoint of " + cluster.settings().endpoints() + " can be asked");
+            throw new CallFailedException(
+                    "no endpoint available of " + cluster.settings().endpoints());
         }
         Endpoint endpoint = endpoints.get(0);
         try {
@@ -121,7 +122,7 @@ public final class ClusterCalls {
                     @Override
                     public void onCompleted() {
                         all.completeExceptionally(Status.UNAVAILABLE
-                                .withDescription("the stream ended before everything was answered")
+                                .withDescription("stream closed before all responses were received")
                                 .asRuntimeException());
                     }
                 });

@@ -21,7 +21,7 @@ public final class KeyCount {
     public static CompletableFuture<Long> of(EtcdCluster cluster, KeyRange range) {
         List<Endpoint> endpoints = cluster.endpointsFor(Duty.SNAPSHOT);
         if (endpoints.isEmpty()) {
-            return CompletableFuture.failedFuture(new IllegalStateException("nobody can be asked for a count"));
+            return CompletableFuture.failedFuture(new IllegalStateException("no endpoint available for the key count"));
         }
         CompletableFuture<Long> count = new CompletableFuture<>();
         KVGrpc.newStub(cluster.channel(endpoints.get(0)))

@@ -38,14 +38,14 @@ public record Checkpoint(
         path = List.copyOf(path);
         at = at.truncatedTo(ChronoUnit.MILLIS);
         if (epoch < 1) {
-            throw new IllegalArgumentException("an epoch is 1 or more, not " + epoch);
+            throw new IllegalArgumentException("epoch must be at least 1, is " + epoch);
         }
         if (writer.isBlank()) {
-            throw new IllegalArgumentException("a checkpoint without a writer");
+            throw new IllegalArgumentException("checkpoint has no writer");
         }
         if (anchor != null && anchor.revision().isAfter(revision)) {
             throw new IllegalArgumentException(
-                    "an anchor at revision " + anchor.revision() + " after the checkpoint's " + revision);
+                    "anchor revision " + anchor.revision() + " is after checkpoint revision " + revision);
         }
     }
 
@@ -124,7 +124,7 @@ public record Checkpoint(
      */
     public Checkpoint syncedAt(Position position) {
         if (!position.cluster().equals(source) || position.revision().isBefore(revision)) {
-            throw new IllegalArgumentException("a checkpoint only moves forward: from " + this + " to revision "
+            throw new IllegalArgumentException("checkpoint cannot move from " + this + " to revision "
                     + position.revision() + " of cluster " + position.cluster());
         }
         return new Checkpoint(

@@ -20,6 +20,8 @@ import org.jspecify.annotations.Nullable;
  * }</pre>
  *
  * Cluster ids and prefixes are hexadecimal; {@code anchor} is null for none.
+ *
+ * <p>Invariant M25: a stored value that is no valid checkpoint is rejected, with its location and content.
  */
 public final class CheckpointCodec {
 
@@ -97,6 +99,6 @@ public final class CheckpointCodec {
                 return state;
             }
         }
-        throw new IllegalArgumentException("state \"" + word + "\" is unknown; allowed are syncing, synced, torn");
+        throw new IllegalArgumentException("unknown state \"" + word + "\"; allowed: syncing, synced, torn");
     }
 }

@@ -8,6 +8,6 @@ public final class CorruptCheckpointException extends Exception {
     private static final long serialVersionUID = 1L;
 
     CorruptCheckpointException(String where, String problem, String found, @Nullable Throwable cause) {
-        super("the checkpoint at " + where + " is refused: " + problem + "; found " + found, cause);
+        super("invalid checkpoint at " + where + ": " + problem + "; found " + found, cause);
     }
 }

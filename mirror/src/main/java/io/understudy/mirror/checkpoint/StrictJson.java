@@ -52,18 +52,18 @@ public final class StrictJson {
                     .decode(stored.asReadOnlyByteBuffer())
                     .toString());
         } catch (CharacterCodingException e) {
-            throw new IllegalArgumentException("it is not UTF-8 text", e);
+            throw new IllegalArgumentException("not UTF-8", e);
         } catch (JsonProcessingException e) {
-            throw new IllegalArgumentException("it is not JSON", e);
+            throw new IllegalArgumentException("not JSON", e);
         }
     }
 
     public static void requireFormat(JsonNode root, int expected) {
         JsonNode format = root.path("format");
         if (!format.isInt() || format.intValue() != expected) {
-            throw new IllegalArgumentException("its format is "
-                    + (format.isMissingNode() ? "missing" : format) + ", this build reads format " + expected
-                    + " only; it was written by another version or by something else");
+            throw new IllegalArgumentException("format is "
+                    + (format.isMissingNode() ? "missing" : format) + "; this build supports only format " + expected
+                    + ". It was written by another version or another program");
         }
     }
 
@@ -92,7 +92,7 @@ public final class StrictJson {
     public static long number(JsonNode node, String field) {
         JsonNode value = node.path(field);
         if (!value.isIntegralNumber() || !value.canConvertToLong()) {
-            throw new IllegalArgumentException(field + " must be a whole number of 64 bits, not " + value);
+            throw new IllegalArgumentException(field + " must be a 64-bit integer, not " + value);
         }
         return value.longValue();
     }
@@ -102,7 +102,7 @@ public final class StrictJson {
         try {
             return Instant.parse(text);
         } catch (DateTimeParseException e) {
-            throw new IllegalArgumentException(field + " \"" + text + "\" is not a time", e);
+            throw new IllegalArgumentException(field + " \"" + text + "\" is not a timestamp", e);
         }
     }
 
@@ -144,7 +144,7 @@ public final class StrictJson {
     static ClusterId clusterId(String field, String text) {
         long id = Long.parseUnsignedLong(text, 16);
         if (!Long.toHexString(id).equals(text)) {
-            throw new IllegalArgumentException(field + " \"" + text + "\" is not a cluster id");
+            throw new IllegalArgumentException(field + " \"" + text + "\" is not a cluster ID");
         }
         return new ClusterId(id);
     }
@@ -156,7 +156,7 @@ public final class StrictJson {
         List<String> texts = new ArrayList<>(node.size());
         for (JsonNode each : node) {
             if (!each.isTextual()) {
-                throw new IllegalArgumentException(field + " must be a list of texts, not " + node);
+                throw new IllegalArgumentException(field + " must be a list of strings, not " + node);
             }
             texts.add(each.textValue());
         }
@@ -172,7 +172,7 @@ public final class StrictJson {
     private static ByteString bytes(String field, String text) {
         ByteString bytes = ByteString.copyFrom(HexFormat.of().parseHex(text));
         if (!hex(bytes).equals(text)) {
-            throw new IllegalArgumentException(field + " \"" + text + "\" is not written as this build writes it");
+            throw new IllegalArgumentException(field + " \"" + text + "\" is not in canonical form");
         }
         return bytes;
     }

@@ -20,6 +20,8 @@ import org.slf4j.LoggerFactory;
  * checkpoint standing {@code torn} before it until the last part: after a crash the feed gives it again.
  *
  * <p>One thread at a time, but for {@link #complete} and observations.
+ *
+ * <p>Invariant M2: a source commit is part of one target revision if it fits into one request.
  */
 final class BatchWriter {
 
@@ -85,12 +87,12 @@ final class BatchWriter {
         Checkpoint before = writer.current().marked(batch.path(), batch.at());
         List<List<RequestOp>> parts = batch.parts();
         if (parts.size() > 1) {
-            LOG.info(
-                    "mirror={} commit torn, revision={} operations={} parts={}",
-                    mirror,
-                    batch.position().revision(),
-                    batch.operations().size(),
-                    parts.size());
+            LOG.atInfo()
+                    .addKeyValue("mirror", mirror)
+                    .addKeyValue("revision", batch.position().revision())
+                    .addKeyValue("operations", batch.operations().size())
+                    .addKeyValue("parts", parts.size())
+                    .log("commit split into several transactions");
         }
         for (List<RequestOp> part : parts.subList(0, parts.size() - 1)) {
             write(leased(part), before.in(CheckpointState.TORN));

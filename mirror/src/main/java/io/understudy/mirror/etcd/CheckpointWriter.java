@@ -53,7 +53,7 @@ final class CheckpointWriter {
     Checkpoint current() {
         Checkpoint current = writer.current();
         if (current == null) {
-            throw new IllegalStateException("mirror " + mirror + " is given data before its snapshot started");
+            throw new IllegalStateException("mirror " + mirror + " received data before its snapshot started");
         }
         return current;
     }

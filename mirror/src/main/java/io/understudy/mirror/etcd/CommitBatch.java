@@ -17,6 +17,9 @@ import org.jspecify.annotations.Nullable;
  * <p>Commits of different paths are never joined, since a transaction has one mark. Nor are two that put keys with leases,
  * nor one that puts such a key with one that deleted it: locks queue by the revision that created their key. Nor is one that
  * deletes a key with one that put it: watchers of the target see each deletion.
+ *
+ * <p>Invariant M3: joined commits fit into a request and share one path, and readers of the target see only source
+ * states, in order.
  */
 final class CommitBatch {
 
@@ -107,7 +110,7 @@ final class CommitBatch {
     /** Where the target stands once it is written. */
     Position position() {
         if (position == null) {
-            throw new IllegalStateException("an empty batch stands nowhere");
+            throw new IllegalStateException("empty batch has no position");
         }
         return position;
     }

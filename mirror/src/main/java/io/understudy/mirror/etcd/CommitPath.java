@@ -18,6 +18,9 @@ import org.jspecify.annotations.Nullable;
  * was made there.
  *
  * <p>One thread.
+ *
+ * <p>Invariant M21: each commit carries the path of its clusters and is not written to one of them again; an invalid
+ * mark stops the mirror.
  */
 final class CommitPath {
 
@@ -36,10 +39,9 @@ final class CommitPath {
             if (change instanceof Change.Put put && ReservedKeys.isMark(put.key())) {
                 List<ClusterId> next = decoded(put.key(), put.keyValue().value(), commit, cluster);
                 if (passed != null && !passed.equals(next)) {
-                    throw new SinkException.Refused(
-                            "the commit at revision " + commit.revision() + " of source cluster "
-                                    + cluster + " has marks of different paths, " + passed + " and " + next + " (at "
-                                    + shown(put.key()) + "), but mirrors leave one in each transaction");
+                    throw new SinkException.Refused("commit at revision " + commit.revision() + " of source cluster "
+                            + cluster + " has marks of different paths, " + passed + " and " + next + " (at "
+                            + shown(put.key()) + "); a mirror writes one mark per transaction");
                 }
                 passed = next;
             }
@@ -67,9 +69,7 @@ final class CommitPath {
                     shown(key) + " of source cluster " + cluster + ", put at revision " + commit.revision(), value);
         } catch (CorruptCheckpointException e) {
             throw new SinkException.Refused(
-                    "a mark of another mirror can't be understood, so its commit might go in circles: "
-                            + e.getMessage(),
-                    e);
+                    "invalid mark of another mirror, so a loop cannot be detected: " + e.getMessage(), e);
         }
     }
 

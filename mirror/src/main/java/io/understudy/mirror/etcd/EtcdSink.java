@@ -42,6 +42,11 @@ import org.slf4j.LoggerFactory;
  *
  * <p>What leases become at the target is up to {@link TargetLeases}; what a lease ends at the source is deleted here
  * like anything else.
+ *
+ * <p>Invariant M1: at a checkpoint in state synced, the target's range holds exactly the source's keys and values at
+ * its revision, whatever fails.
+ *
+ * <p>Invariant M5: a crash after any write loses and repeats nothing.
  */
 public final class EtcdSink implements Sink {
 
@@ -125,18 +130,18 @@ public final class EtcdSink implements Sink {
                 lost = e;
                 continue;
             }
-            LOG.info(
-                    "mirror={} taken over, epoch={} state={} revision={} from={}",
-                    mirror,
-                    taken.epoch(),
-                    taken.state().word(),
-                    taken.revision(),
-                    found.writer());
+            LOG.atInfo()
+                    .addKeyValue("mirror", mirror)
+                    .addKeyValue("epoch", taken.epoch())
+                    .addKeyValue("state", taken.state().word())
+                    .addKeyValue("revision", taken.revision())
+                    .addKeyValue("from", found.writer())
+                    .log("mirror taken over");
             tail.begin(taken);
             return taken.resumeAt();
         }
         throw new SinkException.Fenced("mirror " + mirror + " could not be taken over in " + TAKE_OVER_ATTEMPTS
-                + " attempts: another one is writing. The last: "
+                + " attempts: another process is writing. Last failure: "
                 + (lost == null ? "" : lost.getMessage()));
     }
 

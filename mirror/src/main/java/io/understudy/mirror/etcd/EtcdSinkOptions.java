@@ -52,45 +52,47 @@ public record EtcdSinkOptions(
     private static final Setting<ForeignKeys> ON_FOREIGN_KEYS = Setting.choice(
                     "onForeignKeys",
                     ForeignKeys.class,
-                    "What to do with keys that the target's range holds before its first synchronisation: fail, or"
-                            + " delete or keep those that the source doesn't have.")
+                    "Action for existing keys in the target's range at the initial sync. fail: stop. delete: delete keys"
+                            + " that are not in the source. keep: keep them.")
             .defaultsTo(DEFAULTS.onForeignKeys());
     private static final Setting<Long> MAX_REQUEST_BYTES = Setting.bytes(
-                    "maxRequestBytes", "The target's --max-request-bytes; a larger commit is written in parts.")
+                    "maxRequestBytes",
+                    "Value of the target's --max-request-bytes. A larger commit is split into several transactions.")
             .defaultsTo((long) DEFAULTS.maxRequestBytes())
             .between((long) LEAST_REQUEST_BYTES, 1L << 30);
     private static final Setting<Integer> MAX_TXN_OPS = Setting.integer(
-                    "maxTxnOps", "The target's --max-txn-ops; a longer commit is nested.")
+                    "maxTxnOps",
+                    "Value of the target's --max-txn-ops. A larger commit is written as nested transactions.")
             .defaultsTo(DEFAULTS.maxTxnOps())
             .between(LEAST_TXN_OPS, 1_000_000);
     private static final Setting<TargetHistory> HISTORY = Setting.choice(
                     "history",
                     TargetHistory.class,
-                    "coalesced: consecutive commits of the source may become one of the target; every-commit: each"
-                            + " stays one, which is slower.")
+                    "coalesced: consecutive source commits may be merged into one target commit. every-commit: each source"
+                            + " commit becomes one target commit, which is slower.")
             .defaultsTo(DEFAULTS.history());
     /** What becomes of leases. */
     public static final Setting<LeaseMode> LEASES = Setting.choice(
                     "leases",
                     LeaseMode.class,
-                    "drop: values are copied without their leases; ttl: leases are granted under the same ids and kept"
-                            + " alive for as long as the source's live.")
+                    "drop: copy keys without leases. ttl: grant leases with the same IDs in the target and keep them"
+                            + " alive while they exist in the source.")
             .defaultsTo(DEFAULTS.leases());
 
     private static final Setting<Integer> LANES = Setting.integer(
-                    "lanes", "How many transactions of a snapshot are written at a time.")
+                    "lanes", "Number of concurrent snapshot transactions.")
             .defaultsTo(DEFAULTS.lanes())
             .between(1, 64);
     private static final Setting<Integer> MAX_PRUNE_PERCENT = Setting.integer(
                     "maxPrunePercent",
-                    "Of the target's keys; a resynchronisation that would delete more stops and says so.")
+                    "Maximum percentage of the target's keys that a resync may delete. A resync that would delete more stops.")
             .defaultsTo(DEFAULTS.maxPrunePercent())
             .between(0, ALL_PERCENT);
     private static final Setting<SourceReset> ON_SOURCE_RESET = Setting.choice(
                     "onSourceReset",
                     SourceReset.class,
-                    "When the source has another history, restored from a backup or wiped: stop after telling what"
-                            + " differs, or resync the target to it.")
+                    "Action if the source history changed, because the source was restored from a backup or wiped. stop: report"
+                            + " the differences and stop. resync: resync the target.")
             .defaultsTo(DEFAULTS.onSourceReset());
 
     /** The rows of all that can be configured, relative to the target's group. */
@@ -107,11 +109,10 @@ public record EtcdSinkOptions(
     public EtcdSinkOptions {
         if (maxRequestBytes < LEAST_REQUEST_BYTES) {
             throw new IllegalArgumentException(
-                    "maxRequestBytes is " + maxRequestBytes + "; allowed is " + LEAST_REQUEST_BYTES + " or more");
+                    "maxRequestBytes is " + maxRequestBytes + "; must be at least " + LEAST_REQUEST_BYTES);
         }
         if (maxTxnOps < LEAST_TXN_OPS) {
-            throw new IllegalArgumentException(
-                    "maxTxnOps is " + maxTxnOps + "; allowed is " + LEAST_TXN_OPS + " or more");
+            throw new IllegalArgumentException("maxTxnOps is " + maxTxnOps + "; must be at least " + LEAST_TXN_OPS);
         }
     }
 

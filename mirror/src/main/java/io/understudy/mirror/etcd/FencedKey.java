@@ -18,12 +18,15 @@ import org.jspecify.annotations.Nullable;
 /**
  * A key of the target that one writer puts in each of its transactions, so that each of them happens exactly once.
  *
- * <p>Invariant W: every transaction compares the key's mod revision with the one last written or read here, and puts the
- * key. So of all attempts at a transaction, and of all writers, at most one succeeds per mod revision; an attempt that is
- * still on its way after its outcome was given up fails when it arrives. What happened to one of unknown outcome is read
- * from the key: its value must differ from transaction to transaction, or from writer to writer at least.
+ * <p>Every transaction compares the key's mod revision with the one last written or read here, and puts the key. So of
+ * all attempts at a transaction, and of all writers, at most one succeeds per mod revision; an attempt that is still on
+ * its way after its outcome was given up fails when it arrives. What happened to one of unknown outcome is read from
+ * the key: its value must differ from transaction to transaction, or from writer to writer at least.
  *
  * <p>One thread at a time.
+ *
+ * <p>Invariant M7: a transaction of unknown outcome is written once, and of two writers of one mirror only the later
+ * one writes.
  */
 final class FencedKey {
 
@@ -101,8 +104,9 @@ final class FencedKey {
      */
     Outcome write(List<RequestOp> operations, ByteString value, List<Compare> compares) {
         TxnRequest request = transaction(operations, value, compares, modRevision);
-        Supplier<String> what = () -> Counted.of(operations.size(), "operation") + " of " + request.getSerializedSize()
-                + " bytes" + (operations.isEmpty() ? "" : " beginning with " + Operations.shown(operations.get(0)));
+        Supplier<String> what = () -> "write of " + Counted.of(operations.size(), "operation") + ", "
+                + request.getSerializedSize()
+                + " bytes" + (operations.isEmpty() ? "" : ", first " + Operations.shown(operations.get(0)));
         while (true) {
             Optional<TxnResponse> answer = calls.txn(what, request);
             if (answer.isPresent() && answer.get().getSucceeded()) {

@@ -16,6 +16,9 @@ import org.jspecify.annotations.Nullable;
 /**
  * Writes operations and the checkpoint in one transaction, exactly once: the checkpoint is a {@link FencedKey}, put in
  * each. One thread at a time.
+ *
+ * <p>Invariant M6: a late write of an earlier sink of the same process is read again, not reported as a target that
+ * went back.
  */
 final class FencedWriter {
 
@@ -95,7 +98,7 @@ final class FencedWriter {
             throw notOurs(lost.found(), next);
         }
         if (outcome instanceof FencedKey.Outcome.Unmet) {
-            throw new IllegalStateException("nothing but " + key.shown() + " was compared");
+            throw new IllegalStateException("unexpected failed compare of a key other than " + key.shown());
         }
         if (before == 0) {
             createRevision = key.modRevision();
@@ -105,7 +108,7 @@ final class FencedWriter {
 
     /** What holds while nobody else has taken the mirror over. Any thread. */
     Compare epoch() {
-        return epochIfBegun().orElseThrow(() -> new IllegalStateException("a fence outside of an epoch"));
+        return epochIfBegun().orElseThrow(() -> new IllegalStateException("fence requested outside of an epoch"));
     }
 
     /** The same; empty before the epoch has begun. Any thread. */
@@ -127,14 +130,14 @@ final class FencedWriter {
     Fence fence() {
         Checkpoint ours = current;
         if (ours == null) {
-            throw new IllegalStateException("a fence outside of an epoch");
+            throw new IllegalStateException("fence requested outside of an epoch");
         }
         long writtenAt = key.modRevision();
         return new Fence(epoch(), asking -> {
             KeyValue found = key.seenBy(asking);
             return found != null && found.getModRevision() == writtenAt
-                    ? new SinkException.Refused("somebody else has changed or deleted keys beside " + key.shown()
-                            + " that are this mirror's own while it wrote a snapshot")
+                    ? new SinkException.Refused("another client changed or deleted the mirror's own keys next to "
+                            + key.shown() + " during a snapshot")
                     : notOurs(found, ours);
         });
     }
@@ -142,19 +145,19 @@ final class FencedWriter {
     private SinkException notOurs(@Nullable KeyValue found, Checkpoint intended) {
         String ours = "this mirror is " + intended.writer() + " at epoch " + intended.epoch();
         if (found == null) {
-            return new SinkException.Refused("the checkpoint at " + key.shown() + " is gone, though " + ours
-                    + " had written it at target revision " + key.modRevision()
-                    + ": it was deleted, or the target was wiped or restored");
+            return new SinkException.Refused("checkpoint at " + key.shown() + " is missing; " + ours
+                    + " wrote it at target revision " + key.modRevision()
+                    + ". The checkpoint was deleted, or the target was wiped or restored from a backup");
         }
         Checkpoint theirs = decoded(found);
         if (found.getModRevision() < key.modRevision()) {
-            return new SinkException.Refused("the target went back: the checkpoint at " + key.shown()
-                    + " is of target revision " + found.getModRevision() + ", " + ours + " had written revision "
-                    + key.modRevision() + ". It was restored from a backup or changed by hand");
+            return new SinkException.Refused("target revision decreased: checkpoint at " + key.shown()
+                    + " has target revision " + found.getModRevision() + "; " + ours + " wrote revision "
+                    + key.modRevision() + ". The target was restored from a backup or changed manually");
         }
-        return new SinkException.Fenced("fenced: " + theirs.writer() + " took the mirror over at epoch "
+        return new SinkException.Fenced("fenced: " + theirs.writer() + " took over the mirror at epoch "
                 + theirs.epoch() + " (checkpoint at " + key.shown() + ", target revision " + found.getModRevision()
-                + "); " + ours + " and writes no more. Two mirrors of one name run: stop one of them");
+                + "); " + ours + ". Two mirrors with the same name are running: stop one of them");
     }
 
     private Checkpoint decoded(KeyValue found) {

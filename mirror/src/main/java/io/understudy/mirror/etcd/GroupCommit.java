@@ -190,7 +190,7 @@ final class GroupCommit implements AutoCloseable {
                 wait();
             } catch (InterruptedException e) {
                 Thread.currentThread().interrupt();
-                throw new SinkException.Stopped("waiting for what is being written to the target");
+                throw new SinkException.Stopped("waiting for pending writes to the target");
             }
             requireGoing();
         }
@@ -204,7 +204,7 @@ final class GroupCommit implements AutoCloseable {
             throw exception;
         }
         if (closed) {
-            throw new IllegalStateException("the sink is closed");
+            throw new IllegalStateException("sink is closed");
         }
     }
 
@@ -293,7 +293,7 @@ final class GroupCommit implements AutoCloseable {
             }
         }
         if (thread.isAlive()) {
-            LOG.warn("a write is still under way thread={}", thread.getName());
+            LOG.atWarn().addKeyValue("thread", thread.getName()).log("write did not complete in time");
         }
         if (interrupted) {
             Thread.currentThread().interrupt();

@@ -77,7 +77,7 @@ final class HomeKeys {
         ByteString key = ReservedKeys.home(mirror);
         RequestOp all = RequestOp.newBuilder().setRequestRange(ALL).build();
         Optional<TxnResponse> answer = calls.txn(
-                () -> "the home of its keys, which a mirror stores at " + shown(key) + " of both clusters",
+                () -> "write of the primary record, " + shown(key),
                 TxnRequest.newBuilder()
                         .addCompare(Compare.newBuilder()
                                 .setKey(key)
@@ -112,7 +112,7 @@ final class HomeKeys {
     void withdraw(Home home) {
         ByteString key = ReservedKeys.home(mirror);
         var unused = calls.txn(
-                () -> "to delete " + shown(key) + ", which it created",
+                () -> "deletion of the primary record, " + shown(key),
                 TxnRequest.newBuilder()
                         .addCompare(Compare.newBuilder()
                                 .setKey(key)

@@ -21,6 +21,12 @@ import org.jspecify.annotations.Nullable;
  * the mirror back writes into what was the home, though other mirrors copy the keys from there: see {@link Home#keepsOut}.
  *
  * <p>One thread.
+ *
+ * <p>Invariant M22: no mirror writes keys into their primary cluster, in opposite directions, in rings or after a
+ * switchover.
+ *
+ * <p>Invariant M23: of two opposite mirrors started at the same time one runs; the other is rejected and leaves nothing
+ * behind.
  */
 final class Homes {
 
@@ -114,9 +120,10 @@ final class Homes {
             changes += ownRevisions == change ? 0 : 1;
             change = ownRevisions;
         }
-        throw new SinkException.Refused("the home of mirror " + mirror + " could not be stored at "
-                + HomeKeys.shown(ReservedKeys.home(mirror)) + " of both clusters: somebody else has written it in "
-                + CHANGES + " attempts. Two mirrors of one name run, or a switchover is under way");
+        throw new SinkException.Refused("primary of mirror " + mirror + " could not be stored at "
+                + HomeKeys.shown(ReservedKeys.home(mirror)) + " of both clusters in " + CHANGES
+                + " attempts, due to concurrent writes. Two mirrors with the same name are running, or a switchover is in"
+                + " progress");
     }
 
     /** What the source alone knows, which {@link #settle} changes; null for nothing. */
@@ -181,10 +188,10 @@ final class Homes {
                 .flatMap(Optional::stream)
                 .max((one, other) -> Long.compare(one.moves(), other.moves()));
         own.filter(home -> home.cluster().equals(here.cluster())).ifPresent(home -> {
-            throw new SinkException.HomeMoved("the home of mirror " + mirror
-                    + " has moved to its target, cluster "
-                    + here.cluster() + ", at " + home.at() + ": a switchover or failover did that, and the keys"
-                    + " are written there now. Use \"understudy mirror failback\" to go back");
+            throw new SinkException.HomeMoved("the primary of mirror " + mirror
+                    + " moved to its target, cluster "
+                    + here.cluster() + ", at " + home.at() + " by a switchover or failover."
+                    + " Use \"understudy mirror failback\" to move it back");
         });
         for (Home other : here.others()) {
             if (other.keepsOut(here.cluster(), scope.targetRanges(), own.orElse(null), here.own() != null)) {
@@ -209,10 +216,10 @@ final class Homes {
 
     private SinkException opposite(Home other, ClusterId target) {
         return new SinkException.Refused("keys that mirror " + mirror + " would write, " + scope.shown()
-                + ", have their home in its target, cluster " + target + ": mirror " + other.mirror() + " copies "
+                + ", have their primary in its target, cluster " + target + ": mirror " + other.mirror() + " copies "
                 + other.scope().shown() + " from cluster " + other.source() + " to cluster " + other.target() + " ("
                 + HomeKeys.shown(ReservedKeys.home(other.mirror())) + "). Mirror disjoint keys in opposite directions;"
-                + " to change the direction of a mirror use \"understudy mirror switchover\"; or, if mirror "
-                + other.mirror() + " is gone for good, delete that key in both of its clusters");
+                + " to change the direction of a mirror, use \"understudy mirror switchover\"; if mirror "
+                + other.mirror() + " no longer exists, delete that key in both of its clusters");
     }
 }

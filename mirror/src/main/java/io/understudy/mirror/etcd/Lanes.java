@@ -16,6 +16,8 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>All methods but {@link #close} are for one thread.
  *
+ * <p>Invariant M15: busy lanes hold back the feed, and all lanes fail together.
+ *
  * @param <L> a lane, used by its own thread alone
  */
 final class Lanes<L> implements AutoCloseable {
@@ -46,14 +48,14 @@ final class Lanes<L> implements AutoCloseable {
 
     /** Has the next lane that is free do {@code work}; waits until it may wait for one. */
     synchronized void hand(Consumer<L> work) {
-        awaitUntil(() -> waiting == null, "a lane that is free");
+        awaitUntil(() -> waiting == null, "a free lane");
         waiting = work;
         notifyAll();
     }
 
     /** Returns when all that was handed over is done. */
     synchronized void drain() {
-        awaitUntil(() -> waiting == null && busy == 0, "what the lanes write");
+        awaitUntil(() -> waiting == null && busy == 0, "lanes to complete their writes");
     }
 
     /** Ends what is being written by interrupting it, and waits until it has ended, a few seconds at most. Idempotent. */
@@ -131,7 +133,7 @@ final class Lanes<L> implements AutoCloseable {
             throw error;
         }
         if (failure != null) {
-            throw new IllegalStateException("a lane ended", failure);
+            throw new IllegalStateException("lane failed", failure);
         }
     }
 }

@@ -10,6 +10,8 @@ import java.util.List;
 /**
  * Entries with leases, put off until all others are written: who waits in line for a lock is told by the order in which
  * keys were created. Thread-safe.
+ *
+ * <p>Invariant M16: a snapshot writes keys with leases last, in the order of their creation.
  */
 final class LeasedEntries {
 
@@ -23,9 +25,8 @@ final class LeasedEntries {
     synchronized void add(KeyValue entry) {
         bytes += entry.bytes();
         if (bytes > MAX_BYTES) {
-            throw new SinkException.Refused(
-                    "keys with leases have more than " + (MAX_BYTES >> 20)
-                            + " MiB, which is as much as a synchronisation can keep in order. Set leases to drop, or exclude them");
+            throw new SinkException.Refused("keys with leases exceed " + (MAX_BYTES >> 20)
+                    + " MiB, the limit of a sync. Set leases to drop, or exclude these keys");
         }
         entries.add(entry);
     }

@@ -27,7 +27,7 @@ final class OperationTree {
             depth++;
             if (depth > budget) {
                 throw new IllegalArgumentException(
-                        operations.size() + " operations don't fit into a transaction of width " + budget);
+                        operations.size() + " operations exceed a transaction of width " + budget);
             }
         }
         return nested(operations, budget, depth);

@@ -13,6 +13,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * Compares a page of the source with what the target holds in its range, both in key order, and tells what to do to
  * make the target equal: only what differs.
+ *
+ * <p>Invariant M20: a merged snapshot writes only differences and leaves no key that the source lacks.
  */
 final class PageMerge {
 
@@ -92,9 +94,10 @@ final class PageMerge {
             } else if (!isForeign(there) || onForeignKeys == ForeignKeys.DELETE) {
                 return new Difference.Surplus(there.getKey(), there.getModRevision());
             } else if (onForeignKeys == ForeignKeys.FAIL) {
-                throw new SinkException.Refused("the target holds key \"" + TextFormat.escapeBytes(there.getKey())
-                        + "\" from before it was mirrored to, and the source has no such key."
-                        + " Set onForeignKeys to delete or keep if that is meant");
+                throw new SinkException.Refused(
+                        "the target has a key that existed before the first sync and is not in the"
+                                + " source: \"" + TextFormat.escapeBytes(there.getKey())
+                                + "\". Set onForeignKeys to delete or keep to allow this");
             }
         }
     }

@@ -13,6 +13,8 @@ import org.slf4j.LoggerFactory;
 /**
  * The keys that a resynchronisation would delete, put off until all of them are known: more than allowed are counted, and
  * none is deleted. Memory is that of the keys allowed. Thread-safe.
+ *
+ * <p>Invariant M17: no resynchronization deletes more keys than allowed.
  */
 final class Prune {
 
@@ -70,29 +72,33 @@ final class Prune {
             throw new SinkException.Refused(refusal());
         }
         if (count > 0) {
-            LOG.info("mirror={} deletes what the source does not have, keys={} some={}", mirror, count, shown(shown));
+            LOG.atInfo()
+                    .addKeyValue("mirror", mirror)
+                    .addKeyValue("keys", count)
+                    .addKeyValue("examples", shown(shown))
+                    .log("deleting keys that are not in the source");
         }
         return keys;
     }
 
     private String refusal() {
         boolean isBack = options.limitsFirst();
-        return "a resynchronisation would delete " + count + " of the " + Counted.of(held, "key") + " that "
-                + (isBack ? "the old source" : "the target") + " holds, such as " + shown(shown)
+        return "a resync would delete " + count + " of " + Counted.of(held, "key") + " in "
+                + (isBack ? "the former primary" : "the target") + ", such as " + shown(shown)
                 + "; maxPrunePercent allows " + options.maxPrunePercent() + " percent" + since()
-                + ". None of them was deleted, and "
+                + ". No key was deleted, and "
                 + (isBack
-                        ? "the old source is not the new home's state meanwhile. Check that the new home is what it should"
-                                + " be, then raise maxPrunePercent"
-                        : "the target is not the source's state meanwhile. Check that the source is what it should be, then"
-                                + " raise maxPrunePercent until the mirror is synced");
+                        ? "the former primary differs from the new primary. Verify the new primary, then increase"
+                                + " maxPrunePercent"
+                        : "the target differs from the source. Verify the source, then increase"
+                                + " maxPrunePercent until the mirror is synced");
     }
 
     private String since() {
         return equalAt.equals(Revision.ZERO)
                 ? ""
-                : ". They were written in the target after the failback had compared it, by somebody else or by a"
-                        + " synchronisation that was interrupted";
+                : ". They were written to the target after the comparison of the failback, by another client or by an"
+                        + " interrupted sync";
     }
 
     /** Some keys, as named in errors. */

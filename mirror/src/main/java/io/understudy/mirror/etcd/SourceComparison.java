@@ -98,18 +98,19 @@ final class SourceComparison {
     @Nullable String contradiction() {
         return contradiction == null
                 ? null
-                : "the source has key \"" + TextFormat.escapeBytes(contradiction.key()) + "\" of revision "
-                        + contradiction.modRevision() + ", but the target, complete up to revision " + mirrored
-                        + ", has another value or none: the source was restored from a backup, or somebody else has"
-                        + " written to the target";
+                : "source key \"" + TextFormat.escapeBytes(contradiction.key()) + "\" at revision "
+                        + contradiction.modRevision() + " differs from the target, which is complete up to revision "
+                        + mirrored
+                        + ": the source was restored from a backup, or another client wrote to"
+                        + " the target";
     }
 
     /** @param why it was compared */
     SinkException.Refused result(String why) {
-        return new SinkException.Refused(why + ". Nothing was changed. Of the " + Counted.of(held, "key")
-                + " that the target holds, a resynchronisation would delete " + surplus + "; it would put "
-                + missing + ". If the source is what it should be, set onSourceReset to resync, and maxPrunePercent to"
-                + " what may be deleted, until the mirror is synced");
+        return new SinkException.Refused(why + ". Nothing was changed. Of " + Counted.of(held, "key")
+                + " in the target, a resync would delete " + surplus + "; it would put "
+                + missing + ". If the source is correct, set onSourceReset to resync, and maxPrunePercent to"
+                + " allow these deletions, until the mirror is synced");
     }
 
     /** Whether a difference is one of values; leases may have been treated otherwise before. */

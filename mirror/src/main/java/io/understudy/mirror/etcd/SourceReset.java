@@ -1,6 +1,10 @@
 package io.understudy.mirror.etcd;
 
-/** What to do when the source has another history than what was mirrored: restored from a backup, or wiped. */
+/**
+ * What to do when the source has another history than what was mirrored: restored from a backup, or wiped.
+ *
+ * <p>Invariant M18: another history of the source changes nothing in the target unless configured.
+ */
 public enum SourceReset {
     /** Find out what differs, tell it, and stop. */
     STOP,

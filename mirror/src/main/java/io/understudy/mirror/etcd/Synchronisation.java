@@ -105,16 +105,25 @@ final class Synchronisation implements AutoCloseable {
         boolean unknown = reset == null && !recognised;
         recognised = false;
         if (unknown && !mayReset && isComplete(before)) {
-            LOG.info("mirror={} compares before it writes, cause=\"the history in between is gone\"", mirror);
+            LOG.atInfo()
+                    .addKeyValue("mirror", mirror)
+                    .addKeyValue("cause", "intermediate history is compacted")
+                    .log("comparing before resync");
             comparison = compareTo(before);
         } else if (reset == null) {
             copy = begin(before.in(CheckpointState.SYNCING));
         } else if (mayReset) {
-            LOG.warn("mirror={} resynchronises with another history, cause=\"{}\"", mirror, reset);
+            LOG.atWarn()
+                    .addKeyValue("mirror", mirror)
+                    .addKeyValue("cause", reset)
+                    .log("resyncing with the new source history");
             copy = begin(before.inAnotherHistory(cluster, revision));
             sourceReset = null;
         } else {
-            LOG.warn("mirror={} compares with another history, cause=\"{}\"", mirror, reset);
+            LOG.atWarn()
+                    .addKeyValue("mirror", mirror)
+                    .addKeyValue("cause", reset)
+                    .log("comparing with the new source history");
             sourceReset = reset;
             comparison = compareTo(before);
         }
@@ -149,12 +158,15 @@ final class Synchronisation implements AutoCloseable {
                 throw comparison.result(reset);
             }
             writer.writeOwn(List.of(), writer.current().in(CheckpointState.SYNCING));
-            throw new SinkException.Compared("the source goes on from what was mirrored, and is copied next");
+            throw new SinkException.Compared("source history continues from the mirrored revision; resync follows");
         }
         copy().complete();
         long deleted = copy().deleted();
         if (deleted > 0) {
-            LOG.info("mirror={} deleted what the source does not have, keys={}", mirror, deleted);
+            LOG.atInfo()
+                    .addKeyValue("mirror", mirror)
+                    .addKeyValue("keys", deleted)
+                    .log("deleted keys that are not in the source");
         }
         close();
         List<RequestOp> ended = new ArrayList<>(IntStream.range(0, options.lanes())
@@ -180,7 +192,7 @@ final class Synchronisation implements AutoCloseable {
 
     private SnapshotCopy copy() {
         if (copy == null) {
-            throw new IllegalStateException("mirror " + mirror + " is given a page before its snapshot started");
+            throw new IllegalStateException("mirror " + mirror + " received a page before its snapshot started");
         }
         return copy;
     }
@@ -191,11 +203,11 @@ final class Synchronisation implements AutoCloseable {
             return sourceReset;
         }
         if (!before.source().equals(cluster)) {
-            return "another cluster, " + cluster + ", is the source now; cluster " + before.source() + " was mirrored";
+            return "source cluster ID changed from " + before.source() + " to " + cluster;
         }
         return revision.isBefore(before.revision())
-                ? "cluster " + cluster + " is at revision " + revision + ", but revision " + before.revision()
-                        + " was mirrored: it was restored from a backup or wiped"
+                ? "source cluster " + cluster + " is at revision " + revision + ", behind the mirrored revision "
+                        + before.revision() + ": it was restored from a backup or wiped"
                 : null;
     }
 
@@ -251,12 +263,12 @@ final class Synchronisation implements AutoCloseable {
         long held = checks.count();
         boolean isFirst = syncing.revision().equals(Revision.ZERO);
         boolean isLimited = (!isFirst || options.limitsFirst()) && options.limitsPrune();
-        LOG.info(
-                "mirror={} synchronisation started, lanes={} target_keys={} first={}",
-                mirror,
-                lanes.size(),
-                held,
-                isFirst);
+        LOG.atInfo()
+                .addKeyValue("mirror", mirror)
+                .addKeyValue("lanes", lanes.size())
+                .addKeyValue("target_keys", held)
+                .addKeyValue("first", isFirst)
+                .log("sync started");
         // Later all that the source lacks has been mirrored, if none were found the first time.
         ForeignKeys policy = !isFirst && !mayHoldKept && options.onForeignKeys() == ForeignKeys.FAIL
                 ? ForeignKeys.DELETE

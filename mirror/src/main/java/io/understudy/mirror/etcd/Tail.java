@@ -23,6 +23,9 @@ import java.util.function.Supplier;
 /**
  * Follows the source: has commits written in the target's terms, many at a time when many wait.
  * Commits that the target has seen before are passed over. Driven by the mirror's thread.
+ *
+ * <p>Invariant M4: foreign writes between two transactions are detected; a repair is fenced and reverts no earlier
+ * commit.
  */
 final class Tail implements AutoCloseable {
 
@@ -173,13 +176,13 @@ final class Tail implements AutoCloseable {
         requireNotSyncing(writer.current());
         if (!position.revision().isAfter(given)) {
             throw new IllegalStateException(
-                    "the feed gave revision " + position.revision() + " after revision " + given + " was mirrored");
+                    "feed delivered revision " + position.revision() + " after revision " + given + " was mirrored");
         }
     }
 
     private static void requireNotSyncing(Checkpoint checkpoint) {
         if (checkpoint.state() == CheckpointState.SYNCING) {
-            throw new IllegalStateException("the feed goes on before its snapshot is complete: " + checkpoint);
+            throw new IllegalStateException("feed delivered a commit before its snapshot is complete: " + checkpoint);
         }
     }
 }

@@ -94,7 +94,7 @@ final class TargetCalls implements AutoCloseable {
 
     /** One attempt at a linearizable read; empty if it failed, perhaps because the answer is too large. */
     Optional<RangeResponse> tryRange(RangeRequest request) {
-        return attempt(() -> "a read", false, endpoint -> answer(stub(endpoint).range(request)));
+        return attempt(() -> "read", false, endpoint -> answer(stub(endpoint).range(request)));
     }
 
     /**
@@ -131,7 +131,7 @@ final class TargetCalls implements AutoCloseable {
         full = false;
         Endpoint endpoint = endpoint();
         if (endpoint == null) {
-            failed("no endpoint of the " + side + " can be written to: " + explained(cluster.view()));
+            failed("no writable endpoint of the " + side + ": " + explained(cluster.view()));
             return Optional.empty();
         }
         try {
@@ -146,17 +146,15 @@ final class TargetCalls implements AutoCloseable {
             if (failure.error() == EtcdError.LEASE_NOT_FOUND) {
                 // It was there a moment ago; who begins anew puts back what went with it.
                 throw new SinkException.Unavailable(
-                        "the target's member " + endpoint + " refuses " + what.get() + ": " + failure, e);
+                        "target member " + endpoint + " rejected " + what.get() + ": " + failure, e);
             }
             if (failure.remedy() == Remedy.CALLERS_FAULT || failure.remedy() == Remedy.FATAL) {
                 throw new SinkException.Refused(
-                        "the " + side + "'s member " + endpoint + " refuses " + what.get() + ": " + failure
-                                + hint(failure),
-                        e);
+                        side + " member " + endpoint + " rejected " + what.get() + ": " + failure + hint(failure), e);
             }
             full = failure.error() == EtcdError.NO_SPACE;
             takesNoPuts |= full;
-            failed(endpoint + " failed at " + what.get() + ": " + failure + hint(failure));
+            failed(endpoint + ": " + what.get() + " failed: " + failure + hint(failure));
             return Optional.empty();
         }
     }
@@ -177,7 +175,7 @@ final class TargetCalls implements AutoCloseable {
                 return answer(call);
             }
             throw Status.DEADLINE_EXCEEDED
-                    .withDescription("no answer within " + timeout.toMillis() + " ms")
+                    .withDescription("no response within " + timeout.toMillis() + " ms")
                     .withCause(e)
                     .asRuntimeException();
         } catch (InterruptedException e) {
@@ -219,7 +217,7 @@ final class TargetCalls implements AutoCloseable {
             TimeUnit.MILLISECONDS.sleep(ThreadLocalRandom.current().nextLong(most / 2, most + 1));
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
-            throw new SinkException.Stopped("waiting to try again after " + why);
+            throw new SinkException.Stopped("waiting to retry after: " + why);
         }
     }
 
@@ -232,21 +230,21 @@ final class TargetCalls implements AutoCloseable {
 
     private static String explained(ClusterView view) {
         return view.foreign().isEmpty()
-                ? "no voter is known"
-                : "the configured endpoints lead to different clusters: " + view.foreign();
+                ? "no voting member is known"
+                : "configured endpoints reach different clusters: " + view.foreign();
     }
 
     private static String hint(EtcdFailure failure) {
         return switch (failure.error()) {
             case REQUEST_TOO_LARGE ->
                 "; the target's --max-request-bytes must be at least the mirror's maxRequestBytes, and 4 KiB more than"
-                        + " the source's, since each write carries the checkpoint too";
+                        + " the source's, since each write includes the checkpoint";
             case TOO_MANY_OPERATIONS -> "; the target's --max-txn-ops must be at least the mirror's maxTxnOps";
             case PERMISSION_DENIED ->
-                "; the mirror's user needs to read and write its keys, and those below \\000understudy/ in both clusters";
+                "; grant the mirror's user read and write access to its keys and to \\000understudy/ in both clusters";
             case NO_SPACE ->
-                "; it is full, or frozen by that alarm: compact and defragment it, or raise its --quota-backend-bytes, then"
-                        + " \"etcdctl alarm disarm\"; not while a hand-over has frozen it";
+                "; unless a switchover raised this alarm, compact and defragment the cluster or increase"
+                        + " --quota-backend-bytes, then run \"etcdctl alarm disarm\"";
             default -> "";
         };
     }

@@ -35,9 +35,9 @@ final class TargetChecks {
     /** A checkpoint is only gone on from in the range that it is of. */
     void requireOurs(Checkpoint found) {
         if (!found.scope().equals(scope)) {
-            throw new SinkException.Refused("the checkpoint at " + writer.shownKey() + " is of another scope: "
-                    + found.scope().shown() + "; configured is " + scope.shown()
-                    + ". Give the mirror another name, or delete the checkpoint to begin anew");
+            throw new SinkException.Refused("checkpoint at " + writer.shownKey() + " has another scope: "
+                    + found.scope().shown() + "; configured: " + scope.shown()
+                    + ". Rename the mirror, or delete the checkpoint to start over");
         }
         requireAnotherCluster(found.source());
     }
@@ -45,17 +45,16 @@ final class TargetChecks {
     /** … and only by the source that it is of. */
     void requireSource(Checkpoint found, ClusterId source) {
         if (!found.source().equals(source)) {
-            throw new SinkException.Refused("the checkpoint at " + writer.shownKey() + " is of source cluster "
-                    + found.source() + ", but the source's id is " + source
-                    + ". Point the mirror at the right source, or delete the checkpoint to begin anew");
+            throw new SinkException.Refused("checkpoint at " + writer.shownKey() + " has source cluster "
+                    + found.source() + ", but the source cluster ID is " + source
+                    + ". Correct the source, or delete the checkpoint to start over");
         }
     }
 
     /** A cluster copied onto itself would never come to rest. */
     void requireAnotherCluster(ClusterId source) {
         if (source.value() == writer.targetClusterId()) {
-            throw new SinkException.Refused(
-                    "source and target are the same cluster, " + source + ": a mirror needs two");
+            throw new SinkException.Refused("source and target are the same cluster, " + source);
         }
     }
 
@@ -87,9 +86,9 @@ final class TargetChecks {
                     .forEach(kv -> found.add("\"" + TextFormat.escapeBytes(kv.getKey()) + "\""));
         }
         if (!found.isEmpty()) {
-            throw new SinkException.Refused("the target range holds keys but no checkpoint of mirror " + mirror
-                    + ", such as " + String.join(", ", found)
-                    + ". Set onForeignKeys to delete or keep if that is meant");
+            throw new SinkException.Refused("the target has no checkpoint of mirror " + mirror
+                    + ", but its range contains keys, such as " + String.join(", ", found)
+                    + ". Set onForeignKeys to delete or keep to allow this");
         }
     }
 
@@ -104,9 +103,9 @@ final class TargetChecks {
             String where = "\"" + TextFormat.escapeBytes(found.getKey()) + "\"";
             MirrorScope theirs = scopeOf(where, found.getValue());
             if (theirs.meetsInTarget(scope)) {
-                throw new SinkException.Refused("another mirror writes here: the checkpoint at " + where
-                        + " is of " + theirs.shown() + "; configured is " + scope.shown()
-                        + ". Mirror disjoint scopes, or delete that checkpoint if its mirror is gone for good");
+                throw new SinkException.Refused("another mirror writes to this target: checkpoint at " + where
+                        + " has " + theirs.shown() + "; configured: " + scope.shown()
+                        + ". Mirror disjoint scopes, or delete that checkpoint if its mirror no longer exists");
             }
         }
     }

@@ -56,7 +56,7 @@ final class TargetKeys implements Iterator<KeyValue> {
     @Override
     public KeyValue next() {
         if (!hasNext()) {
-            throw new NoSuchElementException("the range was read to its end");
+            throw new NoSuchElementException("range has no more keys");
         }
         return page.remove();
     }

@@ -45,7 +45,7 @@ public record Home(
     public Home {
         at = at.truncatedTo(ChronoUnit.MILLIS);
         if (moves < 0) {
-            throw new IllegalArgumentException("moves is 0 or more, not " + moves);
+            throw new IllegalArgumentException("moves must not be negative, is " + moves);
         }
     }
 
@@ -138,7 +138,8 @@ public record Home(
                     StrictJson.instant(root, "at"));
         } catch (IllegalArgumentException e) {
             throw new IllegalArgumentException(
-                    "the home at " + where + " is refused: " + e.getMessage() + "; found " + StrictJson.shown(stored),
+                    "invalid primary record at " + where + ": " + e.getMessage() + "; found "
+                            + StrictJson.shown(stored),
                     e);
         }
     }

@@ -59,9 +59,10 @@ final class CheckpointTopic {
             return null;
         }
         if (!Arrays.equals(found.key(), key) || found.value() == null) {
-            throw new SinkException.Refused("topic " + topic + " has no checkpoint at " + where + ", but at key \""
+            throw new SinkException.Refused("topic " + topic + " has no checkpoint at " + where + ", but one of another"
+                    + " mirror at key \""
                     + (found.key() == null ? "" : new String(found.key(), StandardCharsets.UTF_8))
-                    + "\": its topics are another mirror's. Mirror to another topic");
+                    + "\". Mirror to another topic");
         }
         try {
             return new Stored(
@@ -76,16 +77,16 @@ final class CheckpointTopic {
     private Footprint footprint(ConsumerRecord<byte[], byte[]> record) {
         Header header = record.headers().lastHeader(TOPICS);
         if (header == null) {
-            throw new SinkException.Refused("the checkpoint at " + where + " does not say which topics it is about: an"
-                    + " earlier version wrote it, and its records have another format. Mirror to another topic, or"
-                    + " delete this one and that of the checkpoint");
+            throw new SinkException.Refused("checkpoint at " + where + " does not name its topics: it was written by"
+                    + " an earlier version in another format. Mirror to another topic, or delete this topic and its"
+                    + " checkpoint topic");
         }
         String text = new String(header.value(), StandardCharsets.US_ASCII);
         try {
             return Footprint.parse(text);
         } catch (IllegalArgumentException e) {
             throw new SinkException.Refused(
-                    "the checkpoint at " + where + " has header " + TOPICS + "=" + text + ": " + e.getMessage(), e);
+                    "checkpoint at " + where + " has header " + TOPICS + "=" + text + ": " + e.getMessage(), e);
         }
     }
 

@@ -37,10 +37,10 @@ final class Fencing {
             do {
                 CheckpointTopic.Stored stored = checkpoints.read(reader);
                 if (stored != null && stored.checkpoint().epoch() > epoch.getAsLong()) {
-                    return new SinkException.Fenced("another mirror writes topic " + options.topic() + ", "
+                    return new SinkException.Fenced("fenced: another mirror writes to topic " + options.topic() + ", "
                             + stored.checkpoint().writer() + " with epoch "
                             + stored.checkpoint().epoch()
-                            + ": Kafka no longer takes transactions of this one, whose transactional.id is "
+                            + "; transactional.id: "
                             + options.transactionalId());
                 }
                 TimeUnit.MILLISECONDS.sleep(PAUSE_MILLIS);
@@ -52,8 +52,8 @@ final class Fencing {
         }
         return new SinkException.Unavailable(
                 doing
-                        + " failed: Kafka has aborted the transaction, and no other mirror has written since. Perhaps it was"
-                        + " open for longer than the transactionTimeout of " + options.transactionTimeout(),
+                        + " failed: Kafka aborted the transaction. No other mirror has written since; the transaction may"
+                        + " have exceeded the transactionTimeout of " + options.transactionTimeout(),
                 failure);
     }
 }

@@ -14,6 +14,8 @@ import org.apache.kafka.common.Uuid;
  *
  * <p>As text, {@code name=id:offset,offset;name=id:offset}.
  *
+ * <p>Invariant M28: a topic that was deleted, recreated or truncated is detected before anything more is written.
+ *
  * @param topics by name
  */
 record Footprint(Map<String, Topic> topics) {
@@ -39,7 +41,7 @@ record Footprint(Map<String, Topic> topics) {
         for (String part : text.split(";", -1)) {
             String[] nameAndRest = part.split("[=:]", -1);
             if (nameAndRest.length != 3) {
-                throw new IllegalArgumentException("\"" + part + "\" is no topic with its id and offsets");
+                throw new IllegalArgumentException("\"" + part + "\" is not a topic with ID and offsets");
             }
             List<Long> offsets =
                     Stream.of(nameAndRest[2].split(",", -1)).map(Long::valueOf).toList();

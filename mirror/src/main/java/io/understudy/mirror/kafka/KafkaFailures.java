@@ -35,7 +35,7 @@ final class KafkaFailures {
         ConfigException setting = setting(failure);
         if (setting != null) {
             return new SinkException.Refused(
-                    doing + " failed: a setting of Kafka's clients can't be used: " + innermost(setting), failure);
+                    doing + " failed: invalid Kafka client setting: " + innermost(setting), failure);
         }
         Throwable cause = root(failure);
         String message = doing + " failed: " + cause.getClass().getSimpleName() + ": " + cause.getMessage();

@@ -32,6 +32,9 @@ import org.slf4j.LoggerFactory;
  * opens ends whatever transaction its predecessor had begun, and that one can't begin another. A snapshot is many
  * transactions between two marks; unless one was interrupted, it is merged: records only for what the state topic doesn't
  * already tell, tombstones for what is gone.
+ *
+ * <p>Invariant M26: each commit is in Kafka once, whole and in order, and the last record of each key is the state,
+ * whatever is killed.
  */
 public final class KafkaSink implements Sink {
 
@@ -98,20 +101,20 @@ public final class KafkaSink implements Sink {
             return null;
         }
         if (!found.scope().equals(scope)) {
-            throw new SinkException.Refused("the checkpoint at " + checkpoints.where() + " is of "
-                    + found.scope().shown() + "; configured is " + scope.shown() + ". Mirror to another topic");
+            throw new SinkException.Refused("checkpoint at " + checkpoints.where() + " has "
+                    + found.scope().shown() + "; configured: " + scope.shown() + ". Mirror to another topic");
         }
         Checkpoint ours = found.takenOverBy(writerName);
         anew = taken.isLost() || ours.state() != CheckpointState.SYNCED;
         marked = ours.revision();
         write(anew ? ours.in(CheckpointState.SYNCING) : ours);
-        LOG.info(
-                "mirror={} taken over, epoch={} state={} revision={} from={}",
-                mirror,
-                ours.epoch(),
-                found.state().word(),
-                found.revision(),
-                found.writer());
+        LOG.atInfo()
+                .addKeyValue("mirror", mirror)
+                .addKeyValue("epoch", ours.epoch())
+                .addKeyValue("state", found.state().word())
+                .addKeyValue("revision", found.revision())
+                .addKeyValue("from", found.writer())
+                .log("mirror taken over");
         listener.available();
         Position position = current().resumeAt();
         if (position != null) {
@@ -134,8 +137,7 @@ public final class KafkaSink implements Sink {
         asOf = null;
         Checkpoint before = checkpoint;
         if (before != null) {
-            requireSame(
-                    "the checkpoint at " + checkpoints.where(), before.source(), before.revision(), cluster, revision);
+            requireSame("checkpoint at " + checkpoints.where(), before.source(), before.revision(), cluster, revision);
         }
         LastRecords last = LastRecords.read(reader, options);
         ClusterId told = last.cluster();
@@ -143,12 +145,12 @@ public final class KafkaSink implements Sink {
             // Also where the checkpoint is lost.
             requireSame("topic " + options.stateTopic(), told, last.newest(), cluster, revision);
         }
-        LOG.info(
-                "mirror={} snapshot is written, revision={} keys in topic={} anew={}",
-                mirror,
-                revision,
-                last.size(),
-                anew);
+        LOG.atInfo()
+                .addKeyValue("mirror", mirror)
+                .addKeyValue("revision", revision)
+                .addKeyValue("topic", last.size())
+                .addKeyValue("resync", anew)
+                .log("snapshot written");
         merge = new SnapshotMerge(cluster, revision, scope, last, anew);
         writer().mark(records -> new TopicRecord.SnapshotBegin(cluster, revision));
         write(
@@ -161,14 +163,15 @@ public final class KafkaSink implements Sink {
     private static void requireSame(
             String what, ClusterId of, Revision mirrored, ClusterId cluster, Revision revision) {
         if (!of.equals(cluster)) {
-            throw new SinkException.Refused(what + " is of source cluster " + of + ", but the source's id is " + cluster
-                    + ". Mirror to another topic");
+            throw new SinkException.Refused(what + " has source cluster " + of + ", but the source cluster ID is "
+                    + cluster + ". Mirror to another topic");
         }
         if (revision.isBefore(mirrored)) {
-            throw new SinkException.Refused("cluster " + cluster + " is at revision " + revision + ", but " + what
-                    + " is of revision " + mirrored
-                    + ": the cluster was restored from a backup or wiped. Mirror the new"
-                    + " history to another topic");
+            throw new SinkException.Refused(
+                    "source cluster " + cluster + " is at revision " + revision + ", but " + what
+                            + " is at revision " + mirrored
+                            + ": the cluster was restored from a backup or wiped. Mirror the new"
+                            + " history to another topic");
         }
     }
 
@@ -176,7 +179,7 @@ public final class KafkaSink implements Sink {
     public void snapshotPage(KeyRange covered, List<KeyValue> entries) {
         SnapshotMerge open = merge;
         if (open == null) {
-            throw new IllegalStateException("a page without a snapshot");
+            throw new IllegalStateException("page received without a snapshot");
         }
         for (TopicRecord told : open.page(covered, entries)) {
             batch.add(writer().write(told), 1);
@@ -324,7 +327,7 @@ public final class KafkaSink implements Sink {
     private TopicWriter writer() {
         TopicWriter open = writer;
         if (open == null) {
-            throw new IllegalStateException("the sink is not open");
+            throw new IllegalStateException("sink is not open");
         }
         return open;
     }
@@ -332,7 +335,7 @@ public final class KafkaSink implements Sink {
     private Checkpoint current() {
         Checkpoint current = checkpoint;
         if (current == null) {
-            throw new IllegalStateException("mirror " + mirror + " is given data before its snapshot started");
+            throw new IllegalStateException("mirror " + mirror + " received data before its snapshot started");
         }
         return current;
     }

@@ -37,50 +37,49 @@ public record KafkaSinkOptions(
     /** Required of a mirror into Kafka. */
     public static final Setting<String> TOPIC = Setting.text(
                     "topic",
-                    "The topic that changes go to. The state goes to the topic of this name and .state, the checkpoint"
-                            + " to that of this name and .checkpoint.")
+                    "Name of the change topic. The state topic is NAME.state, and the checkpoint topic is"
+                            + " NAME.checkpoint.")
             .checkedBy(KafkaSinkOptions::requireTopicName)
             .optionally()
             .example("understudy");
 
     private static final Setting<Integer> PARTITIONS = Setting.integer(
                     "partitions",
-                    "Of the topic of changes. With one, its records are in the order of the commits; with more, those of"
-                            + " each key are.")
+                    "Number of partitions of the change topic. With one, records are in commit order; with more, only the"
+                            + " records of each key are ordered.")
             .defaultsTo(1)
             .between(1, 100);
     private static final Setting<Integer> REPLICATION_FACTOR = Setting.integer(
-                    "replicationFactor", "Of topics that are created; by default the broker's.")
+                    "replicationFactor", "Replication factor of created topics; by default, the broker's.")
             .between(1, (int) Short.MAX_VALUE)
             .optionally()
             .example("3");
     private static final Setting<Duration> RETENTION = Setting.duration(
                     "retention",
-                    "How long changes are kept, if the mirror creates their topic; a reader that is further behind"
-                            + " begins with the state again. 36500d is for ever.")
+                    "Retention of the change topic, if the mirror creates it. A reader that falls further behind"
+                            + " starts again from the state topic. 36500d means unlimited.")
             .defaultsTo(Duration.ofDays(7))
             .between(Duration.ofMinutes(1), Duration.ofDays(36_500));
     private static final Setting<Duration> HEARTBEAT_INTERVAL = Setting.duration(
                     "heartbeatInterval",
-                    "How often, while nothing changes, readers are told that nothing has; their staleness can't be"
-                            + " less.")
+                    "Interval of heartbeat records while nothing changes; the lower bound of readers'" + " staleness.")
             .defaultsTo(Duration.ofSeconds(1))
             .between(Duration.ofMillis(500), Duration.ofMinutes(10));
     private static final Setting<Duration> TRANSACTION_TIMEOUT = Setting.duration(
                     "transactionTimeout",
-                    "How long a transaction may stay open before the broker aborts it; at most its"
+                    "Time after which the broker aborts an open transaction; at most the broker's"
                             + " transaction.max.timeout.ms.")
             .defaultsTo(Duration.ofMinutes(1))
             .between(Duration.ofSeconds(5), Duration.ofMinutes(15));
     private static final Setting<TopicLoss> ON_TOPIC_LOSS = Setting.choice(
                     "onTopicLoss",
                     TopicLoss.class,
-                    "When a topic was deleted, created anew or truncated underneath: stop after telling which, or resync,"
-                            + " writing the whole state again.")
+                    "Action if a topic was deleted, recreated or truncated. stop: report the topic and stop. resync:"
+                            + " rewrite the full state.")
             .defaultsTo(TopicLoss.STOP);
     private static final Setting<Integer> MAX_MERGE_KEYS = Setting.integer(
                     "maxMergeKeys",
-                    "How many keys a merge of a snapshot may hold in memory, about 100 bytes and the key each.")
+                    "Maximum number of keys held in memory while merging a snapshot; each takes about 100 bytes plus the key.")
             .defaultsTo(5_000_000)
             .between(1, Integer.MAX_VALUE);
 
@@ -172,7 +171,7 @@ public record KafkaSinkOptions(
     private static void requireTopicName(String topic) {
         if (!TOPIC_NAME.matcher(topic).matches() || topic.equals(".") || topic.equals("..")) {
             throw new IllegalArgumentException(
-                    "a topic's name has 1 to 238 letters, digits, dots, underscores and hyphens");
+                    "topic name must have 1 to 238 letters, digits, dots, underscores and hyphens");
         }
     }
 }

@@ -135,9 +135,9 @@ final class KafkaTopics {
     private void check(Wanted wanted, TopicDescription there) {
         int partitions = there.partitions().size();
         if (partitions != wanted.partitions()) {
-            throw new SinkException.Refused("topic " + wanted.name() + " has " + partitions + " partitions, not "
-                    + wanted.partitions() + ": commits would not be in order. "
-                    + (wanted.name().equals(options.topic()) ? "Set partitions to that, or m" : "M")
+            throw new SinkException.Refused("topic " + wanted.name() + " has " + partitions + " partitions, expected "
+                    + wanted.partitions() + " to preserve commit order. "
+                    + (wanted.name().equals(options.topic()) ? "Change the setting partitions, or m" : "M")
                     + "irror to another topic");
         }
         Config config = config(wanted.name());
@@ -145,16 +145,16 @@ final class KafkaTopics {
         if (!policy.equals(wanted.policy())) {
             throw new SinkException.Refused(
                     "topic " + wanted.name() + " has " + TopicConfig.CLEANUP_POLICY_CONFIG + "=" + policy + "; "
-                            + wanted.policy() + " is needed, else "
+                            + wanted.policy() + " is required, since otherwise "
                             + (wanted.policy().equals(TopicConfig.CLEANUP_POLICY_COMPACT)
-                                    ? "what is still valid would be deleted"
+                                    ? "valid records would be deleted"
                                     : "commits would be incomplete"));
         }
         int bytes = maxMessageBytes(config);
         if (wanted.isData() && bytes < KafkaClients.MAX_MESSAGE_BYTES) {
-            throw new SinkException.Refused(
-                    "topic " + wanted.name() + " has " + TopicConfig.MAX_MESSAGE_BYTES_CONFIG + "=" + bytes + "; "
-                            + KafkaClients.MAX_MESSAGE_BYTES + " at least is needed for the largest values of etcd");
+            throw new SinkException.Refused("topic " + wanted.name() + " has " + TopicConfig.MAX_MESSAGE_BYTES_CONFIG
+                    + "=" + bytes + "; " + "at least " + KafkaClients.MAX_MESSAGE_BYTES
+                    + " is required for the largest values of etcd");
         }
     }
 
@@ -166,7 +166,11 @@ final class KafkaTopics {
         String doing = "creating topic " + wanted.name();
         try {
             Uuid id = await(doing, admin.createTopics(List.of(topic)).topicId(wanted.name()));
-            LOG.info("topic created, name={} partitions={} settings={}", wanted.name(), wanted.partitions(), settings);
+            LOG.atInfo()
+                    .addKeyValue("name", wanted.name())
+                    .addKeyValue("partitions", wanted.partitions())
+                    .addKeyValue("settings", settings)
+                    .log("topic created");
             return id;
         } catch (ExecutionException e) {
             throw KafkaFailures.explained(doing, e);
@@ -178,7 +182,7 @@ final class KafkaTopics {
     }
 
     private Optional<TopicDescription> describe(String topic) {
-        String doing = "asking for topic " + topic;
+        String doing = "describing topic " + topic;
         try {
             return Optional.ofNullable(
                     await(doing, admin.describeTopics(List.of(topic)).allTopicNames())
@@ -197,7 +201,7 @@ final class KafkaTopics {
 
     private Config config(String topic) {
         ConfigResource resource = new ConfigResource(ConfigResource.Type.TOPIC, topic);
-        String doing = "asking for the settings of topic " + topic;
+        String doing = "describing the configuration of topic " + topic;
         try {
             return Objects.requireNonNull(
                     await(doing, admin.describeConfigs(List.of(resource)).all()).get(resource), doing);

@@ -104,8 +104,8 @@ final class LastRecords {
     private void put(KeyValue entry) {
         digests.put(entry.key(), digest(entry));
         if (digests.size() > maxKeys) {
-            throw new SinkException.Refused("topic " + topic + " holds more than " + maxKeys
-                    + " keys, the limit of maxMergeKeys: a snapshot can't be merged");
+            throw new SinkException.Refused("topic " + topic + " has more than " + maxKeys
+                    + " keys, the limit of maxMergeKeys. Increase maxMergeKeys to merge a snapshot");
         }
     }
 

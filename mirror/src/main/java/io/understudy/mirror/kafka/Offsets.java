@@ -38,8 +38,8 @@ final class Offsets {
             offsets[record.partition()] = offset;
         } else if (fault == null) {
             fault = new SinkException.Unavailable(
-                    "partition " + record.topic() + "-" + record.partition() + " gave offset " + offset + " after "
-                            + before + ": its topic was created anew, or truncated",
+                    "partition " + record.topic() + "-" + record.partition() + " returned offset " + offset + " after "
+                            + before + ": the topic was recreated or truncated",
                     null);
         }
     }
@@ -66,7 +66,7 @@ final class Offsets {
     private long[] at(String topic) {
         long[] offsets = last.get(topic);
         if (offsets == null) {
-            throw new IllegalArgumentException("topic " + topic + " is none of this mirror's");
+            throw new IllegalArgumentException("topic " + topic + " does not belong to this mirror");
         }
         return offsets;
     }

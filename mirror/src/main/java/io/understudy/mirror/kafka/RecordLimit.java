@@ -8,6 +8,8 @@ import io.understudy.vocabulary.Revision;
 /**
  * The largest record that the topics take. A change beyond it is refused before anything of its commit is sent.
  *
+ * <p>Invariant M29: no part of a commit with an oversized value is written.
+ *
  * @param bytes the least {@code max.message.bytes} of the topics that hold keys
  */
 record RecordLimit(int bytes, String topics) {
@@ -27,10 +29,10 @@ record RecordLimit(int bytes, String topics) {
         long record = size + size / GROWTH_DIVISOR + AROUND;
         if (record > bytes) {
             throw new SinkException.Refused("key \"" + TextFormat.escapeBytes(key) + "\" at revision " + revision
-                    + " takes up to " + record + " bytes as a record; max.message.bytes of " + topics + " allows "
-                    + bytes + ". Nothing of its commit was written. Raise that setting of both topics"
-                    + " (kafka-configs --alter --entity-type topics), and replica.fetch.max.bytes of brokers if they"
-                    + " hold less, and start the mirror again");
+                    + " requires a record of up to " + record + " bytes; max.message.bytes of " + topics + " is "
+                    + bytes + ". Nothing of the commit was written. Increase max.message.bytes of both topics"
+                    + " (kafka-configs --alter --entity-type topics), and the brokers' replica.fetch.max.bytes if"
+                    + " lower, then restart the mirror");
         }
     }
 }

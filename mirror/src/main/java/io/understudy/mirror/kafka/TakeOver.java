@@ -29,6 +29,8 @@ import org.slf4j.LoggerFactory;
 /**
  * How a sink begins. It fences off whoever wrote before, then reads the checkpoint, to which nobody else can add any more;
  * and looks whether the topics still hold what the checkpoint says.
+ *
+ * <p>Invariant M27: uncommitted records are never visible, and of two mirrors of a topic only the later one writes.
  */
 final class TakeOver {
 
@@ -103,7 +105,8 @@ final class TakeOver {
             String doing = "taking over topic " + options.topic();
             // By one that takes it over at the same moment: the next attempt finds out whose it is.
             throw KafkaFailures.isFenced(e)
-                    ? new SinkException.Unavailable(doing + " failed: another process does so as well", e)
+                    ? new SinkException.Unavailable(
+                            doing + " failed: another process is taking over at the same time", e)
                     : KafkaFailures.explained(doing, e);
         }
     }
@@ -121,12 +124,15 @@ final class TakeOver {
 
     private void lost(String loss) {
         if (options.onTopicLoss() == TopicLoss.STOP) {
-            throw new SinkException.Refused(
-                    loss + ". Delete the topics " + options.topic() + ", " + options.stateTopic() + " and "
-                            + options.checkpointTopic() + " to begin anew, or set onTopicLoss to resync: the whole"
-                            + " state is then written again");
+            throw new SinkException.Refused(loss + ". Delete the topics " + options.topic() + ", "
+                    + options.stateTopic() + " and "
+                    + options.checkpointTopic() + " to start over, or set onTopicLoss to resync to rewrite the full"
+                    + " state");
         }
-        LOG.warn("topic={} is written anew, cause=\"{}\"", options.topic(), loss);
+        LOG.atWarn()
+                .addKeyValue("topic", options.topic())
+                .addKeyValue("cause", loss)
+                .log("topic rewritten");
     }
 
     /** What is wrong if there are records without a checkpoint; null if nothing is. */
@@ -136,11 +142,11 @@ final class TakeOver {
         if (!hasChanges && !hasState) {
             return null;
         }
-        String loss = "topic " + (hasChanges ? options.topic() : options.stateTopic()) + " holds records, but no"
-                + " checkpoint is at " + checkpoints.where();
+        String loss = "topic " + (hasChanges ? options.topic() : options.stateTopic()) + " has records, but no"
+                + " checkpoint exists at " + checkpoints.where();
         if (!hasState) {
             throw new SinkException.Refused(loss + ", and " + options.stateTopic()
-                    + " is empty: perhaps no mirror wrote" + " them. Mirror to another topic, or delete this one");
+                    + " is empty. The records may not be from a mirror. Mirror to another topic, or delete this topic");
         }
         return loss;
     }
@@ -159,16 +165,16 @@ final class TakeOver {
             Footprint.Topic known = entry.getValue();
             TopicDescription found = existing.get(topic);
             if (found == null) {
-                return "topic " + topic + " is gone, to which " + told(stored.checkpoint()) + " was mirrored";
+                return "topic " + topic + " is missing; previously mirrored: " + told(stored.checkpoint());
             }
             if (!found.topicId().equals(known.id())) {
-                return "topic " + topic + " was deleted and created anew, after " + told(stored.checkpoint())
-                        + " had been mirrored";
+                return "topic " + topic + " was deleted and recreated; previously mirrored: "
+                        + told(stored.checkpoint());
             }
             int partitions = known.offsets().size();
             if (found.partitions().size() != partitions) {
-                return "topic " + topic + " has " + found.partitions().size() + " partitions, but had " + partitions
-                        + " when " + told(stored.checkpoint()) + " was mirrored";
+                return "topic " + topic + " has " + found.partitions().size() + " partitions, previously " + partitions
+                        + "; previously mirrored: " + told(stored.checkpoint());
             }
             for (int i = 0; i < partitions && !topic.equals(options.checkpointTopic()); i++) {
                 String loss = loss(new TopicPartition(topic, i), known.offsets().get(i), stored.checkpoint());
@@ -189,20 +195,21 @@ final class TakeOver {
             }
         });
         if (partition.topic().equals(options.stateTopic()) && extent.begin() > 0) {
-            throw new SinkException.Refused("topic " + partition.topic() + " begins at offset " + extent.begin()
-                    + ": what is still valid was deleted from it. Delete that topic and start the mirror again");
+            throw new SinkException.Refused("topic " + partition.topic() + " starts at offset " + extent.begin()
+                    + ": valid records were deleted. Delete the topic and restart the mirror");
         }
         if (extent.end() <= lastKnown) {
-            return "partition " + partition + " ends at offset " + extent.end() + ", but offset " + lastKnown
-                    + " was written: it was truncated";
+            return "partition " + partition + " was truncated: it ends at offset " + extent.end() + ", but offset "
+                    + lastKnown + " was written";
         }
         Revision last = marked.get();
         boolean isExpired = last == null && extent.begin() > lastKnown;
         if (checkpoint.state() == CheckpointState.SYNCED
                 && !isExpired
                 && !checkpoint.revision().equals(last)) {
-            return "partition " + partition + " ends " + (last == null ? "without a mark" : "at revision " + last)
-                    + ", but " + told(checkpoint) + " was mirrored: it was truncated";
+            return "partition " + partition + " was truncated: it ends "
+                    + (last == null ? "without a mark" : "at revision " + last)
+                    + "; previously mirrored: " + told(checkpoint);
         }
         return null;
     }
@@ -222,8 +229,8 @@ final class TakeOver {
 
     private static String told(Checkpoint checkpoint) {
         return checkpoint.state() == CheckpointState.SYNCED
-                ? "everything up to revision " + checkpoint.revision()
-                : "a part of a snapshot";
+                ? "all changes up to revision " + checkpoint.revision()
+                : "part of a snapshot";
     }
 
     private Footprint nothing(Map<String, Uuid> ids) {

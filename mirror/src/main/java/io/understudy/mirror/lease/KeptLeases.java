@@ -33,6 +33,8 @@ import org.slf4j.LoggerFactory;
  * was cut short is not forgotten.
  *
  * <p>Thread-safe.
+ *
+ * <p>Invariant M9: with copied leases, keys have the source's leases, and queues for locks keep their order.
  */
 final class KeptLeases implements TargetLeases, AutoCloseable {
 
@@ -109,11 +111,11 @@ final class KeptLeases implements TargetLeases, AutoCloseable {
      * @return whether no key can have been lost: all of them are there, and were when they were last looked after
      */
     boolean begin() {
-        registered.addAll(repeated.until("reading the register of leases", register::ids));
+        registered.addAll(repeated.until("read of the lease register", register::ids));
         List<Long> all = new ArrayList<>(registered);
         for (int from = 0; from < all.size(); from += PROBED_AT_A_TIME) {
             List<Long> some = all.subList(from, Math.min(all.size(), from + PROBED_AT_A_TIME));
-            repeated.until("looking for leases", () -> {
+            repeated.until("lease lookup", () -> {
                 target.keepAlive(some, (id, seconds) -> {
                     if (seconds > 0) {
                         held.put(id, new HeldLease(id, seconds));
@@ -123,19 +125,19 @@ final class KeptLeases implements TargetLeases, AutoCloseable {
             });
         }
         boolean whole =
-                repeated.until("reading the register of leases", register::isWhole) && held.size() == registered.size();
-        LOG.info(
-                "mirror={} leases found, registered={} alive={} whole={}",
-                mirror,
-                registered.size(),
-                held.size(),
-                whole);
+                repeated.until("read of the lease register", register::isWhole) && held.size() == registered.size();
+        LOG.atInfo()
+                .addKeyValue("mirror", mirror)
+                .addKeyValue("registered", registered.size())
+                .addKeyValue("alive", held.size())
+                .addKeyValue("whole", whole)
+                .log("leases loaded");
         return whole;
     }
 
     /** Every key that should be attached to a lease is; or may not be, from now on. */
     void setWhole(boolean whole) {
-        repeated.until("writing the register of leases", () -> {
+        repeated.until("write of the lease register", () -> {
             register.setWhole(whole, fence());
             return true;
         });
@@ -212,9 +214,9 @@ final class KeptLeases implements TargetLeases, AutoCloseable {
     private synchronized void lose(HeldLease lease) {
         if (held.remove(lease.id(), lease)) {
             lost = new SinkException.Unavailable(
-                    "lease " + Long.toHexString(lease.id()) + " of the target has run out, though the mirror kept it"
-                            + " alive: the target could not be reached for its time to live, or somebody revoked"
-                            + " it. Keys that went with it are put back",
+                    "lease " + Long.toHexString(lease.id())
+                            + " in the target expired despite keep-alives: the target was"
+                            + " unreachable for longer than the TTL, or the lease was revoked. Its keys are restored",
                     null);
         }
     }
@@ -251,7 +253,7 @@ final class KeptLeases implements TargetLeases, AutoCloseable {
     synchronized void forgetMissing() {
         for (long id : Set.copyOf(registered)) {
             if (!held.containsKey(id)) {
-                repeated.until("writing the register of leases", () -> {
+                repeated.until("write of the lease register", () -> {
                     register.remove(id, fence());
                     return true;
                 });
@@ -271,14 +273,14 @@ final class KeptLeases implements TargetLeases, AutoCloseable {
         }
         long wanted = answer(id, expected == null ? asking.submit(() -> seconds(id)) : expected);
         if (!registered.contains(id)) {
-            repeated.until("looking for lease " + Long.toHexString(id) + " in the target", () -> {
+            repeated.until("lookup of lease " + Long.toHexString(id) + " in the target", () -> {
                 requireOurs(id);
                 register.add(id, source(), fence());
                 return true;
             });
             registered.add(id);
         }
-        held.put(id, repeated.until("granting lease " + Long.toHexString(id) + " in the target", () -> {
+        held.put(id, repeated.until("grant of lease " + Long.toHexString(id) + " in the target", () -> {
             long granted = target.grant(id, wanted);
             return new HeldLease(
                     id, granted > 0 ? granted : target.facts(id, false).grantedSeconds());
@@ -294,16 +296,18 @@ final class KeptLeases implements TargetLeases, AutoCloseable {
         boolean ofMirroredKeys = !facts.keys().isEmpty()
                 && facts.keys().stream().allMatch(key -> mirrored.stream().anyMatch(range -> range.contains(key)));
         if (facts.exists() && !ofMirroredKeys && !register.isOfSibling(id, source())) {
-            throw new SinkException.Refused("lease " + Long.toHexString(id) + " of the target was granted by somebody"
-                    + " else, but a key of the source has a lease of that id: mirror " + mirror + " can't tell whose"
-                    + " keys are whose. Revoke it in the target if nothing there needs it, or set leases to drop");
+            throw new SinkException.Refused(
+                    "lease " + Long.toHexString(id) + " in the target was not granted by mirror "
+                            + mirror
+                            + ", but a source key has a lease with the same ID. Revoke it in the target if it is unused,"
+                            + " or set leases to drop");
         }
     }
 
     private List<Compare> fence() {
         Supplier<Compare> held = epoch;
         if (held == null) {
-            throw new IllegalStateException("the register of leases is written before it is known what fences it");
+            throw new IllegalStateException("lease register written before its fence is known");
         }
         return List.of(held.get());
     }
@@ -311,7 +315,7 @@ final class KeptLeases implements TargetLeases, AutoCloseable {
     private ClusterId source() {
         ClusterId known = sourceId;
         if (known == null) {
-            throw new IllegalStateException("leases are asked for before their cluster is known");
+            throw new IllegalStateException("leases requested before the source cluster is known");
         }
         return known;
     }
@@ -321,10 +325,10 @@ final class KeptLeases implements TargetLeases, AutoCloseable {
             return expected.get();
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
-            throw new SinkException.Stopped("asking for lease " + Long.toHexString(id));
+            throw new SinkException.Stopped("reading lease " + Long.toHexString(id));
         } catch (ExecutionException e) {
             throw new SinkException.Unavailable(
-                    "the source could not be asked for lease " + Long.toHexString(id), e.getCause());
+                    "cannot read lease " + Long.toHexString(id) + " from the source", e.getCause());
         }
     }
 
@@ -335,14 +339,19 @@ final class KeptLeases implements TargetLeases, AutoCloseable {
                 LeaseCalls.Facts facts = source.facts(id, false);
                 return facts.exists() ? facts.grantedSeconds() : FALLBACK_SECONDS;
             } catch (CallFailedException e) {
-                LOG.debug("mirror={} lease={} source not asked: {}", mirror, Long.toHexString(id), e.getMessage());
+                LOG.atDebug()
+                        .addKeyValue("mirror", mirror)
+                        .addKeyValue("lease", Long.toHexString(id))
+                        .addKeyValue("cause", e.getMessage())
+                        .log("lease TTL read failed");
             }
         }
-        LOG.warn(
-                "mirror={} lease={} granted for {} s: the source can't be asked for how long it did",
-                mirror,
-                Long.toHexString(id),
-                FALLBACK_SECONDS);
+        LOG.atWarn()
+                .addKeyValue("mirror", mirror)
+                .addKeyValue("lease", Long.toHexString(id))
+                .addKeyValue("ttlSeconds", FALLBACK_SECONDS)
+                .addKeyValue("cause", "source did not return the TTL")
+                .log("lease granted with default TTL");
         return FALLBACK_SECONDS;
     }
 }

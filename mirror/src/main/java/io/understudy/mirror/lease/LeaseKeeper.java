@@ -16,6 +16,8 @@ import org.slf4j.LoggerFactory;
  * Keeps the target's leases alive, and ends those that the source no longer has. A source that doesn't answer ends none,
  * however long; a target that is slow is asked all the same. One thread does the one, another the other, so that neither
  * waits for the other cluster.
+ *
+ * <p>Invariant M10: no key expires in the target while its lease is alive at the source or the source is unreachable.
  */
 final class LeaseKeeper implements AutoCloseable {
 
@@ -57,8 +59,8 @@ final class LeaseKeeper implements AutoCloseable {
      */
     static LeaseKeeper start(String mirror, KeptLeases leases, Supplier<Revision> complete, LeaseMetrics metrics) {
         LeaseKeeper keeper = new LeaseKeeper(mirror, leases, complete, metrics);
-        keeper.every(TICK, "kept alive", keeper::keepAlive);
-        keeper.every(TICK, "compared with the source's", keeper::look);
+        keeper.every(TICK, "lease keep-alive failed", keeper::keepAlive);
+        keeper.every(TICK, "lease comparison with the source failed", keeper::look);
         return keeper;
     }
 
@@ -68,7 +70,7 @@ final class LeaseKeeper implements AutoCloseable {
         threads.shutdownNow();
         try {
             if (!threads.awaitTermination(CLOSE_SECONDS, TimeUnit.SECONDS)) {
-                LOG.warn("mirror={} leases are still being looked after", mirror);
+                LOG.atWarn().addKeyValue("mirror", mirror).log("lease keep-alive did not stop in time");
             }
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
@@ -87,11 +89,14 @@ final class LeaseKeeper implements AutoCloseable {
                     try {
                         work.run();
                     } catch (CallFailedException e) {
-                        LOG.debug("mirror={} leases not {}: {}", mirror, what, e.getMessage());
+                        LOG.atDebug()
+                                .addKeyValue("mirror", mirror)
+                                .addKeyValue("cause", e.getMessage())
+                                .log(what);
                     } catch (InterruptedException e) {
                         Thread.currentThread().interrupt();
                     } catch (RuntimeException e) {
-                        LOG.warn("mirror={} leases not {}", mirror, what, e);
+                        LOG.atWarn().addKeyValue("mirror", mirror).setCause(e).log(what);
                     }
                 },
                 0,
@@ -127,7 +132,10 @@ final class LeaseKeeper implements AutoCloseable {
             leases.look(lease);
             Revision goneAt = lease.goneAt();
             if (goneAt != null && !complete.get().isBefore(goneAt) && leases.end(lease)) {
-                LOG.debug("mirror={} lease={} ended", mirror, Long.toHexString(lease.id()));
+                LOG.atDebug()
+                        .addKeyValue("mirror", mirror)
+                        .addKeyValue("lease", Long.toHexString(lease.id()))
+                        .log("lease revoked");
             }
         }
     }

@@ -106,7 +106,7 @@ final class LeaseRegister {
 
     /** Where the leases are registered. */
     String shownKeys() {
-        return "the keys with \"" + TextFormat.escapeBytes(ReservedKeys.of(mirror, EACH)) + "\"";
+        return "the prefix \"" + TextFormat.escapeBytes(ReservedKeys.of(mirror, EACH)) + "\"";
     }
 
     private RangeResponse range(RangeRequest.Builder request) throws CallFailedException, InterruptedException {
@@ -136,8 +136,8 @@ final class LeaseRegister {
                 .addSuccess(operation)
                 .build();
         if (!calls.kv(stub -> stub.txn(request)).getSucceeded()) {
-            throw new SinkException.Fenced("fenced: the register of leases of mirror " + mirror + " was not written,"
-                    + " since another process has taken the mirror over, or the mirror's epoch was changed by hand");
+            throw new SinkException.Fenced("fenced: lease register of mirror " + mirror + " not written:"
+                    + " another process took over the mirror, or its epoch was changed manually");
         }
     }
 

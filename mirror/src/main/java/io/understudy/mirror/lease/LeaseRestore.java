@@ -28,6 +28,8 @@ import org.slf4j.LoggerFactory;
 /**
  * Puts back the keys of the target that went with leases which ran out there, as the source has them at the target's
  * checkpoint. One thread, while nobody else writes.
+ *
+ * <p>Invariant M11: keys that expired while no mirror ran are restored.
  */
 final class LeaseRestore {
 
@@ -86,13 +88,13 @@ final class LeaseRestore {
             // Also of those that nobody had to put, since they were there before the first synchronisation.
             keys.stream().mapToLong(LeasedKey::lease).distinct().forEach(leases::forPut);
             write(plan, cluster, checkpoint);
-            LOG.info(
-                    "mirror={} keys with leases compared, revision={} keys={} put={} created_anew={}",
-                    mirror,
-                    checkpoint,
-                    keys.size(),
-                    plan.puts().size(),
-                    plan.deletes().size());
+            LOG.atInfo()
+                    .addKeyValue("mirror", mirror)
+                    .addKeyValue("revision", checkpoint)
+                    .addKeyValue("keys", keys.size())
+                    .addKeyValue("put", plan.puts().size())
+                    .addKeyValue("recreated", plan.deletes().size())
+                    .log("keys with leases compared");
             return Optional.of(plan.puts().size());
         } catch (CompactedException e) {
             return Optional.empty();
@@ -136,7 +138,7 @@ final class LeaseRestore {
             some.forEach(key -> reads.addSuccess(RequestOp.newBuilder()
                     .setRequestRange(RangeRequest.newBuilder().setKey(key.key()).setKeysOnly(true))));
             List<ResponseOp> answers = repeated.until(
-                    "reading keys with leases of the target",
+                    "read of keys with leases in the target",
                     () -> target.kv(stub -> stub.txn(reads.build())).getResponsesList());
             for (int i = 0; i < some.size(); i++) {
                 LeasedKey key = some.get(i);
@@ -178,15 +180,14 @@ final class LeaseRestore {
 
     private void write(List<RequestOp> operations) {
         if (!writer.test(operations)) {
-            throw new SinkException.Unavailable(
-                    "keys with leases can't be put back while something else is being written", null);
+            throw new SinkException.Unavailable("keys with leases cannot be restored during another write", null);
         }
     }
 
     private RangeResponse atSource(RangeRequest.Builder request, ClusterId cluster, Revision at) {
         RangeRequest pinned =
                 request.setRevision(at.value()).setSerializable(true).build();
-        RangeResponse answer = repeated.until("reading keys with leases of the source", () -> {
+        RangeResponse answer = repeated.until("read of keys with leases in the source", () -> {
             try {
                 return source.kv(stub -> stub.range(pinned));
             } catch (CallFailedException e) {
@@ -196,15 +197,14 @@ final class LeaseRestore {
                 // Of a member that lags, or of a source that went back.
                 if (e.error() == EtcdError.FUTURE_REVISION && head.ask().isBefore(at)) {
                     throw new SinkException.Unavailable(
-                            "the source went back behind revision " + at + ", which is mirrored", e);
+                            "source revision decreased below the mirrored revision " + at, e);
                 }
                 throw e;
             }
         });
         ClusterId answering = new ClusterId(answer.getHeader().getClusterId());
         if (!answering.equals(cluster)) {
-            throw new SinkException.Unavailable(
-                    "the source is cluster " + answering + " now; what is mirrored is of cluster " + cluster, null);
+            throw new SinkException.Unavailable("source cluster ID changed from " + cluster + " to " + answering, null);
         }
         return answer;
     }

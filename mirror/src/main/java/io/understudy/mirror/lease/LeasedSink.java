@@ -102,12 +102,11 @@ public final class LeasedSink implements Sink {
     public static void requireNoneKept(String mirror, EtcdCluster target, SinkListener listener) {
         LeaseRegister register = new LeaseRegister(
                 mirror, new ClusterCalls(target, Duty.WRITE, target.settings().requestTimeout()));
-        new Repeated(listener).until("reading the register of leases", () -> {
+        new Repeated(listener).until("read of the lease register", () -> {
             if (!register.ids().isEmpty()) {
-                throw new SinkException.Refused(
-                        "mirror " + mirror + " has kept leases in the target, and drops them now:"
-                                + " its keys would go when they run out. Set leases to ttl, or delete the checkpoint and "
-                                + register.shownKeys() + " to begin anew");
+                throw new SinkException.Refused("mirror " + mirror + " has leases in the target, but leases is drop:"
+                        + " their keys would be deleted on expiry. Set leases to ttl, or delete the checkpoint and "
+                        + register.shownKeys() + " to start over");
             }
             if (register.isWhole()) {
                 register.setWhole(false, List.of());

@@ -13,6 +13,8 @@ import org.jspecify.annotations.Nullable;
  * given is then of a history that is no more, and the answer tells nothing of it.
  *
  * <p>Thread-safe.
+ *
+ * <p>Invariant M30: a reported time is that of the last read index that the delivered commits cover.
  */
 final class Currency {
 

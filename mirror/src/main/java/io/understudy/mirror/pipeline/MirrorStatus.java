@@ -111,7 +111,7 @@ final class MirrorStatus implements SinkListener {
     /** The target is being kept as the source is; told after each event. */
     synchronized void synced(Revision revision) {
         if (standing != MirrorState.SYNCED) {
-            to(MirrorState.SYNCED, "follows the source, from revision " + revision);
+            to(MirrorState.SYNCED, "following the source from revision " + revision);
         }
     }
 
@@ -124,7 +124,7 @@ final class MirrorStatus implements SinkListener {
         MirrorState next = away == null ? standing : MirrorState.RETRYING;
         String why = away == null ? standingReason : away;
         if (next != state) {
-            enter(next, state == MirrorState.RETRYING ? "it answers again: " + why : why);
+            enter(next, state == MirrorState.RETRYING ? "recovered: " + why : why);
         }
         reason = why;
     }
@@ -136,7 +136,12 @@ final class MirrorStatus implements SinkListener {
                     case RETRYING -> Level.WARN;
                     case STANDBY, STARTING, SYNCING, SYNCED, STOPPED -> Level.INFO;
                 };
-        LOG.atLevel(level).log("mirror={} from={} to={} reason=\"{}\"", mirror, state.word(), next.word(), why);
+        LOG.atLevel(level)
+                .addKeyValue("mirror", mirror)
+                .addKeyValue("from", state.word())
+                .addKeyValue("to", next.word())
+                .addKeyValue("reason", why)
+                .log("mirror state changed");
         state = next;
         reason = why;
         since = Instant.now();
@@ -150,12 +155,12 @@ final class MirrorStatus implements SinkListener {
     synchronized void warnOfSilence(Instant now) {
         if (isSourceSilent() && !isWarned && Duration.between(since, now).compareTo(PATIENCE) > 0) {
             isWarned = true;
-            LOG.warn(
-                    "mirror={} state={} for {} s reason=\"{}\"",
-                    mirror,
-                    state.word(),
-                    Duration.between(since, now).toSeconds(),
-                    reason);
+            LOG.atWarn()
+                    .addKeyValue("mirror", mirror)
+                    .addKeyValue("state", state.word())
+                    .addKeyValue("seconds", Duration.between(since, now).toSeconds())
+                    .addKeyValue("reason", reason)
+                    .log("source still not available");
         }
     }
 
@@ -163,7 +168,7 @@ final class MirrorStatus implements SinkListener {
     synchronized void inactive(Standing standing) {
         if (standing instanceof Standing.Standby standby) {
             letGo();
-            to(MirrorState.STANDBY, "waits: " + standby.holder() + " is active");
+            to(MirrorState.STANDBY, "standby: " + standby.holder() + " is active");
         } else if (standing instanceof Standing.Unknown unknown) {
             unavailable(unknown.why());
         }
@@ -187,7 +192,7 @@ final class MirrorStatus implements SinkListener {
     synchronized void home() {
         if (isElsewhere) {
             isElsewhere = false;
-            to(MirrorState.STARTING, "the home of the keys is the source again");
+            to(MirrorState.STARTING, "the source is the primary again");
         }
     }
 
@@ -195,7 +200,7 @@ final class MirrorStatus implements SinkListener {
     synchronized void active() {
         available();
         if (standing == MirrorState.STANDBY && !isElsewhere) {
-            to(MirrorState.STARTING, "has become active");
+            to(MirrorState.STARTING, "this process became active");
         }
     }
 
@@ -239,7 +244,7 @@ final class MirrorStatus implements SinkListener {
         String lasting = silence.lasting(now);
         // Who does not follow it yet waits for it anyway, or for something else.
         boolean isFollowed = standing == MirrorState.SYNCING || standing == MirrorState.SYNCED;
-        String away = lasting == null || !isFollowed ? null : "the source, " + source + ", " + lasting;
+        String away = lasting == null || !isFollowed ? null : "source " + source + " " + lasting;
         if (!Objects.equals(away, sourceAway)) {
             sourceAway = away;
             if (away != null) {
@@ -254,7 +259,7 @@ final class MirrorStatus implements SinkListener {
     }
 
     private String waitingForSource() {
-        return "waiting for the source, " + source;
+        return "waiting for source " + source;
     }
 
     synchronized MirrorState state() {

@@ -35,6 +35,9 @@ import org.slf4j.LoggerFactory;
  * active one, is closed, and the mirror waits for its turn, also if that has come by now. So it waits while the home of its
  * keys is its target. Whether another history of the source is gone on with is the sink's to say. What else ends a feed or a
  * sink ends the mirror: {@link #failure} tells.
+ *
+ * <p>Invariant M39: from etcd through Kafka to etcd, the topic has each change once and in order, and each target state
+ * is the source's at its checkpoint.
  */
 public final class Pipeline implements AutoCloseable {
 
@@ -151,7 +154,7 @@ public final class Pipeline implements AutoCloseable {
             // Letting go takes a call, which would not be waited for.
             boolean unused = Thread.interrupted();
             plan.role().close();
-            status.to(MirrorState.STOPPED, "told to stop");
+            status.to(MirrorState.STOPPED, "stop requested");
         }
     }
 
@@ -168,7 +171,7 @@ public final class Pipeline implements AutoCloseable {
                 throw new SinkException.Refused(refused.why());
             }
             if (standing instanceof Standing.Undecided) {
-                status.waitsFor("the target, " + plan.targetName());
+                status.waitsFor("target " + plan.targetName());
             } else if (!standing.equals(seen)) {
                 status.inactive(standing);
                 seen = standing;
@@ -183,10 +186,10 @@ public final class Pipeline implements AutoCloseable {
         long activation = plan.role().activation();
         try (Sink sink = plan.sinks().apply(status)) {
             status.writesTo(sink);
-            status.waitsFor("the target, " + plan.targetName());
+            status.waitsFor("target " + plan.targetName());
             Position position = sink.open();
             status.home();
-            status.waitsFor("the source, " + plan.sourceName());
+            status.waitsFor("source " + plan.sourceName());
             while (mayWrite()) {
                 position = follow(sink, position);
             }
@@ -204,7 +207,10 @@ public final class Pipeline implements AutoCloseable {
             status.waitsFor(String.valueOf(e.getMessage()));
             pause();
         } catch (SinkException.Compared e) {
-            LOG.info("mirror={} {}", plan.mirror(), e.getMessage());
+            LOG.atInfo()
+                    .addKeyValue("mirror", plan.mirror())
+                    .addKeyValue("cause", e.getMessage())
+                    .log("comparison completed");
         } catch (SinkException.Unavailable e) {
             status.unavailable(String.valueOf(e.getMessage()));
             pause();

@@ -54,6 +54,6 @@ final class Silence {
         if (since == null || !now.isAfter(since.plus(patience))) {
             return null;
         }
-        return "has not answered since " + since.truncatedTo(ChronoUnit.SECONDS) + (why == null ? "" : ": " + why);
+        return "has not responded since " + since.truncatedTo(ChronoUnit.SECONDS) + (why == null ? "" : ": " + why);
     }
 }

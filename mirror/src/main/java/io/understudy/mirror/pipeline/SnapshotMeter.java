@@ -38,13 +38,13 @@ final class SnapshotMeter {
         SnapshotProgress progress = now - loggedNanos < LOG_NANOS ? null : report();
         if (progress != null) {
             loggedNanos = now;
-            LOG.info(
-                    "mirror={} snapshot keys={} total={} keys_per_second={} remaining_s={}",
-                    mirror,
-                    progress.keys(),
-                    shown(progress.total(), 1),
-                    Math.round(progress.keysPerSecond()),
-                    shown(progress.remainingMillis(), TimeUnit.SECONDS.toMillis(1)));
+            LOG.atInfo()
+                    .addKeyValue("mirror", mirror)
+                    .addKeyValue("keys", progress.keys())
+                    .addKeyValue("total", shown(progress.total(), 1))
+                    .addKeyValue("keys_per_second", Math.round(progress.keysPerSecond()))
+                    .addKeyValue("remaining_s", shown(progress.remainingMillis(), TimeUnit.SECONDS.toMillis(1)))
+                    .log("snapshot progress");
         }
     }
 

@@ -49,7 +49,8 @@ public final class CheckpointHistory {
     /** The target as it is now. Its keys read at {@link Moment#revision} are what the checkpoint speaks of, exactly. */
     public Moment now() throws TargetUnreadableException, InterruptedException {
         return at(Revision.ZERO)
-                .orElseThrow(() -> new TargetUnreadableException("the present of the target is told to be compacted"));
+                .orElseThrow(
+                        () -> new TargetUnreadableException("the target reports its current revision as compacted"));
     }
 
     /**
@@ -81,8 +82,8 @@ public final class CheckpointHistory {
             return Optional.empty();
         }
         try {
-            Home home =
-                    Home.decode("the home of mirror " + mirror, answer.getKvs(0).getValue());
+            Home home = Home.decode(
+                    "the target of mirror " + mirror, answer.getKvs(0).getValue());
             boolean isHere = home.cluster().value() == answer.getHeader().getClusterId();
             return isHere ? Optional.of(home.at()) : Optional.empty();
         } catch (IllegalArgumentException e) {
@@ -106,7 +107,9 @@ public final class CheckpointHistory {
                 }
                 if (e.isFinal() || System.nanoTime() - giveUpAt >= 0) {
                     throw new TargetUnreadableException(
-                            "the target gives no key \"" + TextFormat.escapeBytes(asked) + "\": " + e.getMessage(), e);
+                            "cannot read key \"" + TextFormat.escapeBytes(asked) + "\" of the target: "
+                                    + e.getMessage(),
+                            e);
                 }
             }
             TimeUnit.MILLISECONDS.sleep(PAUSE_MILLIS);

@@ -15,11 +15,13 @@ import org.jspecify.annotations.Nullable;
  * move forward while its source stays the same, so the history of the checkpoint key is searched by halves from the key's
  * creation on, some thirty reads. The map lives as long as
  * the target's history, which is as long as a watcher could use it.
+ *
+ * <p>Invariant M34: a watcher that resumes at the translated revision misses nothing.
  */
 public final class RevisionMap {
 
     /** Nothing here tells whether the source had any: the hand-over's report does. */
-    private static final String LATER = ": later ones, if there were any, were lost";
+    private static final String LATER = "; later changes, if any, are lost";
 
     private final CheckpointHistory history;
 
@@ -60,10 +62,10 @@ public final class RevisionMap {
             return new ListAgain(
                     now.revision(),
                     reached.state() == CheckpointState.SYNCED
-                            ? "the home has moved to the target, which has the source's changes up to revision "
+                            ? "the target became primary, with the source's changes up to revision "
                                     + reached.revision() + LATER
-                            : "the home has moved to the target, which was "
-                                    + reached.state().word() + " then: it held no state that the source had");
+                            : "the target became primary while "
+                                    + reached.state().word() + ", so it had no consistent state of the source");
         }
         return new NotYet(
                 reached.revision(),
@@ -110,17 +112,17 @@ public final class RevisionMap {
             throws TargetUnreadableException, InterruptedException {
         Moment before = more.value() == 1 ? null : history.at(before(more)).orElse(null);
         if (before == null) {
-            return new ListAgain(more, "the target has compacted its history up to revision " + more);
+            return new ListAgain(more, "target history is compacted up to revision " + more);
         }
         Revision base = revision(before);
         if (before.isWhole() && before.checkpoint() == null) {
-            return new ListAgain(more, "the mirror began after revision " + seen);
+            return new ListAgain(more, "the mirror started after revision " + seen);
         }
         if (before.checkpoint() != null && !before.checkpoint().source().equals(source)) {
             return new ListAgain(
                     more,
-                    "the source was cluster " + before.checkpoint().source() + " until revision " + before.revision()
-                            + " of the target, and is cluster " + source + " since");
+                    "source cluster ID changed from " + before.checkpoint().source() + " to " + source + " at revision "
+                            + before.revision() + " of the target");
         }
         if (history.isHomeAt(more)) {
             // No mirror writes meanwhile: a failback has brought both together.
@@ -128,7 +130,7 @@ public final class RevisionMap {
                     ? resumeAfter(before)
                     : new ListAgain(
                             more,
-                            "the home was the target meanwhile, which had the source's changes up to revision " + base
+                            "the target was primary in the meantime, with the source's changes up to revision " + base
                                     + LATER);
         }
         if (before.isWhole()) {
@@ -140,11 +142,11 @@ public final class RevisionMap {
             return new ListAgain(
                     more,
                     base.equals(Revision.ZERO)
-                            ? "the mirror began with revision "
+                            ? "the mirror started at revision "
                                     + history.at(more)
                                             .map(RevisionMap::revision)
-                                            .orElse(base) + ", past revision " + seen
-                            : "the mirror was resynchronised from revision " + base + ", past revision " + seen);
+                                            .orElse(base) + ", after revision " + seen
+                            : "the mirror was resynced from revision " + base + ", after revision " + seen);
         }
         // Some of the changes came in parts, before the checkpoint moved on.
         Revision held = first(
@@ -153,7 +155,7 @@ public final class RevisionMap {
                 at -> at.isPresent() && !revision(at.get()).isBefore(base));
         Optional<Moment> first = history.at(held);
         if (first.isEmpty() || !first.get().isWhole()) {
-            return new ListAgain(more, "the target has compacted its history up to revision " + held);
+            return new ListAgain(more, "target history is compacted up to revision " + held);
         }
         return new ResumeAt(
                 first(held, before.revision(), at -> at.isPresent() && !at.get().isWhole()));
@@ -163,8 +165,7 @@ public final class RevisionMap {
     private Translation resumeAfter(Moment moment) throws TargetUnreadableException, InterruptedException {
         return history.at(moment.written()).isPresent()
                 ? new ResumeAt(moment.written().next())
-                : new ListAgain(
-                        moment.revision(), "the target has compacted its history up to revision " + moment.written());
+                : new ListAgain(moment.revision(), "target history is compacted up to revision " + moment.written());
     }
 
     private static Revision before(Revision revision) {

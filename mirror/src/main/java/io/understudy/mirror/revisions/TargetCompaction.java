@@ -20,6 +20,8 @@ import org.slf4j.LoggerFactory;
  * compacts. How old a revision is, the checkpoint of the time tells.
  *
  * <p>One thread, but for {@link #compacted} and {@link #warning}.
+ *
+ * <p>Invariant M33: the target is compacted up to its revision at the configured age, and no further.
  */
 public final class TargetCompaction {
 
@@ -78,7 +80,10 @@ public final class TargetCompaction {
         try {
             lookAfter(Instant.now());
         } catch (TargetUnreadableException | CallFailedException e) {
-            LOG.info("mirror={} the target's history is not looked after now, cause=\"{}\"", mirror, e.getMessage());
+            LOG.atInfo()
+                    .addKeyValue("mirror", mirror)
+                    .addKeyValue("cause", e.getMessage())
+                    .log("target compaction check failed");
         }
     }
 
@@ -124,7 +129,10 @@ public final class TargetCompaction {
         try {
             var unused = calls.kv(stub -> stub.compact(
                     CompactionRequest.newBuilder().setRevision(revision.value()).build()));
-            LOG.info("mirror={} target compacted, revision={}", mirror, revision);
+            LOG.atInfo()
+                    .addKeyValue("mirror", mirror)
+                    .addKeyValue("revision", revision)
+                    .log("target compacted");
         } catch (CallFailedException e) {
             // Somebody else compacts as well, and was faster.
             if (e.error() != EtcdError.COMPACTED) {
@@ -143,9 +151,12 @@ public final class TargetCompaction {
             return;
         }
         if (warning == null) {
-            LOG.warn("mirror={} nobody compacts the target: it holds the history of {} revisions", mirror, revisions);
+            LOG.atWarn()
+                    .addKeyValue("mirror", mirror)
+                    .addKeyValue("revisions", revisions)
+                    .log("target history is not compacted");
         }
-        warning = "nobody compacts the target: it holds the history of " + revisions
+        warning = "target history is not compacted and has " + revisions
                 + " revisions. Set compactTarget, or the target's --auto-compaction-retention";
     }
 

@@ -13,6 +13,8 @@ import java.util.List;
  * <p>Renaming replaces one prefix that all mirrored keys have, so it keeps their order: what is sorted at the source is
  * sorted in the target.
  *
+ * <p>Invariant M19: keys of the target outside the scope, excluded ones included, stay unchanged.
+ *
  * @param include prefixes, disjoint and in key order; empty for all keys
  * @param exclude prefixes, each inside of what is included, disjoint and in key order
  * @param renameFrom prefix of all that is included; empty with an empty {@code renameTo} for no renaming
@@ -29,18 +31,16 @@ public record MirrorScope(
         List<ByteString> all = include;
         for (ByteString out : exclude) {
             if (out.isEmpty() || (!all.isEmpty() && all.stream().noneMatch(out::startsWith))) {
-                throw new IllegalArgumentException("exclude " + shown(out) + " is not inside of what is included");
+                throw new IllegalArgumentException("exclude " + shown(out) + " is not within include");
             }
         }
         ByteString from = renameFrom;
         if (!from.isEmpty() && all.isEmpty()) {
             throw new IllegalArgumentException("rename.from is " + shown(from)
-                    + ", and include is not given; allowed is an include of prefixes that all begin with " + shown(from)
-                    + ", such as itself");
+                    + ", but include is not set; set include to prefixes that start with " + shown(from));
         }
         if (!all.stream().allMatch(prefix -> prefix.startsWith(from))) {
-            throw new IllegalArgumentException(
-                    "every include must begin with " + shown(from) + ", which is to be replaced");
+            throw new IllegalArgumentException("every include must start with rename.from, " + shown(from));
         }
         List<ByteString> prefixes = all.isEmpty() ? List.of(from) : all;
         boolean mayBeReserved = !from.equals(renameTo)
@@ -49,10 +49,9 @@ public record MirrorScope(
                         .anyMatch(ReservedKeys::meet);
         if (mayBeReserved || ReservedKeys.contains(renameTo)) {
             throw new IllegalArgumentException((renameTo.isEmpty()
-                            ? "rename.from is " + shown(from)
-                                    + ", and rename.to is not given: keys without that beginning"
-                            : "keys renamed to begin with " + shown(renameTo))
-                    + " could be such as are kept for Understudy itself");
+                            ? "rename.from is " + shown(from) + " and rename.to is not set: keys without that prefix"
+                            : "keys with the prefix " + shown(renameTo))
+                    + " could overlap the keys reserved for Understudy");
         }
     }
 
@@ -235,8 +234,8 @@ public record MirrorScope(
         ByteString last = null;
         for (ByteString prefix : sorted) {
             if (last != null && prefix.startsWith(last)) {
-                throw new IllegalArgumentException(what + " " + shown(prefix) + " begins with " + shown(last)
-                        + ", which is given as well; one of them is enough");
+                throw new IllegalArgumentException(
+                        what + " " + shown(prefix) + " is contained in " + shown(last) + "; remove one of them");
             }
             last = prefix;
         }

@@ -6,7 +6,11 @@ import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** The keys a cluster keeps for Understudy itself: never copied, never pruned. */
+/**
+ * The keys a cluster keeps for Understudy itself: never copied, never pruned.
+ *
+ * <p>Invariant M24: reserved keys are neither copied nor pruned.
+ */
 public final class ReservedKeys {
 
     private static final ByteString PREFIX = ByteString.copyFromUtf8("\0understudy/");
@@ -115,7 +119,7 @@ public final class ReservedKeys {
     private static ByteString endOfReserved() {
         ByteString end = RANGE.to();
         if (end == null) {
-            throw new IllegalStateException("the reserved keys have an end");
+            throw new IllegalStateException("reserved key range has no end");
         }
         return end;
     }

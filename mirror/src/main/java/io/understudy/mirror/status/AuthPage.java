@@ -49,7 +49,7 @@ final class AuthPage {
             lines.add("roles copied: " + names(auth.path("roles")));
             lines.add("users copied: " + names(auth.path("users")));
             lines.add("users without a password: " + names(auth.path("withoutPassword")));
-            lines.add("left alone, being the target's own: roles " + names(auth.path("rolesLeftAlone")) + "; users "
+            lines.add("not overwritten (owned by the target): roles " + names(auth.path("rolesLeftAlone")) + "; users "
                     + names(auth.path("usersLeftAlone")));
         }
         if (!auth.path("held").isNull()) {

@@ -92,7 +92,7 @@ public final class StatusClient {
                         texts(mirror.path("warnings"))));
             }
         } catch (JsonProcessingException e) {
-            throw new IOException("what was answered is no status of a mirror: " + e.getOriginalMessage(), e);
+            throw new IOException("response is not a mirror status: " + e.getOriginalMessage(), e);
         }
         return lines;
     }
@@ -111,14 +111,14 @@ public final class StatusClient {
     private static String told(IOException failure) {
         for (Throwable cause = failure; cause != null; cause = cause.getCause()) {
             if (cause instanceof UnresolvedAddressException) {
-                return "the host's name is not known";
+                return "unknown host";
             }
         }
         if (failure instanceof HttpConnectTimeoutException) {
             return "no connection within " + CONNECT_DEADLINE.toSeconds() + " s";
         }
         if (failure instanceof HttpTimeoutException) {
-            return "no answer within " + DEADLINE.toSeconds() + " s";
+            return "no response within " + DEADLINE.toSeconds() + " s";
         }
         if (failure instanceof ConnectException) {
             return "connection refused";
@@ -133,7 +133,7 @@ public final class StatusClient {
             answer = http.send(
                     HttpRequest.newBuilder(asked).timeout(DEADLINE).build(), HttpResponse.BodyHandlers.ofString());
         } catch (IOException e) {
-            throw new IOException("no mirror process answers at " + url + ": " + told(e), e);
+            throw new IOException("mirror process at " + url + " is not reachable: " + told(e), e);
         }
         if (answer.statusCode() != OK) {
             throw new IOException(asked + " answered " + answer.statusCode() + ": "

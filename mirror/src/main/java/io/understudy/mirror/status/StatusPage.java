@@ -23,7 +23,7 @@ final class StatusPage {
     private static final JsonMapper JSON = new JsonMapper();
 
     private static final HealthChecks STARTING =
-            new HealthChecks(new HealthCheck("process", () -> Optional.of("the mirrors are being started")));
+            new HealthChecks(new HealthCheck("process", () -> Optional.of("mirrors are starting")));
 
     private StatusPage() {}
 

@@ -26,6 +26,8 @@ import org.slf4j.LoggerFactory;
 /**
  * Serves {@code GET /status} (JSON, see {@link StatusPage}), {@code /translate} (see {@link TranslationPage}), {@code /metrics} (as
  * text), and {@code /livez}, {@code /readyz} and {@code /health} (see {@link HealthPages}), with a check for each mirror.
+ *
+ * <p>Invariant M35: over TLS, the status page is served to permitted clients only.
  */
 public final class StatusServer implements AutoCloseable {
 
@@ -124,7 +126,7 @@ public final class StatusServer implements AutoCloseable {
     private Answer other(String method, URI asked, @Nullable String accept) {
         String path = asked.getPath();
         if (!method.equals("GET") && !method.equals("HEAD")) {
-            return new Answer(METHOD_NOT_ALLOWED, TEXT, method + " is not served here, GET is\n");
+            return new Answer(METHOD_NOT_ALLOWED, TEXT, "method " + method + " not allowed; use GET\n");
         }
         try {
             return switch (path) {
@@ -138,10 +140,10 @@ public final class StatusServer implements AutoCloseable {
                     new Answer(
                             NOT_FOUND,
                             TEXT,
-                            path + " is not here: /status, /translate, /metrics, /livez, /readyz and /health are\n");
+                            path + " not found; available: /status, /translate, /metrics, /livez, /readyz, /health\n");
             };
         } catch (RuntimeException e) {
-            LOG.warn("{} not answered", path, e);
+            LOG.atWarn().addKeyValue("path", path).setCause(e).log("request failed");
             return new Answer(INTERNAL_ERROR, TEXT, e + "\n");
         }
     }
@@ -152,14 +154,14 @@ public final class StatusServer implements AutoCloseable {
                 .orElse("");
         OptionalLong seen = query.revision();
         if (seen.isEmpty()) {
-            return new Answer(BAD_REQUEST, TEXT, "revision is missing, or none: a number from 0 on is needed\n");
+            return new Answer(BAD_REQUEST, TEXT, "revision must be a non-negative integer\n");
         }
         Optional<RevisionMap> map = shown.revisions(mirror);
         if (map.isEmpty()) {
             return new Answer(
                     NOT_FOUND,
                     TEXT,
-                    "mirror is \"" + mirror + "\" (--mirror), but the mirrors to etcd of this process are "
+                    "unknown mirror \"" + mirror + "\" (--mirror); mirrors of this process with an etcd target: "
                             + reports().stream()
                                     .map(MirrorReport::mirror)
                                     .filter(name -> shown.revisions(name).isPresent())
@@ -174,7 +176,7 @@ public final class StatusServer implements AutoCloseable {
             return new Answer(UNAVAILABLE, TEXT, e.getMessage() + "\n");
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
-            return new Answer(UNAVAILABLE, TEXT, "the process is being ended\n");
+            return new Answer(UNAVAILABLE, TEXT, "process is shutting down\n");
         }
     }
 

@@ -16,7 +16,7 @@ record AlarmFreeze(PatientCalls source) implements Freeze {
     @Override
     public String does() {
         return "raises a NOSPACE alarm at " + source.shown()
-                + ": puts and lease grants are refused, for all keys; deletes and expiries go on";
+                + ": puts and lease grants are refused, for all keys; deletes and expiries continue";
     }
 
     @Override
@@ -36,8 +36,9 @@ record AlarmFreeze(PatientCalls source) implements Freeze {
         }
         AlarmResponse alarms = alarm(AlarmAction.GET, 0);
         if (isAmong(alarms)) {
-            throw new TakeOverException(source.shown() + " has a NOSPACE alarm already, which isn't of this hand-over: "
-                    + "it is out of space, or frozen by somebody else. Free space and disarm it, or use --freeze auth");
+            throw new TakeOverException(
+                    source.shown() + " has a NOSPACE alarm already, which isn't of this hand-over: "
+                            + "it is out of space, or frozen by another client. Free space and disarm it, or use --freeze auth");
         }
         return journal.edit().alarmMember(alarms.getHeader().getMemberId()).build();
     }

@@ -24,6 +24,9 @@ import java.util.List;
  * <p>A mark in the source, from before anything is withdrawn until it is all granted again, tells whoever copies roles from
  * there that they are not what they are meant to be, see {@link ReservedKeys#FREEZES}; and holds the journal as it was then, so
  * that who loses the other cluster can tell what is to be granted.
+ *
+ * <p>Invariant M14: permissions withdrawn by a freeze at the source stay in all targets, and those withdrawn in a
+ * target are not granted there again.
  */
 record AuthFreeze(PatientCalls source, MirrorScope scope, String mirror) implements Freeze {
 
@@ -73,8 +76,9 @@ record AuthFreeze(PatientCalls source, MirrorScope scope, String mirror) impleme
         }
         List<Grant> left = writable();
         if (!left.isEmpty()) {
-            throw new TakeOverException("somebody grants permissions to write at " + source.shown()
-                    + " meanwhile: role " + left.get(0).role() + " has one again. Run this again once that has ended");
+            throw new TakeOverException(
+                    "write permissions were granted at " + source.shown() + " in the meantime: role "
+                            + left.get(0).role() + " has one again. Run this again when this has stopped");
         }
     }
 

@@ -102,7 +102,7 @@ record CheckStep(Parties parties, Journal.Kind kind, HandoverOptions options) im
     /** Why it is refused that watches would wait at {@code parties.target()} in silence. */
     static TakeOverException silentWatchers(Parties parties, long there, long here) {
         return new TakeOverException(parties.to() + " is at revision " + there + ", below " + here + " of "
-                + parties.from() + ": a client that goes on watching there from a revision that it had seen would"
+                + parties.from() + ": a client that continues to watch there from a revision that it had seen would"
                 + " hear nothing until " + parties.to() + " has passed it, and never of what it missed. "
                 + (parties.isBack() ? "Accept" : "Make the target with init-target, or accept")
                 + " it with --accept-silent-watchers if all clients list again");

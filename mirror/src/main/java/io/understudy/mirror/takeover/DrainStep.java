@@ -36,7 +36,7 @@ record DrainStep(Parties parties, Duration deadline) implements Step {
             if (System.nanoTime() > end) {
                 throw new TakeOverException(parties.from() + " went from revision " + before + " to " + after
                         + " while " + parties.to()
-                        + " reached the former: it is still being written. Stop whoever writes, or"
+                        + " reached the former: it is still being written. Stop all writers, or"
                         + " use --freeze alarm; --undo lifts the freeze");
             }
         }
@@ -54,7 +54,7 @@ record DrainStep(Parties parties, Duration deadline) implements Step {
                         + found.checkpoint().state().word() + " at revision "
                         + found.checkpoint().revision() + " and did not reach " + revision + " of " + parties.from()
                         + " within "
-                        + deadline.toSeconds() + " s: is the mirror running? Run this again to go on waiting; --undo"
+                        + deadline.toSeconds() + " s: is the mirror running? Run this again to continue waiting; --undo"
                         + " lifts the freeze");
             }
             PatientCalls.pause(PAUSE);

@@ -12,6 +12,8 @@ import java.util.function.Consumer;
 /**
  * Moves the home back to where it was: lifts the freeze there, mirrors what the new home has into it while clients go on
  * writing, and then hands over in the other direction. Whoever runs it again goes on. One thread.
+ *
+ * <p>Invariant M40: after a failback both clusters are equal, and the mirror continues with new writes.
  */
 public final class Failback {
 
@@ -91,7 +93,7 @@ public final class Failback {
         return new StepPlan(
                 "finish",
                 "lifts the freeze at " + backward.source().shown()
-                        + ", a target again, as soon as the home has moved: its mirror goes on",
+                        + ", a target again, as soon as the home has moved: its mirror continues",
                 "that clients have stopped writing there: what they write from then on will be lost",
                 "nothing to undo");
     }
@@ -143,7 +145,7 @@ public final class Failback {
         String loss = lost.isEmpty()
                 ? report.loss()
                 : lost + (report.loss().equals("none") ? "; nothing else" : "; besides: " + report.loss());
-        return report.with(loss, List.of("point clients at " + forward.source().shown() + "; the mirror goes on"));
+        return report.with(loss, List.of("point clients at " + forward.source().shown() + "; the mirror continues"));
     }
 
     /**
@@ -220,7 +222,7 @@ public final class Failback {
                                     ? ", but " + backward.target().shown()
                                             + " is not frozen any more: what clients write there will be lost."
                                     : ".")
-                            + alsoFrozen() + " Run failback again to go on"
+                            + alsoFrozen() + " Run failback again to continue"
                             + (isThawed ? ", or with --undo, which freezes it again" : ""),
                     why);
         } catch (TakeOverException e) {
@@ -339,7 +341,7 @@ public final class Failback {
         Journal journal = store.read();
         if (journal == null) {
             throw new TakeOverException("the journal of the way back is gone from "
-                    + backward.target().shown() + ": somebody has deleted it");
+                    + backward.target().shown() + ": it was deleted");
         }
         return journal;
     }

@@ -92,8 +92,8 @@ final class FailbackPreconditions {
                         ? "take that one's home back first, with a failback of " + other.mirror()
                                 + "; or, if it is gone"
                         : "that one began, or came back, after this home had moved, and its owners may write them there."
-                                + " To give up what " + forward.target().shown() + " was written, begin mirror "
-                                + forward.mirror() + " anew; to have that in their place, or if mirror "
+                                + "To give up what " + forward.target().shown() + " was written, start mirror "
+                                + forward.mirror() + " over; to have that in their place, or if mirror "
                                 + other.mirror() + " is gone")
                 + " for good, delete " + key + " in both of its clusters");
     }

@@ -19,6 +19,9 @@ import org.slf4j.LoggerFactory;
 /**
  * Moves the home of a mirror's keys from its source to its target. Each step goes into the journal in the target; whoever
  * runs it again, after a crash anywhere, goes on where the journal and the clusters say. One thread.
+ *
+ * <p>Invariant M37: a switchover that reports no loss lost nothing, resumes after a kill at any step, and is reversible
+ * until the primary has moved.
  */
 public final class Handover {
 
@@ -126,7 +129,10 @@ public final class Handover {
             Freeze freeze = Freeze.of(journal.freeze(), parties.hurried(LAST_WORD));
             return freeze.isRaised(journal) ? FreezeFound.RAISED : FreezeFound.LIFTED;
         } catch (TakeOverException e) {
-            LOG.debug("mirror={} freeze not told by the source, cause=\"{}\"", parties.mirror(), e.getMessage());
+            LOG.atDebug()
+                    .addKeyValue("mirror", parties.mirror())
+                    .addKeyValue("cause", e.getMessage())
+                    .log("freeze state of the source unknown");
             return FreezeFound.UNTOLD;
         }
     }
@@ -141,12 +147,12 @@ public final class Handover {
         }
         journal = journal.edit().state(Journal.State.DONE).late(late(journal)).build();
         store.write(journal);
-        LOG.info(
-                "mirror={} home moved, from={} to={} revision={}",
-                parties.mirror(),
-                journal.source(),
-                journal.target(),
-                journal.fencedAt());
+        LOG.atInfo()
+                .addKeyValue("mirror", parties.mirror())
+                .addKeyValue("from", journal.source())
+                .addKeyValue("to", journal.target())
+                .addKeyValue("revision", journal.fencedAt())
+                .log("home moved");
         return journal;
     }
 
@@ -173,7 +179,7 @@ public final class Handover {
             }
         }
         store.write(journal.edit().state(Journal.State.UNDONE).build());
-        LOG.info("mirror={} hand-over undone", parties.mirror());
+        LOG.atInfo().addKeyValue("mirror", parties.mirror()).log("switchover or failover undone");
         return undone;
     }
 
@@ -275,7 +281,7 @@ public final class Handover {
 
     private String perhapsGoneBack() {
         return "A failback that was under way may have moved it since, which only "
-                + parties.source().shown() + " could tell, and may have frozen "
+                + parties.source().shown() + " could report, and may have frozen "
                 + parties.target().shown() + ": \"etcdctl alarm disarm\" lifts an alarm, and key \""
                 + TextFormat.escapeBytes(ReservedKeys.freeze(parties.mirror()))
                 + "\" there, if there is one, holds what is to be granted again";
@@ -293,7 +299,10 @@ public final class Handover {
                     .filter(there -> there.moves() > moves)
                     .isPresent();
         } catch (TakeOverException e) {
-            LOG.debug("mirror={} home not told by the source, cause=\"{}\"", parties.mirror(), e.getMessage());
+            LOG.atDebug()
+                    .addKeyValue("mirror", parties.mirror())
+                    .addKeyValue("cause", e.getMessage())
+                    .log("home stored in the source unknown");
             return false;
         }
     }
@@ -325,7 +334,11 @@ public final class Handover {
         listener.taken(plan);
         store.write(after);
         listener.ends(plan);
-        LOG.info("mirror={} kind={} step={} done", parties.mirror(), kind, plan.name());
+        LOG.atInfo()
+                .addKeyValue("mirror", parties.mirror())
+                .addKeyValue("kind", kind)
+                .addKeyValue("step", plan.name())
+                .log("step completed");
         return after;
     }
 

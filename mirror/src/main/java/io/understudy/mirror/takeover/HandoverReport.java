@@ -5,6 +5,8 @@ import java.util.List;
 /**
  * What a hand-over came to.
  *
+ * <p>Invariant M38: the reported plan, rollback and loss of a takeover are accurate.
+ *
  * @param summary in one line
  * @param loss "none", or what can't be said, and why
  * @param facts in the order of the steps

@@ -58,10 +58,10 @@ record HomeStep(Parties parties, Journal.Kind kind) implements Step {
             if (Thread.currentThread().isInterrupted()) {
                 throw e;
             }
-            LOG.warn(
-                    "mirror={} home not told to the source, cause=\"{}\"; a failback tells it",
-                    parties.mirror(),
-                    e.getMessage());
+            LOG.atWarn()
+                    .addKeyValue("mirror", parties.mirror())
+                    .addKeyValue("cause", e.getMessage())
+                    .log("home not stored in the source; a failback stores it");
         }
     }
 

@@ -46,7 +46,7 @@ record Homes(PatientCalls cluster, String mirror) {
     void learn(Home home) {
         if (!write(home, null)) {
             throw new TakeOverException("the home of mirror " + mirror + " in " + cluster.shown()
-                    + " is being written by somebody else: run this again");
+                    + " is being written by another client: run this again");
         }
     }
 

@@ -53,12 +53,12 @@ record LateCommits(Parties parties, ClusterId target, boolean marked, Duration p
             untold = String.valueOf(e.getMessage());
         }
         if (untold != null) {
-            LOG.warn(
-                    "mirror={} commits after revision={} not known, source={}: {}",
-                    parties.mirror(),
-                    after,
-                    parties.source().shown(),
-                    untold);
+            LOG.atWarn()
+                    .addKeyValue("mirror", parties.mirror())
+                    .addKeyValue("revision", after)
+                    .addKeyValue("source", parties.source().shown())
+                    .addKeyValue("cause", untold)
+                    .log("commits after the revision unknown");
         }
         return untold;
     }
@@ -106,7 +106,7 @@ record LateCommits(Parties parties, ClusterId target, boolean marked, Duration p
             if (reached > before) {
                 end = System.nanoTime() + patience.toNanos();
             } else if (reached < until && System.nanoTime() - end >= 0) {
-                return "it told only up to revision " + reached + " of " + until + ", and then nothing for "
+                return "it returned only commits up to revision " + reached + " of " + until + ", and then nothing for "
                         + patience.toSeconds() + " s";
             }
         }

@@ -75,7 +75,7 @@ record MirrorBack(MirrorParties clusters, Parties backward, Duration deadline, C
             }
             if (System.nanoTime() > end) {
                 throw new TakeOverException("the old source was not a copy within " + deadline.toMinutes() + " min: "
-                        + report.reason() + ". Run this again to go on");
+                        + report.reason() + ". Run this again to continue");
             }
             PatientCalls.pause(PAUSE);
         }

@@ -44,7 +44,7 @@ public final class MirrorParties implements AutoCloseable {
         if (!(mirror.source() instanceof MirrorSettings.Source.Etcd from)) {
             throw new TakeOverException(
                     "mirror " + mirror.name() + " reads from Kafka, so the cluster that its keys are"
-                            + " written in can't be asked, frozen or told where their home is. To write in the target, stop this"
+                            + " written in can't be read, frozen or given their home. To write in the target, stop this"
                             + " mirror first; mirror cluster to cluster where a home is to move");
         }
         this.mirror = mirror;

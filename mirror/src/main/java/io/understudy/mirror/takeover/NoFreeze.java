@@ -10,7 +10,7 @@ record NoFreeze() implements Freeze {
 
     @Override
     public String needs() {
-        return "that nobody writes the source";
+        return "that no client writes the source";
     }
 
     @Override

@@ -69,7 +69,7 @@ record Outcome(Parties parties, Journal journal, FreezeFound freeze, boolean cou
         if (journal.kind() == Journal.Kind.FAILOVER) {
             Optional<CheckpointState> unsynced = unsynced();
             if (unsynced.isPresent()) {
-                return "certain, and how much can't be told: " + parties.to() + " was "
+                return "certain, of unknown extent: " + parties.to() + " was "
                         + unsynced.get().word() + ", so it holds no state that the source ever had";
             }
             return "possible, everything after revision " + journal.fencedAt() + " of " + journal.dataAt();
@@ -85,11 +85,11 @@ record Outcome(Parties parties, Journal journal, FreezeFound freeze, boolean cou
             // Where it was lifted, that is said for it.
             return counted || freeze == FreezeFound.LIFTED
                     ? "none"
-                    : "none, when the home moved; " + parties.from() + " does not tell whether there were " + what
+                    : "none, when the home moved; " + parties.from() + " does not report whether there were " + what
                             + " since then, which will be lost";
         }
         if (journal.late() == Journal.UNKNOWN) {
-            return "not known: " + parties.from() + " does not tell whether anything was committed after revision "
+            return "not known: " + parties.from() + " does not report whether anything was committed after revision "
                     + journal.fencedAt();
         }
         return "possible: " + (counted ? "" : "at least ") + Counted.of(journal.late(), "commit") + " of "
@@ -101,30 +101,30 @@ record Outcome(Parties parties, Journal journal, FreezeFound freeze, boolean cou
     private String unfrozen() {
         String wasNot = parties.from() + " was not frozen";
         if (journal.late() == Journal.UNKNOWN) {
-            return "not known: " + wasNot + ", and does not tell what was committed after revision "
+            return "not known: " + wasNot + ", and does not report what was committed after revision "
                     + journal.fencedAt();
         }
         if (journal.late() > 0) {
             return Counted.of(journal.late(), "commit") + " to mirrored keys: " + wasNot
-                    + ", and somebody wrote it after revision " + journal.fencedAt()
+                    + ", and was written after revision " + journal.fencedAt()
                     + ", until the home had moved, and perhaps since";
         }
         return "not known: " + wasNot
-                + "; none if nobody wrote it since the home has moved, as nobody did from revision "
+                + "; none if no client wrote it since the home has moved, as none did from revision "
                 + journal.fencedAt() + " until then";
     }
 
     private List<String> next() {
         List<String> next = new ArrayList<>();
         if (journal.freeze() == FreezeMode.NONE && journal.late() > 0) {
-            next.add("stop whoever writes " + parties.source().shown()
+            next.add("stop all writers of " + parties.source().shown()
                     + "; failback shows which keys were written there");
         }
         next.add("point clients at " + parties.target().shown());
         if (freeze == FreezeFound.LIFTED) {
             next.add(parties.from()
                     + " is not frozen any more, though it is not the home: a failback that did not come to"
-                    + " its end has lifted that, or somebody else. Keep clients off it, and run \"understudy mirror"
+                    + " its end has lifted that, or another client. Keep clients off it, and run \"understudy mirror"
                     + " failback\" to its end, or with --undo, which freezes it again");
         } else if (journal.freeze() != FreezeMode.NONE) {
             next.add(parties.from() + " " + stays() + " frozen ("

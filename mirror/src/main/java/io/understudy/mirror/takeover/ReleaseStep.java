@@ -23,7 +23,7 @@ record ReleaseStep(Parties parties) implements Step {
         return new StepPlan(
                 "release",
                 "keeps mirrored leases alive a last time and leaves them to their owners; the mirror's processes"
-                        + " become standby, saying that the home has moved",
+                        + " become standby, reporting that the home has moved",
                 "that owners find " + parties.to() + " within their leases' time to live",
                 "can't be undone; failback mirrors them back");
     }

@@ -45,7 +45,10 @@ record Resumption(Parties forward, Journal back) {
         if (!after.equals(before)
                 && !found.replace(forward.target(), forward.mirror(), after, compared(after.revision()))) {
             // By an attempt that got no answer, or by another process that does the same.
-            LOG.info("mirror={} checkpoint not moved, revision={}", forward.mirror(), after.revision());
+            LOG.atInfo()
+                    .addKeyValue("mirror", forward.mirror())
+                    .addKeyValue("revision", after.revision())
+                    .log("checkpoint not moved");
         }
     }
 

@@ -63,8 +63,8 @@ public record Survey(
         if (unknown != null) {
             return Optional.of(
                     keys == 0
-                            ? "what the old source wrote since " + since + ", which can't be told: " + unknown
-                            : told + "; and perhaps others, which can't be told: " + unknown);
+                            ? "what the old source wrote since " + since + ", which is unknown: " + unknown
+                            : told + "; and perhaps others, which are unknown: " + unknown);
         }
         if (more && keys == 0) {
             return Optional.of("perhaps some of what the old source wrote since " + since

@@ -5,7 +5,6 @@ import io.micrometer.core.instrument.Counter;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.understudy.feed.etcd.SnapshotReader.CompactedException;
 import io.understudy.mirror.metrics.MirrorMeter;
-import io.understudy.vocabulary.Counted;
 import io.understudy.vocabulary.KeyRange;
 import java.time.Instant;
 import java.util.List;
@@ -23,6 +22,8 @@ import org.slf4j.LoggerFactory;
  * .verify.differences} (those known now), {@code .foreign} (found since the start), {@code .repaired}.
  *
  * <p>One thread, but for {@link #status}.
+ *
+ * <p>Invariant M32: foreign writes in the target are detected and reported, and repaired if configured.
  */
 public final class BackgroundVerification {
 
@@ -88,7 +89,7 @@ public final class BackgroundVerification {
             problem = null;
             advance(first.next());
         } catch (CompactedException e) {
-            problem = "source or target was compacted up to the present while a slice was read";
+            problem = "source or target was compacted to its current revision during the comparison";
         } catch (IncomparableException e) {
             problem = e.getMessage();
         }
@@ -124,13 +125,16 @@ public final class BackgroundVerification {
     private void tell(List<Difference> fresh) {
         foundCounter.increment(fresh.size());
         for (Difference difference : fresh.subList(0, Math.min(SHOWN, fresh.size()))) {
-            LOG.warn("mirror={} target differs from source, key={}", sides.mirror(), difference.shown());
+            LOG.atWarn()
+                    .addKeyValue("mirror", sides.mirror())
+                    .addKeyValue("key", difference.shown())
+                    .log("target differs from source");
         }
         if (fresh.size() > SHOWN) {
-            LOG.warn(
-                    "mirror={} and {}",
-                    sides.mirror(),
-                    Counted.of(fresh.size() - SHOWN, "key more differs", "keys more differ"));
+            LOG.atWarn()
+                    .addKeyValue("mirror", sides.mirror())
+                    .addKeyValue("keys", fresh.size() - SHOWN)
+                    .log("further keys of the target differ from the source");
         }
     }
 
@@ -152,11 +156,11 @@ public final class BackgroundVerification {
         int repaired = differing.found().size() - left.found().size();
         repairedCounter.increment(repaired);
         List<Difference> unused = known.found(from, to, differences(left));
-        LOG.info(
-                "mirror={} repaired={} left={}",
-                sides.mirror(),
-                repaired,
-                left.found().size());
+        LOG.atInfo()
+                .addKeyValue("mirror", sides.mirror())
+                .addKeyValue("repaired", repaired)
+                .addKeyValue("left", left.found().size())
+                .log("differing keys repaired");
     }
 
     private List<KeyRange> rest(ByteString from) {

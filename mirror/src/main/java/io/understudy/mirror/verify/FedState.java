@@ -102,7 +102,7 @@ final class FedState implements AutoCloseable {
     private Position position() {
         Position current = position;
         if (current == null) {
-            throw new IllegalStateException("the snapshot isn't complete");
+            throw new IllegalStateException("snapshot is not complete");
         }
         return current;
     }
@@ -114,8 +114,8 @@ final class FedState implements AutoCloseable {
                 if (System.nanoTime() - giveUpAt >= 0) {
                     throw new IncomparableException(
                             Why.UNAVAILABLE,
-                            "the " + side + " has told nothing for " + PATIENCE.toSeconds()
-                                    + " s: it is away, or its snapshot is not complete");
+                            "the " + side + " sent nothing for " + PATIENCE.toSeconds()
+                                    + " s: it is unavailable, or its snapshot is not complete");
                 }
             }
         } catch (FeedEndedException.AnotherCluster e) {

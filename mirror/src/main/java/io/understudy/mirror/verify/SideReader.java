@@ -96,8 +96,8 @@ final class SideReader implements Entries, AutoCloseable {
         }
         throw new IncomparableException(
                 Why.UNAVAILABLE,
-                "the " + side + " has not given its keys at revision " + revision + " for " + PATIENCE.toSeconds()
-                        + " s: it is away, or behind");
+                "the " + side + " did not return its keys at revision " + revision + " within " + PATIENCE.toSeconds()
+                        + " s: it is unavailable or behind");
     }
 
     @Override

@@ -40,21 +40,20 @@ final class SyncedMoment {
             if (!checkpoint.scope().equals(scope)) {
                 throw new IncomparableException(
                         Why.ANOTHER_SCOPE,
-                        "the target's checkpoint is of " + checkpoint.scope().shown() + "; asked for is "
-                                + scope.shown());
+                        "the target's checkpoint has " + checkpoint.scope().shown() + "; requested: " + scope.shown());
             }
             if (checkpoint.state() == CheckpointState.SYNCED) {
                 return moment;
             }
             if (checkpoint.state() == CheckpointState.SYNCING) {
                 throw new IncomparableException(
-                        Why.SYNCING, "the target is being synchronised: it is none of the source's states now");
+                        Why.SYNCING, "the target is syncing and has no consistent state of the source");
             }
             if (System.nanoTime() - giveUpAt >= 0) {
                 throw new IncomparableException(
                         Why.TORN,
-                        "the target holds a part of the commit after revision " + checkpoint.revision()
-                                + ", which is too large for one transaction");
+                        "the target has part of the commit after revision " + checkpoint.revision()
+                                + ", which exceeds one transaction");
             }
             TimeUnit.MILLISECONDS.sleep(PAUSE_MILLIS);
         }
@@ -64,7 +63,7 @@ final class SyncedMoment {
     static Checkpoint checkpoint(Moment moment) {
         Checkpoint checkpoint = moment.checkpoint();
         if (checkpoint == null) {
-            throw new IllegalArgumentException("a moment without a checkpoint");
+            throw new IllegalArgumentException("revision has no checkpoint");
         }
         return checkpoint;
     }

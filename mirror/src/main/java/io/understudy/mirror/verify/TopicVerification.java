@@ -96,8 +96,8 @@ public final class TopicVerification {
         }
         return new NotComparable(
                 Why.COMPACTED,
-                "the cluster was compacted past the revision of the state to compare with, " + ATTEMPTS
-                        + " times in a row: the mirror is behind, or doesn't run");
+                "the cluster was compacted past the revision to compare, " + ATTEMPTS
+                        + " times in a row: the mirror is behind or not running");
     }
 
     private VerifyReport compareWithSource() throws CompactedException, IncomparableException, InterruptedException {
@@ -124,7 +124,7 @@ public final class TopicVerification {
             if (!checkpoint.source().equals(source.cluster())) {
                 throw new IncomparableException(
                         Why.ANOTHER_CLUSTER,
-                        "the topic is of cluster " + source.cluster() + ", the target's checkpoint of "
+                        "the topic has source cluster " + source.cluster() + ", the target's checkpoint has "
                                 + checkpoint.source());
             }
             source.advanceTo(checkpoint.revision());
@@ -150,8 +150,8 @@ public final class TopicVerification {
             if (System.nanoTime() - giveUpAt >= 0) {
                 throw new IncomparableException(
                         Why.BEHIND,
-                        "the target is at revision " + reached + ", the topic tells the state at " + revision
-                                + " and no earlier one: the mirror is behind, or doesn't run");
+                        "the target is at revision " + reached + ", but the topic has only the state from revision "
+                                + revision + " on: the mirror is behind or not running");
             }
             TimeUnit.MILLISECONDS.sleep(PAUSE_MILLIS);
         }

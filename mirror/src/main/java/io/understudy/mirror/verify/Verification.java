@@ -10,6 +10,8 @@ import java.util.function.LongConsumer;
 /**
  * Compares all of a target with its source, both at one revision of the source. Writes may go on: they change neither side
  * at the revisions that are read. Holds a few pages of either side in memory.
+ *
+ * <p>Invariant M31: a comparison reports every difference and no other, however many writes happen meanwhile.
  */
 public final class Verification {
 
@@ -50,7 +52,8 @@ public final class Verification {
         }
         return new NotComparable(
                 Why.COMPACTED,
-                "source or target was compacted up to the present while it was read, " + ATTEMPTS + " times in a row");
+                "source or target was compacted to its current revision during the read, " + ATTEMPTS
+                        + " times in a row");
     }
 
     private VerifyReport compare(ConsistentPair pair)

@@ -16,16 +16,16 @@ public record VerifyOptions(int keysPerSecond, ForeignWrites onForeignWrites) {
 
     private static final Setting<Integer> KEYS_PER_SECOND = Setting.integer(
                     "verifyKeysPerSecond",
-                    "How fast the target is compared with the source in the background, on either side; 0 for never. Not"
-                            + " where the source is Kafka, see \"understudy mirror verify\".")
+                    "Rate of background verification, in keys per second and cluster; 0 disables it. Not"
+                            + " supported for Kafka sources; use \"understudy mirror verify\".")
             .defaultsTo(DEFAULTS.keysPerSecond())
             .between(0, 1_000_000);
     /** Repairs need a source that can be asked for single keys. */
     public static final Setting<ForeignWrites> ON_FOREIGN_WRITES = Setting.choice(
                     "onForeignWrites",
                     ForeignWrites.class,
-                    "What to do about keys of the mirrored range that somebody else writes in the target: report them,"
-                            + " or repair them as well.")
+                    "Action if another client writes to the mirrored range in the target. report: report the keys."
+                            + " repair: report and repair them.")
             .defaultsTo(DEFAULTS.onForeignWrites());
 
     /** The rows of all that can be configured, relative to the target's group. */

@@ -17,7 +17,11 @@ import net.jqwik.api.ForAll;
 import net.jqwik.api.Property;
 import net.jqwik.api.Provide;
 
-/** Whatever either side holds: what the mirror has brought becomes as the source has it, and nothing else is touched. */
+/**
+ * Whatever either side holds: what the mirror has brought becomes as the source has it, and nothing else is touched.
+ *
+ * <p>Tests invariant M12.
+ */
 final class AuthPlanTest {
 
     private static final String WRITER = "writer";

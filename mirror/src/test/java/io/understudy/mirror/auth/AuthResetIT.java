@@ -23,7 +23,11 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.api.io.TempDir;
 
-/** A source that was restored from a backup has lost users, but the target keeps them. */
+/**
+ * A source that was restored from a backup has lost users, but the target keeps them.
+ *
+ * <p>Tests invariant M13.
+ */
 @Timeout(240)
 final class AuthResetIT {
 
@@ -50,7 +54,7 @@ final class AuthResetIT {
             CLUSTERS.source().restore(backup);
             await().atMost(PATIENCE).untilAsserted(() -> assertThat(
                             ShownAuth.of(mirror).json().path("problem").asText())
-                    .contains("went back"));
+                    .contains("decreased from"));
             assertThat(target.held().users()).containsKey("ben");
         }
         aMirrorThatIsStartedAgainKnowsItTooUntilItIsToldToGoOn();
@@ -61,7 +65,7 @@ final class AuthResetIT {
                 MirrorProcess mirror = start()) {
             await().atMost(PATIENCE).untilAsserted(() -> assertThat(
                             ShownAuth.of(mirror).json().path("problem").asText())
-                    .contains("went back", "/auth/seen"));
+                    .contains("decreased from", "/auth/seen"));
             assertThat(target.held().users()).containsKey("ben");
 
             ByteString seen = ReservedKeys.of("dr", "auth/seen");

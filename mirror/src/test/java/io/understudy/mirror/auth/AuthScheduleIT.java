@@ -29,7 +29,11 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
-/** Whatever is done to the source's roles and users, in any order, with authentication disabled: the target has them. */
+/**
+ * Whatever is done to the source's roles and users, in any order, with authentication disabled: the target has them.
+ *
+ * <p>Tests invariant M12.
+ */
 @Timeout(240)
 @Tag("schedules")
 final class AuthScheduleIT {

@@ -42,7 +42,11 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Who has no password is let in at the target by a certificate with his name, and may do what his role may. */
+/**
+ * Who has no password is let in at the target by a certificate with his name, and may do what his role may.
+ *
+ * <p>Tests invariant M13.
+ */
 @Timeout(240)
 final class CertificateUsersIT {
 

@@ -21,7 +21,11 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** A checkpoint comes back as it was stored, and nothing else is taken for one. */
+/**
+ * A checkpoint comes back as it was stored, and nothing else is taken for one.
+ *
+ * <p>Tests invariant M25.
+ */
 final class CheckpointCodecTest {
 
     private static final String KEY = "key \"/checkpoint\"";
@@ -83,7 +87,7 @@ final class CheckpointCodecTest {
         assertThatThrownBy(() -> CheckpointCodec.decode(KEY, ByteString.copyFromUtf8(stored)))
                 .isInstanceOf(CorruptCheckpointException.class)
                 .hasMessageContaining(KEY)
-                .hasMessageContaining("its format is 2, this build reads format 1 only")
+                .hasMessageContaining("format is 2; this build supports only format 1")
                 .hasMessageContaining("\"epoch\":3");
     }
 

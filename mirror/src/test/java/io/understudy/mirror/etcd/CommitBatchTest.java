@@ -27,7 +27,11 @@ import net.jqwik.api.constraints.IntRange;
 import net.jqwik.api.constraints.Size;
 import org.junit.jupiter.api.Test;
 
-/** Joined commits lead from one state that the source had to a later one, and are never more than one transaction. */
+/**
+ * Joined commits lead from one state that the source had to a later one, and are never more than one transaction.
+ *
+ * <p>Tests invariants M3, M21.
+ */
 final class CommitBatchTest {
 
     private static final ClusterId SOURCE = new ClusterId(1);

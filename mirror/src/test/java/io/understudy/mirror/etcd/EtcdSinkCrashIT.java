@@ -39,6 +39,8 @@ import org.junit.jupiter.params.provider.ValueSource;
 /**
  * Ends a sink after each of its writes in turn, and goes on with another from what the target says: nothing is lost or
  * repeated, and whenever the checkpoint says {@code synced}, the target is the source's state at its revision.
+ *
+ * <p>Tests invariants M1, M5.
  */
 final class EtcdSinkCrashIT {
 

@@ -20,7 +20,11 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
-/** Who may write, as the checkpoint's revisions tell. */
+/**
+ * Who may write, as the checkpoint's revisions tell.
+ *
+ * <p>Tests invariant M6.
+ */
 final class FencedWriterIT {
 
     @RegisterExtension

@@ -30,7 +30,11 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
-/** How the clusters of a mirror come to know of its home, and what stays when they may not. */
+/**
+ * How the clusters of a mirror come to know of its home, and what stays when they may not.
+ *
+ * <p>Tests invariant M23.
+ */
 final class HomesIT {
 
     @RegisterExtension
@@ -128,7 +132,7 @@ final class HomesIT {
                 homes.settle(source);
                 return true;
             } catch (SinkException.Refused e) {
-                assertThat(e).hasMessageContaining("have their home in its target");
+                assertThat(e).hasMessageContaining("have their primary in its target");
                 return false;
             }
         };

@@ -11,7 +11,11 @@ import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** Lanes hold up whoever gives them more than they do, and fail together. */
+/**
+ * Lanes hold up whoever gives them more than they do, and fail together.
+ *
+ * <p>Tests invariant M15.
+ */
 @Timeout(30)
 final class LanesTest {
 

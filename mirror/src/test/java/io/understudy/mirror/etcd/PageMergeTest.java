@@ -20,7 +20,11 @@ import net.jqwik.api.Property;
 import net.jqwik.api.Provide;
 import org.junit.jupiter.api.Test;
 
-/** After a merge the target equals the page, and nothing was written that was equal before. */
+/**
+ * After a merge the target equals the page, and nothing was written that was equal before.
+ *
+ * <p>Tests invariant M20.
+ */
 final class PageMergeTest {
 
     private static final long FIRST_CHECKPOINT = 100;

@@ -29,7 +29,11 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
-/** Who waits in line for a lock is told by the order in which keys were created: a snapshot keeps it. */
+/**
+ * Who waits in line for a lock is told by the order in which keys were created: a snapshot keeps it.
+ *
+ * <p>Tests invariant M16.
+ */
 final class SnapshotLeasesIT {
 
     @RegisterExtension

@@ -32,7 +32,11 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
-/** What follows the snapshot, with what others do to the target meanwhile. */
+/**
+ * What follows the snapshot, with what others do to the target meanwhile.
+ *
+ * <p>Tests invariant M4.
+ */
 final class TailIT {
 
     private static final ClusterId SOURCE = new ClusterId(0xfeed);

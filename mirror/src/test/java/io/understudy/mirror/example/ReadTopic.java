@@ -8,7 +8,7 @@ import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.clients.consumer.KafkaConsumer;
 import org.apache.kafka.common.serialization.StringDeserializer;
 
-/** What README.md shows of a plain consumer: the method, as it stands here. */
+/** The consumer that docs/operate/kafka.md shows. */
 public final class ReadTopic {
 
     private ReadTopic() {}

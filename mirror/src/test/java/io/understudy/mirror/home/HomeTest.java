@@ -107,7 +107,7 @@ final class HomeTest {
     void whatIsNoneIsRefusedTellingWhere(String stored) {
         assertThatThrownBy(() -> Home.decode("key \"k\"", ByteString.copyFromUtf8(stored)))
                 .isInstanceOf(IllegalArgumentException.class)
-                .hasMessageContaining("the home at key \"k\"")
+                .hasMessageContaining("primary record at key \"k\"")
                 .hasMessageContaining(stored);
     }
 }

@@ -38,7 +38,11 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
-/** One sink at a real broker, given commits by hand: whoever reads what is committed sees each once, whole and in order. */
+/**
+ * One sink at a real broker, given commits by hand: whoever reads what is committed sees each once, whole and in order.
+ *
+ * <p>Tests invariants M27, M28, M29.
+ */
 final class KafkaSinkIT {
 
     private static final Duration PATIENCE = SinkFixture.PATIENCE;
@@ -101,7 +105,7 @@ final class KafkaSinkIT {
                 })
                 .isInstanceOf(SinkException.Fenced.class)
                 .hasMessageContaining(
-                        "another mirror writes topic " + fixture.options().topic())
+                        "another mirror writes to topic " + fixture.options().topic())
                 .hasMessageContaining("understudy." + fixture.options().topic());
         give(second, commit(11, "b"));
         second.settle();
@@ -118,7 +122,7 @@ final class KafkaSinkIT {
                 .get();
         assertThatThrownBy(suspended::caughtUp)
                 .isInstanceOf(SinkException.Unavailable.class)
-                .hasMessageContaining("no other mirror has written since");
+                .hasMessageContaining("No other mirror has written since");
         suspended.close();
         KafkaSink next = fixture.sink();
         assertThat(next.open()).isEqualTo(at(10));
@@ -177,7 +181,7 @@ final class KafkaSinkIT {
                 .hasMessageContaining("key \"large\" at revision 12")
                 .hasMessageContaining(
                         "max.message.bytes of " + fixture.options().topic())
-                .hasMessageContaining("allows 2097152");
+                .hasMessageContaining("is 2097152");
         sink.close();
         assertThat(fixture.history().commits()).isEqualTo(List.of(commit(11, "before")));
     }

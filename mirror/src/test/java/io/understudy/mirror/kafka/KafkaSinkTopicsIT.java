@@ -128,7 +128,7 @@ final class KafkaSinkTopicsIT {
         fixture.delete(fixture.options().topic());
         assertThatThrownBy(() -> fixture.sink().open())
                 .isInstanceOf(SinkException.Refused.class)
-                .hasMessageContaining("topic " + fixture.options().topic() + " is gone")
+                .hasMessageContaining("topic " + fixture.options().topic() + " is missing")
                 .hasMessageContaining("up to revision 11")
                 .hasMessageContaining("onTopicLoss");
         fixture.options(fixture.options().withOnTopicLoss(TopicLoss.RESYNC));
@@ -188,7 +188,7 @@ final class KafkaSinkTopicsIT {
         assertThatThrownBy(() -> fixture.sink().open())
                 .isInstanceOf(SinkException.Refused.class)
                 .hasMessageMatching(
-                        ".*topic " + fixture.options().topic() + " (is gone|was deleted and created anew).*");
+                        ".*topic " + fixture.options().topic() + " (is missing|was deleted and recreated).*");
     }
 
     @Test
@@ -211,7 +211,7 @@ final class KafkaSinkTopicsIT {
         }
         assertThatThrownBy(() -> fixture.sink().open())
                 .isInstanceOf(SinkException.Refused.class)
-                .hasMessageContaining("ends at revision 11, but everything up to revision 12 was mirrored");
+                .hasMessageContaining("ends at revision 11; previously mirrored: all changes up to revision 12");
     }
 
     @Test

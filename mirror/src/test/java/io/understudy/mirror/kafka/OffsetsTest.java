@@ -22,7 +22,7 @@ final class OffsetsTest {
         offsets.acknowledged(at(1, 3));
         assertThat(offsets.fault())
                 .isInstanceOf(SinkException.Unavailable.class)
-                .hasMessageContaining("partition t-1 gave offset 3 after 8");
+                .hasMessageContaining("partition t-1 returned offset 3 after 8");
     }
 
     @Test

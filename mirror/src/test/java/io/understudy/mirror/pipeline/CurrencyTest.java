@@ -7,6 +7,7 @@ import java.time.Instant;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
+/** Tests invariant M30. */
 final class CurrencyTest {
 
     private static final Instant FIRST = Instant.ofEpochSecond(1);

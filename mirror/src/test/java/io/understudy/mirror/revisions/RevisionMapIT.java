@@ -38,6 +38,8 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 /**
  * For every revision of the source: who knows the source as it was then, and applies what a watch of the target gives from
  * the translated revision on, knows the target.
+ *
+ * <p>Tests invariant M34.
  */
 final class RevisionMapIT {
 
@@ -105,15 +107,15 @@ final class RevisionMapIT {
         assertThat(map.translate(new Revision(states.firstKey())))
                 .as("of what was gone before the mirror began, the target tells nothing")
                 .isInstanceOfSatisfying(ListAgain.class, again -> assertThat(again.why())
-                        .startsWith("the mirror began with revision ")
-                        .isNotEqualTo("the mirror began with revision 0, past revision " + states.firstKey())
-                        .endsWith(", past revision " + states.firstKey()));
+                        .startsWith("the mirror started at revision ")
+                        .isNotEqualTo("the mirror started at revision 0, after revision " + states.firstKey())
+                        .endsWith(", after revision " + states.firstKey()));
         assertThat(map.translate(new Revision(revision() + 10))).isInstanceOf(NotYet.class);
         moveHome();
         assertThat(map.translate(new Revision(revision() + 10)))
                 .as("what the target never had is not waited for once it has taken over")
-                .isInstanceOfSatisfying(ListAgain.class, again -> assertThat(again.why())
-                        .endsWith("later ones, if there were any, were lost"));
+                .isInstanceOfSatisfying(
+                        ListAgain.class, again -> assertThat(again.why()).endsWith("later changes, if any, are lost"));
     }
 
     private void moveHome() {
@@ -145,7 +147,7 @@ final class RevisionMapIT {
         assertThat(map.translate(new Revision(before))).isInstanceOf(ResumeAt.class);
         assertThat(map.translate(new Revision(compacted - 1)))
                 .isInstanceOfSatisfying(ListAgain.class, again -> assertThat(again.why())
-                        .startsWith("the mirror was resynchronised from revision "));
+                        .startsWith("the mirror was resynced from revision "));
         assertThat(map.translate(new Revision(compacted + 1))).isInstanceOf(ResumeAt.class);
         verifyAll();
     }

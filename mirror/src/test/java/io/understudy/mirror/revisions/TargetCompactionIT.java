@@ -13,7 +13,11 @@ import java.time.Instant;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
-/** The target's history is compacted up to what was current then, not further; or it is told that nobody does. */
+/**
+ * The target's history is compacted up to what was current then, not further; or it is told that nobody does.
+ *
+ * <p>Tests invariant M33.
+ */
 final class TargetCompactionIT {
 
     private static final Duration AGE = Duration.ofMinutes(10);
@@ -65,7 +69,7 @@ final class TargetCompactionIT {
             compaction.lookAfter(Instant.now());
             assertThat(compaction.warning()).as("too young").isNull();
             compaction.lookAfter(Instant.now().plus(Duration.ofHours(25)));
-            assertThat(compaction.warning()).contains("nobody compacts the target", "compactTarget");
+            assertThat(compaction.warning()).contains("target history is not compacted", "compactTarget");
         }
     }
 

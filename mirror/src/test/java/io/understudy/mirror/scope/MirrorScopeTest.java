@@ -68,24 +68,23 @@ final class MirrorScopeTest {
     @Test
     void whatMakesNoSenseIsRefused() {
         assertThatThrownBy(() -> MirrorScope.of(List.of(bytes("a"), bytes("ab"))))
-                .hasMessage("include \"ab\" begins with \"a\", which is given as well; one of them is enough");
+                .hasMessage("include \"ab\" is contained in \"a\"; remove one of them");
         assertThatThrownBy(() -> new MirrorScope(List.of(bytes("a")), List.of(bytes("b")), bytes(""), bytes("")))
-                .hasMessage("exclude \"b\" is not inside of what is included");
+                .hasMessage("exclude \"b\" is not within include");
         assertThatThrownBy(() -> new MirrorScope(List.of(bytes("a")), List.of(), bytes("b"), bytes("c")))
-                .hasMessage("every include must begin with \"b\", which is to be replaced");
+                .hasMessage("every include must start with rename.from, \"b\"");
         assertThatThrownBy(() -> new MirrorScope(List.of(), List.of(), bytes("/a/"), bytes("")))
                 .hasMessage(
-                        "rename.from is \"/a/\", and include is not given; allowed is an include of prefixes that all"
-                                + " begin with \"/a/\", such as itself");
+                        "rename.from is \"/a/\", but include is not set; set include to prefixes that start with \"/a/\"");
         assertThatThrownBy(() -> new MirrorScope(List.of(bytes("a")), List.of(), bytes("a"), bytes("\0understudy/x")))
-                .hasMessageContaining("kept for Understudy itself");
+                .hasMessageContaining("reserved for Understudy");
     }
 
     @ParameterizedTest
     @ValueSource(strings = {"", "\0", "\0understudy", "\0understudy/"})
     void aNewPrefixThatCouldMakeAKeyReservedIsRefused(String to) {
         assertThatThrownBy(() -> new MirrorScope(List.of(bytes("a")), List.of(), bytes("a"), bytes(to)))
-                .hasMessageContaining("kept for Understudy itself");
+                .hasMessageContaining("reserved for Understudy");
     }
 
     @Test

@@ -9,6 +9,7 @@ import net.jqwik.api.ForAll;
 import net.jqwik.api.Property;
 import org.junit.jupiter.api.Test;
 
+/** Tests invariant M24. */
 final class ReservedKeysTest {
 
     @Test

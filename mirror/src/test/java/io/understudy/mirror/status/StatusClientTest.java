@@ -19,13 +19,13 @@ final class StatusClientTest {
         }
         URI url = URI.create("http://127.0.0.1:" + port);
         assertThatThrownBy(() -> new StatusClient(url, null).status())
-                .hasMessage("no mirror process answers at " + url + ": connection refused");
+                .hasMessage("mirror process at " + url + " is not reachable: connection refused");
     }
 
     @Test
     void nobodyIsCalledThat() {
         URI url = URI.create("http://nobody.invalid:1");
         assertThatThrownBy(() -> new StatusClient(url, null).status())
-                .hasMessage("no mirror process answers at " + url + ": the host's name is not known");
+                .hasMessage("mirror process at " + url + " is not reachable: unknown host");
     }
 }

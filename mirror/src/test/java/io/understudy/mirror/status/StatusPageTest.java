@@ -11,7 +11,7 @@ final class StatusPageTest {
     @Test
     void aProcessThatHasNotStartedItsMirrorsIsAliveButNotReady() {
         HealthPages health = StatusPage.health(List.of());
-        assertThat(health.ready().problem()).hasValue("process: the mirrors are being started");
+        assertThat(health.ready().problem()).hasValue("process: mirrors are starting");
         assertThat(health.live().problem()).isEmpty();
     }
 }

@@ -31,7 +31,11 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** The status page where clients need certificates. */
+/**
+ * The status page where clients need certificates.
+ *
+ * <p>Tests invariant M35.
+ */
 @Timeout(60)
 final class StatusTlsTest {
 

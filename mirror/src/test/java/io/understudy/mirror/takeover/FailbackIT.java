@@ -29,7 +29,11 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** The drill: the home moves to the target and back, clients write on either side, and the mirror goes on. */
+/**
+ * The drill: the home moves to the target and back, clients write on either side, and the mirror goes on.
+ *
+ * <p>Tests invariant M40.
+ */
 @Tag("takeover")
 final class FailbackIT {
 
@@ -129,9 +133,9 @@ final class FailbackIT {
         source.delete("/a");
         try (MirrorProcess mirror = Mirrors.start(drill.settings())) {
             assertThat(awaitFailure(mirror))
-                    .hasMessageContaining("would delete 5 of the 7 keys")
+                    .hasMessageContaining("would delete 5 of 7 keys")
                     .hasMessageContaining("\"/stray/0\"")
-                    .hasMessageContaining("written in the target after the failback");
+                    .hasMessageContaining("written to the target after the comparison of the failback");
         }
         assertThat(target.contents()).as("the strays and /b").hasSize(6);
     }

@@ -24,7 +24,11 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** What a freeze withdraws from the source's roles the target's keep, which are to take over. */
+/**
+ * What a freeze withdraws from the source's roles the target's keep, which are to take over.
+ *
+ * <p>Tests invariant M14.
+ */
 @Timeout(240)
 @Tag("takeover")
 final class FrozenRolesIT {

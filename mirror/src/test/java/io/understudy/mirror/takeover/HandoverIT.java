@@ -34,7 +34,11 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** The home moves between two real clusters while clients write, and nothing that was acknowledged is lost. */
+/**
+ * The home moves between two real clusters while clients write, and nothing that was acknowledged is lost.
+ *
+ * <p>Tests invariant M37.
+ */
 @Tag("takeover")
 final class HandoverIT {
 

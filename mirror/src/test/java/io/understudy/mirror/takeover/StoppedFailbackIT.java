@@ -195,10 +195,10 @@ final class StoppedFailbackIT {
         };
         assertThatThrownBy(() -> drill.failback(stray).run())
                 .hasMessageStartingWith("the mirror back failed: ")
-                .hasMessageContaining("would delete 2 of the 9 keys that the old source holds")
-                .hasMessageContaining("then raise maxPrunePercent. The home still is target [")
+                .hasMessageContaining("would delete 2 of 9 keys in the former primary")
+                .hasMessageContaining("then increase maxPrunePercent. The home still is target [")
                 .hasMessageNotContaining("frozen")
-                .hasMessageEndingWith("Run failback again to go on");
+                .hasMessageEndingWith("Run failback again to continue");
         assertThatThrownBy(() -> drill.failback().undo())
                 .hasMessageContaining("nothing to undo")
                 .hasMessageContaining("the home still is target [");

@@ -53,7 +53,7 @@ final class ToldFailbackIT {
 
         assertThat(drill.failback().run().loss())
                 .isEqualTo(
-                        "none, when the home moved; the new home does not tell whether there were deletes or expiries"
+                        "none, when the home moved; the new home does not report whether there were deletes or expiries"
                                 + " since then, which will be lost");
     }
 

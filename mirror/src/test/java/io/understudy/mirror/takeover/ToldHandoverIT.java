@@ -21,7 +21,11 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
-/** What is told of a hand-over before, in its midst and afterwards is what is so. */
+/**
+ * What is told of a hand-over before, in its midst and afterwards is what is so.
+ *
+ * <p>Tests invariant M38.
+ */
 @Tag("takeover")
 final class ToldHandoverIT {
 
@@ -101,7 +105,7 @@ final class ToldHandoverIT {
                 })
                 .run();
         assertThat(report.loss()).startsWith("2 commits to mirrored keys: the source was not frozen");
-        assertThat(report.next().toString()).contains("stop whoever writes");
+        assertThat(report.next().toString()).contains("stop all writers of");
     }
 
     @Test

@@ -18,7 +18,11 @@ import net.jqwik.api.ForAll;
 import net.jqwik.api.Property;
 import net.jqwik.api.Provide;
 
-/** Two sides of any content: each key that differs is found, in key order, no other is, and digests are equal just then. */
+/**
+ * Two sides of any content: each key that differs is found, in key order, no other is, and digests are equal just then.
+ *
+ * <p>Tests invariant M31.
+ */
 final class MergeTest {
 
     private static final Revision CREATED = new Revision(100);

@@ -33,7 +33,11 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
-/** Real source, target and mirror: every planted difference is found, and none is told that isn't there. */
+/**
+ * Real source, target and mirror: every planted difference is found, and none is told that isn't there.
+ *
+ * <p>Tests invariant M31.
+ */
 final class VerificationIT {
 
     private static final MirrorScope RENAMED =

@@ -38,7 +38,7 @@ final class DebianPackages implements Fetched.Source {
 
     @Override
     public String describe() {
-        return "Debian's packages etcd-server and etcd-client (" + String.join(", ", SUITES) + ")";
+        return "Debian packages etcd-server and etcd-client (" + String.join(", ", SUITES) + ")";
     }
 
     @Override

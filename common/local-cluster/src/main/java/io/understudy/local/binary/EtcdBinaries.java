@@ -70,13 +70,13 @@ public record EtcdBinaries(
         Path etcdctl = etcd.resolveSibling("etcdctl");
         for (Path program : List.of(etcd, etcdctl)) {
             if (!Files.isExecutable(program)) {
-                throw new NotHereException("no program " + program);
+                throw new NotHereException("no executable file " + program);
             }
         }
         EtcdVersion version = versionOf(etcd);
         if (!version.isAtLeast(EtcdVersion.OLDEST)) {
             throw new NotHereException(
-                    etcd + " is version " + version + ", at least " + EtcdVersion.OLDEST + " is needed");
+                    etcd + " is version " + version + "; at least " + EtcdVersion.OLDEST + " is required");
         }
         Path etcdutl = etcd.resolveSibling("etcdutl");
         return new EtcdBinaries(etcd, etcdctl, Files.isExecutable(etcdutl) ? etcdutl : null, version);
@@ -87,10 +87,10 @@ public record EtcdBinaries(
         try {
             printed = Command.of(List.of(etcd.toString(), "--version")).run(VERSION_DEADLINE);
         } catch (CommandFailedException e) {
-            throw new NotHereException("it does not run here: " + e.getMessage(), e);
+            throw new NotHereException("cannot run etcd: " + e.getMessage(), e);
         }
         return EtcdVersion.in(printed)
-                .orElseThrow(() ->
-                        new NotHereException(etcd + " --version printed no version but '" + printed.strip() + "'"));
+                .orElseThrow(
+                        () -> new NotHereException(etcd + " --version printed no version: '" + printed.strip() + "'"));
     }
 }

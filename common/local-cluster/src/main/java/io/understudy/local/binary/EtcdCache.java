@@ -14,9 +14,10 @@ import org.jspecify.annotations.Nullable;
 /**
  * The user's own store of fetched programs: one folder per version, each with a {@link Manifest} of what must be in it.
  *
- * <p>Invariant B1: a version's folder is whole. It is filled elsewhere and renamed into place, under a lock that
- * excludes other processes, and its files are compared with the manifest before each use; one that differs is not used
- * but replaced.
+ * <p>A version's folder is filled elsewhere and renamed into place, under a lock that excludes other processes. Its files
+ * are compared with the manifest before each use; one that differs is replaced.
+ *
+ * <p>Invariant L2: the folder of a version is whole before it is used.
  */
 final class EtcdCache implements Place {
 
@@ -53,7 +54,7 @@ final class EtcdCache implements Place {
                 reasons.add(e.getMessage());
             }
         }
-        throw new NotHereException(reasons.isEmpty() ? "not there" : String.join("; ", reasons));
+        throw new NotHereException(reasons.isEmpty() ? "not cached" : String.join("; ", reasons));
     }
 
     /** Fetches from the source and installs, or returns what another process has installed meanwhile. */
@@ -76,7 +77,7 @@ final class EtcdCache implements Place {
             source.fetch(wanted, programs, progress);
             EtcdVersion version = EtcdBinaries.in(programs).version();
             if (!wanted.accepts(version)) {
-                throw new NotHereException("it gave version " + version);
+                throw new NotHereException("downloaded version " + version + " does not match");
             }
             Manifest.write(programs);
             Path target = folder.resolve(version.toString());

@@ -8,10 +8,10 @@ public final class EtcdNotFoundException extends RuntimeException {
     private static final long serialVersionUID = 1L;
 
     EtcdNotFoundException(List<String> tried) {
-        super("no usable etcd was found or fetched; it must be " + EtcdVersion.OLDEST + " or newer. Tried:\n  - "
+        super("no usable etcd found or downloaded; " + EtcdVersion.OLDEST + " or later is required. Tried:\n  - "
                 + String.join("\n  - ", tried)
-                + "\nInstall etcd and etcdctl, or name them by " + ExplicitPath.VARIABLE + " or -D"
+                + "\nInstall etcd and etcdctl, or set " + ExplicitPath.VARIABLE + " or -D"
                 + ExplicitPath.PROPERTY
-                + " (the program etcd, or the folder it is in). Another version than 3.5 needs Go on PATH.");
+                + " to the etcd program or its directory. Versions other than 3.5 require go in PATH.");
     }
 }

@@ -44,11 +44,11 @@ final class ExplicitPath {
         try {
             EtcdBinaries found = Files.isDirectory(path) ? EtcdBinaries.in(path) : EtcdBinaries.of(path);
             if (versions.stream().noneMatch(wanted -> wanted.byDefault() || wanted.accepts(found.version()))) {
-                throw new NotHereException("it is version " + found.version() + ", wanted " + versions);
+                throw new NotHereException("version is " + found.version() + ", required: " + versions);
             }
             return Optional.of(found);
         } catch (NotHereException e) {
-            throw new EtcdNotFoundException(List.of(describe() + " says '" + named + "': " + e.getMessage()));
+            throw new EtcdNotFoundException(List.of(describe() + " is '" + named + "': " + e.getMessage()));
         }
     }
 }

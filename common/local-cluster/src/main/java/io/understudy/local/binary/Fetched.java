@@ -27,7 +27,7 @@ record Fetched(EtcdCache cache, Source source) implements Place {
     @Override
     public EtcdBinaries look(WantedVersion wanted, Consumer<String> progress) throws NotHereException {
         if (!source.has(wanted)) {
-            throw new NotHereException("does not have it");
+            throw new NotHereException("version not available");
         }
         return cache.install(wanted, source, progress);
     }

@@ -24,7 +24,7 @@ final class GoModules implements Fetched.Source {
 
     @Override
     public String describe() {
-        return "etcd's Go modules";
+        return "etcd Go modules";
     }
 
     @Override
@@ -35,7 +35,7 @@ final class GoModules implements Fetched.Source {
     @Override
     public void fetch(WantedVersion wanted, Path folder, Consumer<String> progress) throws NotHereException {
         if (!isGoOnPath()) {
-            throw new NotHereException("no go on PATH");
+            throw new NotHereException("go not found in PATH");
         }
         String version =
                 wanted.patch() == null ? wanted + "." + WantedVersion.NEWEST.get(wanted.minor()) : wanted.toString();

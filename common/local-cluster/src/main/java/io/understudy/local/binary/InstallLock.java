@@ -33,11 +33,11 @@ final class InstallLock implements AutoCloseable {
         while (!tryLock(file)) {
             if (System.nanoTime() > end) {
                 file.close();
-                throw new NotHereException("another process has held " + folder.resolve(".lock") + " for "
+                throw new NotHereException(folder.resolve(".lock") + " is locked by another process for more than "
                         + PATIENCE.toMinutes() + " minutes");
             }
             if (!told) {
-                progress.accept("waiting for another process that installs etcd");
+                progress.accept("waiting for another process to install etcd");
                 told = true;
             }
             pause(file);
@@ -65,7 +65,7 @@ final class InstallLock implements AutoCloseable {
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
             file.close();
-            throw new NotHereException("interrupted while waiting for another process that installs etcd", e);
+            throw new NotHereException("interrupted while waiting for another process to install etcd", e);
         }
     }
 

@@ -37,13 +37,13 @@ final class Manifest {
             for (String line : Files.readAllLines(folder.resolve(FILE))) {
                 String[] fields = line.split(" ", 3);
                 if (fields.length != 3) {
-                    throw new NotHereException("damaged record " + folder.resolve(FILE) + ": '" + line + "'");
+                    throw new NotHereException("invalid line in " + folder.resolve(FILE) + ": '" + line + "'");
                 }
                 Path file = folder.resolve(fields[2]);
                 if (!Files.exists(file)
                         || !Long.toString(Files.size(file)).equals(fields[1])
                         || !sha256(file).equals(fields[0])) {
-                    throw new NotHereException(file + " is not what was installed");
+                    throw new NotHereException(file + " differs from the installed file");
                 }
             }
         } catch (IOException e) {
@@ -57,7 +57,7 @@ final class Manifest {
         try {
             digest = MessageDigest.getInstance("SHA-256");
         } catch (NoSuchAlgorithmException e) {
-            throw new IllegalStateException("every JDK has SHA-256", e);
+            throw new IllegalStateException("SHA-256 is not available", e);
         }
         try (InputStream in = Files.newInputStream(file)) {
             byte[] buffer = new byte[BUFFER];

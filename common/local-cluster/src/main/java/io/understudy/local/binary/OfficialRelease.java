@@ -64,7 +64,7 @@ final class OfficialRelease implements Fetched.Source {
         }
         String name = "etcd-v" + VERSION + "-linux-" + architecture;
         URI address = base.resolve("v" + VERSION + "/" + name + ".tar.gz");
-        progress.accept("asking for " + address);
+        progress.accept("downloading " + address);
         Path archive = folder.resolveSibling("archive.tar.gz");
         try {
             download(address, archive, progress);
@@ -115,7 +115,7 @@ final class OfficialRelease implements Fetched.Source {
         try {
             return future.get(deadline.toMillis(), TimeUnit.MILLISECONDS);
         } catch (ExecutionException e) {
-            throw new NotHereException(address + " is out of reach: " + e.getCause(), e);
+            throw new NotHereException(address + " is unreachable: " + e.getCause(), e);
         } catch (TimeoutException e) {
             future.cancel(true);
             throw new NotHereException(address + " did not answer within " + deadline.toSeconds() + " s", e);

@@ -43,6 +43,6 @@ final class SystemPath implements Place {
                 reasons.add(e.getMessage());
             }
         }
-        throw new NotHereException(reasons.isEmpty() ? "no etcd in its folders" : String.join("; ", reasons));
+        throw new NotHereException(reasons.isEmpty() ? "no etcd found" : String.join("; ", reasons));
     }
 }

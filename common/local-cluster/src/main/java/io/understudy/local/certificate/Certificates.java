@@ -75,7 +75,7 @@ public final class Certificates {
                     write(name + ".crt", "CERTIFICATE", certificate.getEncoded()),
                     write(name + ".key", "PRIVATE KEY", keys.getPrivate().getEncoded()));
         } catch (GeneralSecurityException | OperatorCreationException e) {
-            throw new IOException("cannot make a certificate named " + name, e);
+            throw new IOException("cannot create certificate " + name, e);
         }
     }
 

@@ -53,17 +53,20 @@ final class ContainerProcess implements ServerProcess {
     @Override
     public synchronized void start() {
         if (closed) {
-            throw new IllegalStateException(name() + " was closed");
+            throw new IllegalStateException(name() + " is closed");
         }
         if (isAlive()) {
-            throw new IllegalStateException(name() + " runs already in container " + id());
+            throw new IllegalStateException(name() + " is already running in container " + id());
         }
         remove();
         paused = false;
         GenericContainer<?> made = prepare();
         container = made;
         made.start();
-        log.info("server started name={} container={}", name(), made.getContainerId());
+        log.atInfo()
+                .addKeyValue("name", name())
+                .addKeyValue("container", made.getContainerId())
+                .log("server started");
     }
 
     @SuppressWarnings("resource") // the builder's methods return the container that is returned here
@@ -87,7 +90,7 @@ final class ContainerProcess implements ServerProcess {
             return Files.getAttribute(command.directory(), "unix:uid") + ":"
                     + Files.getAttribute(command.directory(), "unix:gid");
         } catch (IOException e) {
-            throw new UncheckedIOException("cannot tell who owns " + command.directory(), e);
+            throw new UncheckedIOException("cannot read the owner of " + command.directory(), e);
         }
     }
 
@@ -98,7 +101,11 @@ final class ContainerProcess implements ServerProcess {
         try {
             Files.write(command.log(), output, StandardOpenOption.CREATE, StandardOpenOption.APPEND);
         } catch (IOException e) {
-            log.warn("cannot write log name={} file={}", name(), command.log(), e);
+            log.atWarn()
+                    .addKeyValue("name", name())
+                    .addKeyValue("file", command.log())
+                    .setCause(e)
+                    .log("log write failed");
         }
     }
 
@@ -111,7 +118,7 @@ final class ContainerProcess implements ServerProcess {
         try {
             docker().stopContainerCmd(id()).withTimeout(STOP_SECONDS).exec();
         } catch (NotModifiedException e) {
-            log.debug("had ended already name={}", name());
+            log.atDebug().addKeyValue("name", name()).log("server already ended");
         }
         awaitGone();
     }
@@ -129,20 +136,23 @@ final class ContainerProcess implements ServerProcess {
         Waiting.until(
                 GONE,
                 () -> isAlive() ? Optional.empty() : Optional.of(name()),
-                () -> new IllegalStateException(name() + " is still there " + GONE.toSeconds() + " s after its end"));
+                () -> new IllegalStateException(name() + " is still running after " + GONE.toSeconds() + " s"));
         paused = false;
-        log.info("server ended name={} status={}", name(), exitStatus().orElse(-1));
+        log.atInfo()
+                .addKeyValue("name", name())
+                .addKeyValue("status", exitStatus().orElse(-1))
+                .log("server ended");
     }
 
     @Override
     public synchronized void pause() {
         if (!isAlive()) {
-            throw new IllegalStateException(name() + " does not run, so it cannot be paused");
+            throw new IllegalStateException(name() + " is not running and cannot be paused");
         }
         if (!paused) {
             signal("STOP");
             paused = true;
-            log.info("server paused name={}", name());
+            log.atInfo().addKeyValue("name", name()).log("server paused");
         }
     }
 
@@ -150,7 +160,7 @@ final class ContainerProcess implements ServerProcess {
     public synchronized void resume() {
         if (paused && isAlive()) {
             signal("CONT");
-            log.info("server resumed name={}", name());
+            log.atInfo().addKeyValue("name", name()).log("server resumed");
         }
         paused = false;
     }
@@ -159,7 +169,10 @@ final class ContainerProcess implements ServerProcess {
         try {
             docker().killContainerCmd(id()).withSignal(signal).exec();
         } catch (ConflictException e) {
-            log.debug("has ended meanwhile name={} signal={}", name(), signal);
+            log.atDebug()
+                    .addKeyValue("name", name())
+                    .addKeyValue("signal", signal)
+                    .log("signal not sent: server ended");
         }
     }
 

@@ -52,7 +52,10 @@ public final class Containers implements ServerHost {
                     .exec(new PullImageResultCallback())) {
                 return fetching.awaitCompletion(FETCH_SECONDS, TimeUnit.SECONDS);
             } catch (RuntimeException | IOException e) {
-                log.info("image can't be fetched name={} cause={}", image, e.getMessage());
+                log.atInfo()
+                        .addKeyValue("name", image)
+                        .addKeyValue("cause", e.getMessage())
+                        .log("image pull failed");
                 return false;
             } catch (InterruptedException e) {
                 Thread.currentThread().interrupt();

@@ -59,7 +59,7 @@ public final class EtcdMember {
     public long id() {
         Long known = id;
         if (known == null) {
-            throw new IllegalStateException("member " + name + " has no id yet: it has not served");
+            throw new IllegalStateException("member " + name + " has no ID: it has not started yet");
         }
         return known;
     }

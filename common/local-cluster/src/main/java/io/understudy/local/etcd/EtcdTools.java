@@ -37,7 +37,7 @@ record EtcdTools(EtcdBinaries binaries, @Nullable ServerTls tls) {
     void restore(Path snapshot, EtcdMember member, String initialCluster, String token) {
         Path etcdutl = binaries.etcdutl();
         if (etcdutl == null) {
-            throw new IllegalStateException("restoring needs etcdutl, which is not beside " + binaries.etcd());
+            throw new IllegalStateException("restore requires etcdutl in the directory of " + binaries.etcd());
         }
         Command.of(List.of(
                         etcdutl.toString(),

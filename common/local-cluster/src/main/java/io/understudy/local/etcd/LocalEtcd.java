@@ -103,7 +103,11 @@ public final class LocalEtcd implements LocalServers {
         try {
             starter.startAll();
             learnersAtStart = learnersNow();
-            log.info("cluster started name={} members={} leader={}", name, members(), leader());
+            log.atInfo()
+                    .addKeyValue("name", name)
+                    .addKeyValue("members", members())
+                    .addKeyValue("leader", leader())
+                    .log("cluster started");
         } catch (RuntimeException e) {
             members().forEach(LocalEtcd::killIfAlive);
             throw e;
@@ -115,8 +119,8 @@ public final class LocalEtcd implements LocalServers {
         return Waiting.until(
                 PATIENCE,
                 roster::leader,
-                () -> new IllegalStateException("cluster " + name + " has had no leader for " + PATIENCE.toSeconds()
-                        + " s; members that run: "
+                () -> new IllegalStateException("cluster " + name + " had no leader for " + PATIENCE.toSeconds()
+                        + " s; running members: "
                         + members().stream().filter(EtcdMember::isAlive).toList()));
     }
 
@@ -174,7 +178,7 @@ public final class LocalEtcd implements LocalServers {
     public void remove(EtcdMember member) {
         URI other = roster.healthyVoter(member)
                 .orElseThrow(() -> new IllegalStateException(
-                        "cluster " + name + " has no other voter that reaches the quorum, so " + member + " stays"));
+                        "cannot remove " + member + ": cluster " + name + " has no other healthy voting member"));
         api.removeMember(other, member.id());
         forget(member);
         member.wipe();
@@ -228,7 +232,7 @@ public final class LocalEtcd implements LocalServers {
         members().forEach(EtcdMember::wipe);
         onAll(voters(), member -> tools.restore(file, member, roster.initialCluster(), token));
         start();
-        log.info("cluster restored name={} snapshot={}", name, file);
+        log.atInfo().addKeyValue("name", name).addKeyValue("snapshot", file).log("cluster restored");
     }
 
     /** Ends all members in order, at the same time; {@link #start} goes on with their data. */
@@ -257,7 +261,11 @@ public final class LocalEtcd implements LocalServers {
                 there.peerProxy().from(here.name()).blackHole();
             }
         }
-        log.info("cluster partitioned name={} one={} other={}", name, one, other);
+        log.atInfo()
+                .addKeyValue("name", name)
+                .addKeyValue("one", one)
+                .addKeyValue("other", other)
+                .log("cluster partitioned");
     }
 
     /** Parts the member from all others, as {@link #partition}. */

@@ -44,7 +44,7 @@ public final class LocalEtcdBuilder {
     /** How many voters, at least 1 (default). */
     public LocalEtcdBuilder voters(int value) {
         if (value < 1) {
-            throw new IllegalArgumentException("a cluster needs at least 1 voter, asked for " + value);
+            throw new IllegalArgumentException("a cluster requires at least 1 voting member, requested: " + value);
         }
         voters = value;
         return this;
@@ -53,7 +53,7 @@ public final class LocalEtcdBuilder {
     /** How many learners (default none); more than the version allows is refused by {@link #build}. */
     public LocalEtcdBuilder learners(int value) {
         if (value < 0) {
-            throw new IllegalArgumentException("learners must not be negative, asked for " + value);
+            throw new IllegalArgumentException("learners must not be negative, requested: " + value);
         }
         learners = value;
         return this;
@@ -139,7 +139,7 @@ public final class LocalEtcdBuilder {
      */
     public LocalEtcd build() {
         if (dataDirectory == null) {
-            throw new IllegalStateException("cluster " + name + " needs a data directory");
+            throw new IllegalStateException("cluster " + name + " requires a data directory");
         }
         requireOnePerMember("client", clientPorts);
         requireOnePerMember("peer", peerPorts);
@@ -147,7 +147,7 @@ public final class LocalEtcdBuilder {
         EtcdLimits limits = EtcdLimits.of(programs.version());
         if (learners > limits.maxLearners()) {
             throw new IllegalStateException("cluster " + name + ": etcd " + programs.version() + " allows at most "
-                    + limits.maxLearners() + " learner(s), asked for " + learners);
+                    + limits.maxLearners() + " learner(s), requested: " + learners);
         }
         EtcdOptions options = new EtcdOptions(name, fsync, strictReconfiguration, tls, extraArguments);
         EtcdApi api = new EtcdApi(tls);

@@ -25,7 +25,7 @@ record MemberProxies(FaultProxy client, FaultProxy peer) {
             Supplier<Map<String, Long>> processIds) {
         if (!SocketOwners.areKnownHere()) {
             throw new IllegalStateException(
-                    "a cluster behind proxies tells members apart by /proc/net/tcp, which this system does not have");
+                    "a cluster behind proxies requires /proc/net/tcp, which is not available on this system");
         }
         FaultProxy client = FaultProxy.between(clientProxyPort, loopback(clientPort), Party.ANYONE);
         try {

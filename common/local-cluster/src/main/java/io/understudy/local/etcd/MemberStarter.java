@@ -51,7 +51,7 @@ final class MemberStarter {
         for (EtcdMember learner : learners) {
             if (learner.hasData()) {
                 throw new IllegalStateException("learner " + learner + " has data in " + learner.data()
-                        + " but no voter of its cluster has any: it belongs to another cluster; delete the folder");
+                        + ", but no voting member has: the data belongs to another cluster; delete the directory");
             }
         }
     }
@@ -78,7 +78,7 @@ final class MemberStarter {
 
     private void run(EtcdMember member, String initialCluster, EtcdArguments.ClusterState state) {
         if (member.isAlive()) {
-            throw new IllegalStateException("member " + member + " runs already");
+            throw new IllegalStateException("member " + member + " is already running");
         }
         FreePorts.requireFree(member.addresses().client().getPort(), "member " + member + " for clients");
         FreePorts.requireFree(member.addresses().peer().getPort(), "member " + member + " for peers");
@@ -105,7 +105,7 @@ final class MemberStarter {
     private Optional<MemberStatus> serving(EtcdMember member) {
         if (!member.isAlive()) {
             throw new IllegalStateException("member " + member + " ended with status "
-                    + member.process().exitStatus().orElse(-1) + " instead of serving" + endOfLog(member));
+                    + member.process().exitStatus().orElse(-1) + " before it was ready" + endOfLog(member));
         }
         return api.healthy(member.addresses().client()).join()
                 ? roster.status(member).join().filter(status -> status.leaderId() != 0)
@@ -113,7 +113,7 @@ final class MemberStarter {
     }
 
     private static String endOfLog(EtcdMember member) {
-        return "; the end of " + member.log().file() + ":\n"
+        return "; last lines of " + member.log().file() + ":\n"
                 + String.join("\n", member.log().tail(LOG_LINES));
     }
 }

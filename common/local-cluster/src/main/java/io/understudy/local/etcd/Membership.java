@@ -40,7 +40,7 @@ final class Membership {
         return Waiting.until(
                 PATIENCE,
                 () -> roster.healthyVoter(newcomer).flatMap(member -> step(newcomer, member)),
-                () -> new IllegalStateException("member " + newcomer.name() + " could not join within "
+                () -> new IllegalStateException("member " + newcomer.name() + " did not join within "
                         + PATIENCE.toSeconds() + " s: the cluster is unhealthy or has no quorum"));
     }
 

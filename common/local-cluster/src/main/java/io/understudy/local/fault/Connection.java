@@ -60,7 +60,11 @@ final class Connection {
                 case FLOWS -> halfOpen ? end() : flow(all, its);
             };
         } catch (IOException e) {
-            log.debug("connection ended client={} target={} reason={}", client, target, e.toString());
+            log.atDebug()
+                    .addKeyValue("client", client)
+                    .addKeyValue("target", target)
+                    .addKeyValue("reason", e.toString())
+                    .log("connection closed");
             return end();
         }
     }
@@ -165,7 +169,10 @@ final class Connection {
                 channel.setOption(StandardSocketOptions.SO_LINGER, 0);
             }
         } catch (IOException e) {
-            log.debug("cannot reset channel={} reason={}", channel, e.toString());
+            log.atDebug()
+                    .addKeyValue("channel", channel)
+                    .addKeyValue("reason", e.toString())
+                    .log("connection reset failed");
         }
     }
 }

@@ -137,7 +137,11 @@ final class ProxyLoop {
                 }
             }
         } catch (IOException | RuntimeException e) {
-            log.error("proxy failed port={} target={}", address.getPort(), target, e);
+            log.atError()
+                    .addKeyValue("port", address.getPort())
+                    .addKeyValue("target", target)
+                    .setCause(e)
+                    .log("proxy failed");
         } finally {
             closed = true;
             release();
@@ -160,7 +164,10 @@ final class ProxyLoop {
             Optional<String> who = party.at((InetSocketAddress) client.getRemoteAddress());
             if (who.isEmpty()) {
                 // Usually it is gone already. Passing it on could carry traffic past a rule.
-                log.debug("refused a connection of an unknown party port={} client={}", address.getPort(), client);
+                log.atDebug()
+                        .addKeyValue("port", address.getPort())
+                        .addKeyValue("client", client)
+                        .log("connection refused: unknown client");
                 Connection.reset(client);
                 continue;
             }

@@ -94,8 +94,8 @@ public final class Fuzzer {
                     Command.of(line).in(folder).with("CLASSPATH", classPath()).run(PATIENCE);
         } catch (CommandFailedException e) {
             throw new AssertionError(
-                    target.getSimpleName() + " found something; again with -D" + SEED_PROPERTY + "=" + seed
-                            + ", the input is in " + folder + ": " + e.getMessage(),
+                    target.getSimpleName() + " failed; reproduce with -D" + SEED_PROPERTY + "=" + seed + ", input in "
+                            + folder + ": " + e.getMessage(),
                     e);
         }
     }
@@ -114,7 +114,7 @@ public final class Fuzzer {
                 Files.write(corpus.resolve("given-" + i), seeds.get(i));
             }
         } catch (IOException e) {
-            throw new UncheckedIOException("the first inputs could not be written to " + corpus, e);
+            throw new UncheckedIOException("cannot write the initial inputs to " + corpus, e);
         }
         return corpus;
     }

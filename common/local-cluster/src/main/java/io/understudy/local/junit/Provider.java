@@ -41,10 +41,10 @@ enum Provider {
     private static Containers containers(String server, String defaultImage) {
         String image = System.getProperty(server + ".image", defaultImage);
         if (!Containers.areAvailable()) {
-            throw skipped(server + " in a container needs a Docker engine, and none can be reached from here");
+            throw skipped(server + " in a container requires a reachable Docker engine");
         }
         if (!Containers.canHave(image)) {
-            throw skipped("the image " + image + " is not here, and can't be fetched");
+            throw skipped("image " + image + " is not available locally and cannot be pulled");
         }
         return Containers.of(image);
     }

@@ -42,7 +42,7 @@ final class ServerFixture<S extends LocalServers> {
     S servers() {
         Running<S> current = running;
         if (current == null) {
-            throw new IllegalStateException(name + " runs only during a test");
+            throw new IllegalStateException(name + " is running only during a test");
         }
         return current.servers();
     }

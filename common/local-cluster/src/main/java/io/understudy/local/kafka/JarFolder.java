@@ -26,13 +26,13 @@ record JarFolder(Path folder) {
 
         JarFolder at(@Nullable String named) {
             if (named == null || named.isBlank()) {
-                throw new IllegalStateException("no " + program + ": name the folder of its jars by " + variable
-                        + " or -D" + property + " (in a checkout: " + inCheckout + ")");
+                throw new IllegalStateException(program + " not found: set " + variable + " or -D" + property
+                        + " to the directory of its jars (in a checkout: " + inCheckout + ")");
             }
             Path folder = Path.of(named).toAbsolutePath();
             if (!Files.isDirectory(folder) || !hasProgram(folder)) {
-                throw new IllegalStateException("no " + program + " in " + folder + ", which " + variable + " or -D"
-                        + property + " names: it has no jar " + jarPrefix + "*.jar");
+                throw new IllegalStateException(program + " not found in " + folder + " (set by " + variable + " or -D"
+                        + property + "): no " + jarPrefix + "*.jar");
             }
             return new JarFolder(folder);
         }

@@ -50,7 +50,7 @@ record KafkaFiles(
                             + (users == null ? "" : users.settings()));
             Files.writeString(folder.resolve(LOGGING), logging());
         } catch (IOException e) {
-            throw new UncheckedIOException("cannot write the settings of Kafka into " + folder, e);
+            throw new UncheckedIOException("cannot write the Kafka settings to " + folder, e);
         }
     }
 

@@ -21,7 +21,7 @@ public record KafkaUsers(String administrator, Map<String, String> passwords) {
     public KafkaUsers {
         passwords = Map.copyOf(passwords);
         if (!passwords.containsKey(administrator)) {
-            throw new IllegalArgumentException("the administrator " + administrator + " has no password");
+            throw new IllegalArgumentException("administrator " + administrator + " has no password");
         }
     }
 

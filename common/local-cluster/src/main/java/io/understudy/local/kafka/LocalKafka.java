@@ -77,7 +77,7 @@ public final class LocalKafka implements LocalServers {
     @Override
     public synchronized void start() {
         if (isAlive()) {
-            throw new IllegalStateException("the Kafka broker runs already");
+            throw new IllegalStateException("the Kafka broker is already running");
         }
         FreePorts.requireFree(port, "the Kafka broker");
         FreePorts.requireFree(controllerPort, "the Kafka broker's controller");
@@ -89,13 +89,13 @@ public final class LocalKafka implements LocalServers {
         process = broker;
         first = first == null ? broker : first;
         startup().untilItSays(STARTED, broker);
-        log.info("broker started bootstrap={}", bootstrapServers());
+        log.atInfo().addKeyValue("bootstrap", bootstrapServers()).log("broker started");
     }
 
     private void format() {
         startup().untilItEnds(prepare(program.format(files.settings(), KafkaFiles.newClusterId())));
         if (!files.isFormatted()) {
-            throw startup().failure("could not prepare its storage");
+            throw startup().failure("failed to format its storage");
         }
     }
 

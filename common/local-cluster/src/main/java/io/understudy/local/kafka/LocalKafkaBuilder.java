@@ -75,7 +75,7 @@ public final class LocalKafkaBuilder {
      */
     public LocalKafka build() {
         if (dataDirectory == null) {
-            throw new IllegalStateException("a Kafka broker needs a data directory");
+            throw new IllegalStateException("a Kafka broker requires a data directory");
         }
         return new LocalKafka(
                 new KafkaFiles(dataDirectory, tls, users),

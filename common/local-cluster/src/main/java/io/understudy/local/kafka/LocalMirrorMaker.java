@@ -75,7 +75,7 @@ public final class LocalMirrorMaker implements AutoCloseable {
      */
     public void start() {
         startup.untilItSays(STARTED, process);
-        log.info("mirror maker started settings={}", settings);
+        log.atInfo().addKeyValue("settings", settings).log("MirrorMaker started");
     }
 
     /** Ends it in order. */
@@ -107,7 +107,7 @@ public final class LocalMirrorMaker implements AutoCloseable {
         try {
             Files.writeString(file, text);
         } catch (IOException e) {
-            throw new UncheckedIOException("cannot write the settings of MirrorMaker to " + file, e);
+            throw new UncheckedIOException("cannot write the MirrorMaker settings to " + file, e);
         }
     }
 
@@ -120,7 +120,7 @@ public final class LocalMirrorMaker implements AutoCloseable {
                 core->dr.topics=%s
                 core.consumer.isolation.level=read_committed
                 dr.producer.max.request.size=3145728
-                # Brokers stand alone.
+                # Single brokers.
                 replication.factor=1
                 offset-syncs.topic.replication.factor=1
                 checkpoints.topic.replication.factor=1

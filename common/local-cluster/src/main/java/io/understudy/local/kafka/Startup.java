@@ -59,7 +59,7 @@ record Startup(String what, ServerLog log) {
     }
 
     IllegalStateException failure(String why) {
-        return new IllegalStateException("the " + what + " " + why + "; the end of " + log.file() + ":\n"
+        return new IllegalStateException("the " + what + " " + why + "; last lines of " + log.file() + ":\n"
                 + String.join("\n", log.tail(LOG_LINES)));
     }
 }

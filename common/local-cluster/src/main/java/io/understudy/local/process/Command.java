@@ -70,7 +70,7 @@ public record Command(List<String> line, @Nullable Path directory, Map<String, S
         CompletableFuture<String> errors = reading(process.getErrorStream());
         try {
             if (!process.waitFor(deadline.toMillis(), TimeUnit.MILLISECONDS)) {
-                throw new CommandFailedException(line, "was not done after " + deadline.toSeconds() + " s", null);
+                throw new CommandFailedException(line, "did not complete within " + deadline.toSeconds() + " s", null);
             }
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
@@ -93,9 +93,9 @@ public record Command(List<String> line, @Nullable Path directory, Map<String, S
         try {
             return text.get(Math.max(GRACE.toNanos(), end - System.nanoTime()), TimeUnit.NANOSECONDS);
         } catch (TimeoutException e) {
-            throw new CommandFailedException(line, "has ended, but left something running that holds its output", e);
+            throw new CommandFailedException(line, "ended, but a child process keeps its output open", e);
         } catch (ExecutionException e) {
-            throw new CommandFailedException(line, "its output could not be read", e);
+            throw new CommandFailedException(line, "output could not be read", e);
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
             throw new CommandFailedException(line, "was interrupted", e);

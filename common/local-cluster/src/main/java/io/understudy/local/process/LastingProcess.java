@@ -45,7 +45,7 @@ final class LastingProcess implements ServerProcess {
     @Override
     public synchronized void start() {
         running().ifPresent(other -> {
-            throw new IllegalStateException(name() + " runs already, process " + other.pid());
+            throw new IllegalStateException(name() + " is already running, process " + other.pid());
         });
         paused = false;
         List<String> line = new ArrayList<>(Detached.prefix());
@@ -61,7 +61,10 @@ final class LastingProcess implements ServerProcess {
             Process started = builder.start();
             child = started;
             known = started.toHandle();
-            log.info("server started name={} pid={}", name(), started.pid());
+            log.atInfo()
+                    .addKeyValue("name", name())
+                    .addKeyValue("pid", started.pid())
+                    .log("server started");
         } catch (IOException e) {
             throw new UncheckedIOException("cannot start " + name() + " (" + command.program() + ")", e);
         }
@@ -77,10 +80,10 @@ final class LastingProcess implements ServerProcess {
         // A stopped process acts on SIGTERM only once it goes on.
         resume();
         if (!ends(running.get())) {
-            log.warn(
-                    "server does not stop, killing it name={} pid={}",
-                    name(),
-                    running.get().pid());
+            log.atWarn()
+                    .addKeyValue("name", name())
+                    .addKeyValue("pid", running.get().pid())
+                    .log("server did not stop; killing it");
             kill();
         }
     }
@@ -92,7 +95,7 @@ final class LastingProcess implements ServerProcess {
             var unused = running.get().destroyForcibly();
             if (!ends(running.get())) {
                 throw new IllegalStateException(
-                        name() + " (process " + running.get().pid() + ") is still there after SIGKILL");
+                        name() + " (process " + running.get().pid() + ") is still running after SIGKILL");
             }
         }
         paused = false;
@@ -110,8 +113,8 @@ final class LastingProcess implements ServerProcess {
 
     @Override
     public synchronized void pause() {
-        ProcessHandle process = running()
-                .orElseThrow(() -> new IllegalStateException(name() + " does not run, so it cannot be paused"));
+        ProcessHandle process =
+                running().orElseThrow(() -> new IllegalStateException(name() + " is not running and cannot be paused"));
         Signals.send(process.pid(), "STOP");
         paused = true;
         Threads.awaitStopped(process.pid());

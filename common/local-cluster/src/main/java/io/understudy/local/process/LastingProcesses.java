@@ -21,14 +21,14 @@ public final class LastingProcesses implements ServerHost {
                 .filter(argument -> flags.stream().anyMatch(argument::startsWith))
                 .toList();
         if (telling.size() != flags.size()) {
-            throw new IllegalArgumentException(
-                    command.name() + " would not be found again: of " + flags + " it has only " + telling);
+            throw new IllegalArgumentException(command.name() + " could not be identified later: it has only " + telling
+                    + " of the flags " + flags);
         }
         return new LastingProcess(command, telling);
     }
 
     @Override
     public String toString() {
-        return "local processes that outlive this one";
+        return "detached local processes";
     }
 }

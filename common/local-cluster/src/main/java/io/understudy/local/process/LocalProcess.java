@@ -16,8 +16,10 @@ import org.slf4j.LoggerFactory;
 /**
  * A server as a child of this JVM.
  *
- * <p>Invariant P1: no child outlives this JVM, whatever ends it. A child starts as a shell that waits for a word from
- * the JVM and only then becomes the server, so that its {@link Guard} watches before there is anything to leave behind.
+ * <p>A child starts as a shell that waits for a word from the JVM and only then becomes the server, so that its
+ * {@link Guard} watches before there is anything to leave behind.
+ *
+ * <p>Invariant L1: no child outlives this JVM, whatever ends it.
  */
 final class LocalProcess implements ServerProcess {
 
@@ -42,10 +44,10 @@ final class LocalProcess implements ServerProcess {
     @Override
     public synchronized void start() {
         if (closed) {
-            throw new IllegalStateException(name() + " was closed");
+            throw new IllegalStateException(name() + " is closed");
         }
         if (isAlive()) {
-            throw new IllegalStateException(name() + " runs already, process " + process());
+            throw new IllegalStateException(name() + " is already running, process " + process());
         }
         paused = false;
         try {
@@ -54,12 +56,19 @@ final class LocalProcess implements ServerProcess {
             Guard guard = Guard.watch(child.pid());
             var unused = child.onExit().thenAccept(ended -> {
                 guard.release();
-                log.info("server ended name={} pid={} status={}", name(), ended.pid(), ended.exitValue());
+                log.atInfo()
+                        .addKeyValue("name", name())
+                        .addKeyValue("pid", ended.pid())
+                        .addKeyValue("status", ended.exitValue())
+                        .log("server ended");
             });
             try (OutputStream word = child.getOutputStream()) {
                 word.write("go\n".getBytes(StandardCharsets.US_ASCII));
             }
-            log.info("server started name={} pid={}", name(), child.pid());
+            log.atInfo()
+                    .addKeyValue("name", name())
+                    .addKeyValue("pid", child.pid())
+                    .log("server started");
         } catch (IOException e) {
             kill();
             throw new UncheckedIOException("cannot start " + name() + " (" + command.program() + ")", e);
@@ -88,7 +97,10 @@ final class LocalProcess implements ServerProcess {
         // A stopped process acts on SIGTERM only once it goes on.
         resume();
         if (!ends(running, STOP_SECONDS)) {
-            log.warn("server does not stop, killing it name={} pid={}", name(), running.pid());
+            log.atWarn()
+                    .addKeyValue("name", name())
+                    .addKeyValue("pid", running.pid())
+                    .log("server did not stop; killing it");
             kill();
         }
     }
@@ -102,7 +114,7 @@ final class LocalProcess implements ServerProcess {
         running.destroyForcibly();
         if (!ends(running, STOP_SECONDS)) {
             throw new IllegalStateException(
-                    name() + " (process " + running.pid() + ") is still there " + STOP_SECONDS + " s after SIGKILL");
+                    name() + " (process " + running.pid() + ") is still running " + STOP_SECONDS + " s after SIGKILL");
         }
         paused = false;
     }
@@ -113,20 +125,23 @@ final class LocalProcess implements ServerProcess {
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
             running.destroyForcibly();
-            throw new IllegalStateException("interrupted while waiting for " + name() + " to end; killed it", e);
+            throw new IllegalStateException("interrupted while waiting for " + name() + " to end; process killed", e);
         }
     }
 
     @Override
     public synchronized void pause() {
         if (!isAlive()) {
-            throw new IllegalStateException(name() + " does not run, so it cannot be paused");
+            throw new IllegalStateException(name() + " is not running and cannot be paused");
         }
         if (!paused) {
             Signals.send(process().pid(), "STOP");
             paused = true;
             Threads.awaitStopped(process().pid());
-            log.info("server paused name={} pid={}", name(), process().pid());
+            log.atInfo()
+                    .addKeyValue("name", name())
+                    .addKeyValue("pid", process().pid())
+                    .log("server paused");
         }
     }
 
@@ -134,7 +149,10 @@ final class LocalProcess implements ServerProcess {
     public synchronized void resume() {
         if (paused && isAlive()) {
             Signals.send(process().pid(), "CONT");
-            log.info("server resumed name={} pid={}", name(), process().pid());
+            log.atInfo()
+                    .addKeyValue("name", name())
+                    .addKeyValue("pid", process().pid())
+                    .log("server resumed");
         }
         paused = false;
     }

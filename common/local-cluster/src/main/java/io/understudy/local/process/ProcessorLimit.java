@@ -25,6 +25,8 @@ import org.slf4j.LoggerFactory;
  * stopped, and then has the process go on. Only who kills all three at once leaves it as it is.
  *
  * <p>For one thread.
+ *
+ * <p>Invariant L3: a limited process runs without limit after its limiter is killed.
  */
 public final class ProcessorLimit implements AutoCloseable {
 
@@ -153,7 +155,7 @@ public final class ProcessorLimit implements AutoCloseable {
 
     private static void requireShare(Duration slice, Duration period) {
         if (slice.compareTo(LEAST) < 0 || period.minus(slice).compareTo(LEAST) < 0) {
-            throw new IllegalArgumentException("no slice of " + slice + " in each " + period);
+            throw new IllegalArgumentException("invalid CPU slice of " + slice + " per " + period);
         }
     }
 
@@ -163,7 +165,7 @@ public final class ProcessorLimit implements AutoCloseable {
                     .getBytes(StandardCharsets.US_ASCII));
             shares.flush();
         } catch (IOException e) {
-            throw new UncheckedIOException("process " + process.pid() + " can't be limited", e);
+            throw new UncheckedIOException("cannot limit process " + process.pid(), e);
         }
     }
 
@@ -206,7 +208,7 @@ public final class ProcessorLimit implements AutoCloseable {
         try {
             shares.close();
         } catch (IOException e) {
-            log.debug("the shell that limits a process is gone pid={}", process.pid());
+            log.atDebug().addKeyValue("pid", process.pid()).log("CPU limit already ended");
         }
         awaitEnd();
         if (shell.isAlive()) {
@@ -220,7 +222,10 @@ public final class ProcessorLimit implements AutoCloseable {
                 Signals.send(process.pid(), "CONT");
             }
         } catch (CommandFailedException e) {
-            log.debug("a process could not be told to go on pid={} why={}", process.pid(), e.getMessage());
+            log.atDebug()
+                    .addKeyValue("pid", process.pid())
+                    .addKeyValue("cause", e.getMessage())
+                    .log("process resume failed");
         } finally {
             if (interrupted) {
                 Thread.currentThread().interrupt();

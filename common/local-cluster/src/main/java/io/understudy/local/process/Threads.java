@@ -26,7 +26,7 @@ final class Threads {
         Waiting.until(
                 PATIENCE,
                 () -> allStopped(threads) ? Optional.of(pid) : Optional.empty(),
-                () -> new IllegalStateException("process " + pid + " still ran " + PATIENCE + " after it was stopped"));
+                () -> new IllegalStateException("process " + pid + " is still running " + PATIENCE + " after SIGSTOP"));
     }
 
     private static boolean allStopped(Path threads) {

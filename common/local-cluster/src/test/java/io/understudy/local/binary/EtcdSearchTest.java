@@ -23,6 +23,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
+/** Tests invariant L2. */
 class EtcdSearchTest {
 
     private static final List<WantedVersion> ANY = WantedVersion.parse(null);
@@ -61,7 +62,7 @@ class EtcdSearchTest {
         assertThatThrownBy(() -> search.run(ANY, steps::add))
                 .isInstanceOf(EtcdNotFoundException.class)
                 .hasMessageContaining(old.toString())
-                .hasMessageContaining("is version 3.4.23, at least 3.5.0 is needed");
+                .hasMessageContaining("is version 3.4.23; at least 3.5.0 is required");
     }
 
     @Test
@@ -122,7 +123,7 @@ class EtcdSearchTest {
         Path bin = programs("bin", "3.5.7");
         assertThatThrownBy(() -> new ExplicitPath(bin.toString()).find(WantedVersion.parse("3.7.3,3.6")))
                 .isInstanceOf(EtcdNotFoundException.class)
-                .hasMessageContaining("version 3.5.7, wanted [3.7.3, 3.6");
+                .hasMessageContaining("version is 3.5.7, required: [3.7.3, 3.6");
     }
 
     @Test
@@ -138,13 +139,13 @@ class EtcdSearchTest {
                 .hasMessageContaining("UNDERSTUDY_ETCD or -Dunderstudy.etcd: not set")
                 .hasMessageContaining("PATH: ")
                 .hasMessageContaining("3.4.23")
-                .hasMessageContaining("cache " + cacheFolder + ": not there")
+                .hasMessageContaining("cache " + cacheFolder + ": not cached")
                 .hasMessageContaining("a source: it is down")
                 .hasMessageContaining("Install etcd");
         assertThat(cacheFolder).isDirectoryNotContaining("glob:**/.fetching-*");
     }
 
-    /** Invariant B1: what differs from its record is not used but replaced. */
+    /** Invariant L2: what differs from its record is not used but replaced. */
     @Test
     void aDamagedCacheIsNotUsedButReplaced() throws Exception {
         Fetched.Source good = source("good", target -> write(target, "3.5.8"));
@@ -154,7 +155,7 @@ class EtcdSearchTest {
         write(cacheFolder.resolve("3.5.8"), "3.5.9");
         assertThatThrownBy(() -> cache.look(ANY.get(0), steps::add))
                 .isInstanceOf(NotHereException.class)
-                .hasMessageContaining("is not what was installed");
+                .hasMessageContaining("differs from the installed file");
 
         assertThat(cache.install(ANY.get(0), good, steps::add)).isEqualTo(installed);
         assertThat(cache.look(ANY.get(0), steps::add)).isEqualTo(installed);
@@ -211,7 +212,7 @@ class EtcdSearchTest {
         assertThatThrownBy(
                         () -> cache.install(ANY.get(0), release(URI.create("http://127.0.0.1:1/"), "00"), steps::add))
                 .isInstanceOf(NotHereException.class)
-                .hasMessageContaining("out of reach");
+                .hasMessageContaining("is unreachable");
     }
 
     private static OfficialRelease release(URI base, String sha256) {

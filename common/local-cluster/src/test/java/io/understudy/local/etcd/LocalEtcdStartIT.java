@@ -91,7 +91,7 @@ class LocalEtcdStartIT {
         assertThatThrownBy(tooMany::build)
                 .isInstanceOf(IllegalStateException.class)
                 .hasMessageContaining("greedy")
-                .hasMessageContaining("asked for 9");
+                .hasMessageContaining("requested: 9");
     }
 
     @Test
@@ -135,7 +135,7 @@ class LocalEtcdStartIT {
             assertThatThrownBy(cluster::start)
                     .isInstanceOf(IllegalStateException.class)
                     .hasMessageContaining("etcd-2")
-                    .hasMessageContaining("delete the folder");
+                    .hasMessageContaining("delete the directory");
         }
     }
 

@@ -29,6 +29,6 @@ final class CommandTest {
         assertThatThrownBy(() -> Command.of(List.of("sh", "-c", "sleep 30 & echo done; sleep 0.5"))
                         .run(DEADLINE))
                 .isInstanceOf(CommandFailedException.class)
-                .hasMessageContaining("left something running that holds its output");
+                .hasMessageContaining("a child process keeps its output open");
     }
 }

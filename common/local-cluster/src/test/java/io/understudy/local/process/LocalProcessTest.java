@@ -14,6 +14,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
+/** Tests invariant L1. */
 class LocalProcessTest {
 
     private static final Duration PATIENCE = Duration.ofSeconds(30);
@@ -86,7 +87,7 @@ class LocalProcessTest {
         server.start();
         assertThatThrownBy(server::start)
                 .isInstanceOf(IllegalStateException.class)
-                .hasMessageContaining("runs already");
+                .hasMessageContaining("is already running");
         server.close();
         assertThat(server.isAlive()).isFalse();
         assertThatThrownBy(server::start)
@@ -94,7 +95,7 @@ class LocalProcessTest {
                 .hasMessageContaining("closed");
     }
 
-    /** Invariant P1, for a JVM that gets no chance to clean up, and with it all of its process group. */
+    /** Invariant L1, for a JVM that gets no chance to clean up, and with it all of its process group. */
     @Test
     void noServerOutlivesAKilledJvmNotEvenAPausedOne() throws IOException {
         Process jvm = new ProcessBuilder(

@@ -20,6 +20,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
+/** Tests invariant L3. */
 class ProcessorLimitTest {
 
     private static final Duration PATIENCE = Duration.ofSeconds(30);

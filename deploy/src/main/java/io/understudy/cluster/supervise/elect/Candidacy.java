@@ -37,7 +37,7 @@ public final class Candidacy implements AutoCloseable {
     private final Thread thread;
     private final CountDownLatch closed = new CountDownLatch(1);
 
-    private Standing standing = new Standing.Unknown("not asked yet");
+    private Standing standing = new Standing.Unknown("not read yet");
     private Keys.Found seen = Keys.Found.NOTHING;
     /** By {@link System#nanoTime}. */
     private long activeUntil;
@@ -73,7 +73,7 @@ public final class Candidacy implements AutoCloseable {
     /** As far as known here; never waits for the network. */
     public synchronized Standing standing() {
         if (standing instanceof Standing.Active && activeUntil - System.nanoTime() <= 0) {
-            become(new Standing.Unknown("the cluster could not be asked for " + ttl.toSeconds() + " s"));
+            become(new Standing.Unknown("no response from the cluster for " + ttl.toSeconds() + " s"));
         }
         return standing;
     }
@@ -110,7 +110,10 @@ public final class Candidacy implements AutoCloseable {
             keys.acknowledge(found.pausedAt(), own);
             saw(keys.read());
         } catch (Keys.FailedException e) {
-            LOG.debug("supervisor={} could not tell that it is paused, tries again: {}", name, e.getMessage());
+            LOG.atDebug()
+                    .addKeyValue("supervisor", name)
+                    .addKeyValue("cause", e.getMessage())
+                    .log("cannot acknowledge the pause; retrying");
         }
     }
 
@@ -131,15 +134,15 @@ public final class Candidacy implements AutoCloseable {
                 }
                 if (System.nanoTime() > end) {
                     throw new UntoldException(
-                            "the cluster is told; the supervisor that acts has not confirmed it in "
-                                    + CONFIRMATION.toSeconds() + " s: a step of it may be under way",
+                            "the pause is stored; the active supervisor has not acknowledged it within "
+                                    + CONFIRMATION.toSeconds() + " s: one of its steps may be in progress",
                             true);
                 }
                 TimeUnit.MILLISECONDS.sleep(BETWEEN_READS_MILLIS);
             }
         } catch (Keys.FailedException e) {
             throw new UntoldException(
-                    "the cluster could not be told, so other supervisors may not be: " + e.getMessage(), false);
+                    "cannot store the pause, so supervisors may not be paused: " + e.getMessage(), false);
         }
     }
 
@@ -153,7 +156,7 @@ public final class Candidacy implements AutoCloseable {
             keys.resume();
             saw(keys.read());
         } catch (Keys.FailedException e) {
-            throw new UntoldException("the cluster could not be told: " + e.getMessage(), false);
+            throw new UntoldException("cannot store the change: " + e.getMessage(), false);
         }
     }
 
@@ -169,7 +172,10 @@ public final class Candidacy implements AutoCloseable {
                 lease = 0;
             }
         } catch (Keys.FailedException e) {
-            LOG.info("supervisor={} closed; its lease runs out by itself: {}", name, e.getMessage());
+            LOG.atInfo()
+                    .addKeyValue("supervisor", name)
+                    .addKeyValue("cause", e.getMessage())
+                    .log("lease not revoked; it expires after its TTL");
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
         }
@@ -207,7 +213,7 @@ public final class Candidacy implements AutoCloseable {
                 become(new Standing.Unknown(String.valueOf(e.getMessage())));
             }
         } catch (RuntimeException e) {
-            LOG.error("supervisor={} the election could not be looked after, tries again", name, e);
+            LOG.atError().addKeyValue("supervisor", name).setCause(e).log("election failed; retrying");
         }
     }
 
@@ -227,7 +233,11 @@ public final class Candidacy implements AutoCloseable {
     private synchronized void become(Standing next) {
         boolean changed = !next.getClass().equals(standing.getClass());
         if (changed) {
-            LOG.info("supervisor={} from=\"{}\" to=\"{}\"", name, standing, next);
+            LOG.atInfo()
+                    .addKeyValue("supervisor", name)
+                    .addKeyValue("from", standing)
+                    .addKeyValue("to", next)
+                    .log("election state changed");
         }
         standing = next;
     }

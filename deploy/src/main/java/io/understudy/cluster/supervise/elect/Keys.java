@@ -193,7 +193,7 @@ final class Keys {
 
     private <Q, A> A call(MethodDescriptor<Q, A> method, Q request) throws FailedException, InterruptedException {
         List<Endpoint> asked = endpoints.get();
-        ExecutionException last = new ExecutionException("no member answers", null);
+        ExecutionException last = new ExecutionException("no member responds", null);
         for (Endpoint endpoint : asked) {
             try {
                 return connections.call(endpoint, method, request, deadline).get();
@@ -202,7 +202,7 @@ final class Keys {
             }
         }
         Throwable cause = last.getCause() == null ? last : last.getCause();
-        throw new FailedException("none of " + asked + " did what was asked: " + EtcdErrors.text(cause), cause);
+        throw new FailedException("request failed at all of " + asked + ": " + EtcdErrors.text(cause), cause);
     }
 
     private static RequestOp put(ByteString key, String value, long lease) {

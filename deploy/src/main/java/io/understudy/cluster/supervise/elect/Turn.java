@@ -18,6 +18,9 @@ import org.slf4j.LoggerFactory;
  * the cluster on a lease that is kept alive, so it ends with the process.
  *
  * <p>Thread-safe; has a thread of its own.
+ *
+ * <p>Invariant DP23: one command or supervisor changes a cluster at a time, and any supervisor can resume what another
+ * paused.
  */
 public final class Turn implements AutoCloseable {
 
@@ -74,8 +77,7 @@ public final class Turn implements AutoCloseable {
             }
         } catch (Keys.FailedException e) {
             throw new IllegalStateException(
-                    "supervisors can't be told to leave the cluster alone, so nothing was changed: " + e.getMessage(),
-                    e);
+                    "cannot pause the supervisors, so nothing was changed: " + e.getMessage(), e);
         }
     }
 
@@ -89,7 +91,8 @@ public final class Turn implements AutoCloseable {
             }
             String other = keys.read().changing().orElse("another command");
             if (System.nanoTime() > end) {
-                throw new IllegalStateException("another command changes the cluster, and nothing was done: " + other);
+                throw new IllegalStateException(
+                        "another command is changing the cluster; nothing was changed: " + other);
             }
             if (!isTold) {
                 told.accept("waiting for " + other);
@@ -105,11 +108,11 @@ public final class Turn implements AutoCloseable {
         for (Keys.Found found = keys.read(); !found.isSeen(since); found = keys.read()) {
             String active = found.active().orElseThrow().getValue().toStringUtf8();
             if (System.nanoTime() > end) {
-                throw new IllegalStateException("supervisor " + active + " has not confirmed in "
-                        + FOR_SUPERVISOR.toSeconds() + " s that it leaves the cluster alone, and nothing was done");
+                throw new IllegalStateException("supervisor " + active + " has not acknowledged the pause within "
+                        + FOR_SUPERVISOR.toSeconds() + " s; nothing was changed");
             }
             if (!isTold) {
-                told.accept("waiting for supervisor " + active + " to leave the cluster alone");
+                told.accept("waiting for supervisor " + active + " to pause");
                 isTold = true;
             }
             TimeUnit.MILLISECONDS.sleep(PAUSE_MILLIS);
@@ -120,8 +123,8 @@ public final class Turn implements AutoCloseable {
     public Optional<String> lost() {
         return heldUntil - System.nanoTime() > 0
                 ? Optional.empty()
-                : Optional.of("the cluster could not be told for " + TTL.toSeconds()
-                        + " s that a command changes it, so supervisors may act again");
+                : Optional.of("cannot renew the lease of this command for " + TTL.toSeconds()
+                        + " s, so supervisors may act again");
     }
 
     private void run() {
@@ -142,7 +145,7 @@ public final class Turn implements AutoCloseable {
                 heldUntil = asked + TTL.toNanos();
             }
         } catch (Keys.FailedException e) {
-            LOG.info("turn not prolonged, tries again why=\"{}\"", e.getMessage());
+            LOG.atInfo().addKeyValue("cause", e.getMessage()).log("lease renewal failed; retrying");
         }
     }
 
@@ -155,7 +158,10 @@ public final class Turn implements AutoCloseable {
             thread.join(CLOSE_DEADLINE.toMillis());
             keys.revoke(lease);
         } catch (Keys.FailedException e) {
-            LOG.info("turn ends by itself in {} s why=\"{}\"", TTL.toSeconds(), e.getMessage());
+            LOG.atInfo()
+                    .addKeyValue("seconds", TTL.toSeconds())
+                    .addKeyValue("cause", e.getMessage())
+                    .log("lease not revoked; it expires after its TTL");
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
         }

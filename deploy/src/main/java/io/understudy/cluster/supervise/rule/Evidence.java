@@ -5,7 +5,12 @@ import io.understudy.cluster.observe.MemberFacts;
 import io.understudy.cluster.quorum.Quorum;
 import java.util.List;
 
-/** Whom one look reached, and how far it is to be believed. */
+/**
+ * Whom one look reached, and how far it is to be believed.
+ *
+ * <p>Invariant DP25: no member counts as dead by inconclusive evidence or a pause of the supervisor, and no process is
+ * stopped that was never seen as a member.
+ */
 final class Evidence {
 
     private Evidence() {}

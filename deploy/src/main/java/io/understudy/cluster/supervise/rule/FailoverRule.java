@@ -95,7 +95,7 @@ final class FailoverRule {
 
     private static Decision notYet(String observed, List<Refusal> refusals) {
         return new Decision.Waiting(
-                NAME, observed, "not removed yet, as nobody could take its place: " + refusals.get(0));
+                NAME, observed, "not removed yet, as no member could take its place: " + refusals.get(0));
     }
 
     private static Step promotion(MemberFacts standby) {

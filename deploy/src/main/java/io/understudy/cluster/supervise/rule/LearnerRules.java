@@ -61,7 +61,7 @@ final class LearnerRules {
                         SLOT,
                         observed + "; the read replica " + learner.label() + " holds the learner slot",
                         "it gives way until " + forWhom.name()
-                                + " votes, then joins anew; gateways go on from what they hold in memory",
+                                + " votes, then joins again; gateways continue from their memory",
                         new Step.Remove(learner.id(), learner.label())))
                 .orElseGet(() -> new Decision.Waiting(
                         SLOT,
@@ -137,7 +137,7 @@ final class LearnerRules {
             return new Decision.Waiting(
                     rule,
                     observed,
-                    "etcd adds nobody, not even a learner, unless " + connected + " voters are healthy; "
+                    "etcd adds no member, not even a learner, unless " + connected + " voters are healthy; "
                             + now.healthy() + " are");
         }
         if (situation.wasOrdered(new Step.AddLearner(place.spec()))) {

@@ -11,6 +11,9 @@ import java.util.Optional;
 /**
  * What to do next about a cluster, if anything: the first rule that has something to say is followed. A pure function of
  * the situation, and the only place that orders the rules.
+ *
+ * <p>Invariant DP22: no change is made that the healthy members could not survive, and clusters return to their shape
+ * and keep it.
  */
 public final class Rules {
 

@@ -20,6 +20,8 @@ import net.jqwik.api.constraints.IntRange;
 /**
  * Whatever happens to a simulated cluster: no change is made that those healthy then could not survive (checked at each
  * step by {@link Simulated}), it returns to its shape once machines work again, and then stays as it is.
+ *
+ * <p>Tests invariant DP22.
  */
 final class RulesPropertyTest {
 

@@ -10,7 +10,11 @@ import java.time.Duration;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
 
-/** What a supervisor decides, case by case, in simulated clusters. */
+/**
+ * What a supervisor decides, case by case, in simulated clusters.
+ *
+ * <p>Tests invariant DP25.
+ */
 final class RulesTest {
 
     private static final Shape THREE_AND_ONE = new Shape(3, 1, Set.of(), false, 1);
@@ -214,7 +218,7 @@ final class RulesTest {
         cluster.kill(0);
         cluster.run(60);
         assertThat(cluster.changes()).isEmpty();
-        assertThat(cluster.last().told()).contains("not removed yet", "nothing answers at the peer URL of m4");
+        assertThat(cluster.last().told()).contains("not removed yet", "no response at the peer URL of m4");
     }
 
     @Test

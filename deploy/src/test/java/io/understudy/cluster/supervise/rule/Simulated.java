@@ -215,7 +215,7 @@ final class Simulated {
         return last;
     }
 
-    /** Invariant 6, told apart from how the rules see to it. */
+    /** Invariant DP22, checked independently of the rules. */
     private static void requireSurvivable(ClusterFacts facts, Step step) {
         if (!(step instanceof Step.Promote) && !(step instanceof Step.Remove)) {
             return;
