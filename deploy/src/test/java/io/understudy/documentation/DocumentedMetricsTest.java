@@ -24,7 +24,7 @@ final class DocumentedMetricsTest {
             Pattern.compile("(?<!-D)understudy\\.(?:build|tls|etcd|feed|gateway|mirror|cluster)\\.([a-z.]*[a-z])?(…)?");
 
     /** It names meters, not series, and is written by what is declared. */
-    private static final String REFERENCE = "deploy/metrics.md";
+    private static final String REFERENCE = "docs/reference/metrics.md";
 
     private static final Path ALERTS = Repository.ROOT.resolve("deploy/src/main/dist/monitoring/alerts.yaml");
 

@@ -152,7 +152,8 @@ final class DocumentedSettingsTest {
         // That others are missing is not the point.
         return out.toString()
                 .lines()
-                .filter(line -> line.contains("can't be") || line.contains("not a setting") || line.contains("column"))
+                .filter(line ->
+                        line.contains("cannot be") || line.contains("not a known setting") || line.contains("column"))
                 .findFirst();
     }
 

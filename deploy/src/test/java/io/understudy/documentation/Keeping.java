@@ -35,63 +35,89 @@ record Keeping(String document, String beginning, List<String> by) {
      * </ul>
      */
     static final List<Keeping> ALL = table("""
-            README.md | snapshot, then every commit | nobody: a drawing
-            README.md | mirror ready after | LabReportTest "seen at the gateway"; LabIT "putMillis"
-            README.md | mvn verify | maven; .ci/run "mvn -B verify"
-            common/local-cluster/README.md | @RegisterExtension | java; EtcdExtensionIT "behindProxies()"
+            CONTRIBUTING.md | UNDERSTUDY_ADVISORIES= | maven; AdvisoriesIT "UNDERSTUDY_ADVISORIES"
+            CONTRIBUTING.md | mvn verify | maven; .ci/run "mvn -B verify"
 
-            deploy/README.md | bin/understudy | archive
-            deploy/README.md | docker build | local-images "docker build"; container "--cap-drop ALL"
-            deploy/README.md | tar xf | InstallIT "install.sh"
-            deploy/README.md | sudo systemctl | InstallIT "systemd-analyze"; systemd "systemctl start understudy-supervisor"
-            deploy/README.md | UNDERSTUDY_ADVISORIES= | maven; AdvisoriesIT "UNDERSTUDY_ADVISORIES"
-            deploy/README.md | understudy-lab.properties | SecuredLabIT "hasWhatTheReadmeLists"; ten-thousand-keys "understudy-lab.properties"
-            deploy/README.md | $ understudy cluster status --endpoints http://127.0.0.1:23891;cluster 724f729dda55cfd1: 3 voters, 3 healthy | ClusterStatusIT "learner-slot-taken: before 3.6, etcd allows one learner"
-            deploy/README.md | $ understudy cluster status --endpoints http://127.0.0.1:23891;cluster 724f729dda55cfd1: 3 voters, 0 healthy | ClusterStatusIT "quorum-lost: nothing can be written or changed: 2 of 3 voters are needed, 1 answers."
-            deploy/README.md | $ understudy cluster add m4 | ManualMachinesTest "start it without data, to join"; ClusterChangeIT "--dry-run"
-            deploy/README.md | $ understudy cluster add m5 | MisconfiguredAddIT "etcd-adds"; RefusalsTest "move the leadership"; ClusterChangeIT "--dry-run"
-            deploy/README.md | $ understudy cluster scale 3 | ClusterChangeIT "done: "; upgrade "roll --to-version"
-            deploy/README.md | $ understudy cluster snapshot save | ClusterAuthIT ""snapshot", "save""; SnapshotIT "restore.restore("
-            deploy/README.md | $ understudy cluster recover | RecoveryIT "the quorum is back"
-            deploy/README.md | supervisor vm/ | SupervisorIT "standby-failover"
-            deploy/README.md | cluster    3 voters, 0 healthy | RulesTest "withoutAQuorumNothingIsChangedAndTheWayOutIsTold"; nobody: the words are of one run
+            README.md | mvn verify | maven; .ci/run "mvn -B verify"
+            README.md | snapshot, then every commit | nobody: a drawing
+
+            docs/first-steps.md | etcdctl --endpoints=127.0.0.1:12379 put greeting hello | GatewayIT "fixture.etcdctl("; RestIT "/v1/kv/"
+            docs/first-steps.md | etcdctl --endpoints=127.0.0.1:22379 get greeting | container "etcdctl "127.0.0.1:${ports[0]}" put container/key"
+            docs/first-steps.md | etcdctl --endpoints=127.0.0.1:2379 put greeting hello | SecuredLabIT "whatItSuggestsWorks"
+            docs/first-steps.md | etcdctl --endpoints=127.0.0.1:2379 watch greeting | WatchClientsIT ""watch", "-i""
+            docs/first-steps.md | listen: 127.0.0.1:12379 | gateway
+            docs/first-steps.md | mirrors:;copy: | mirror
+            docs/first-steps.md | understudy-lab.properties | SecuredLabIT "hasWhatTheDocumentationLists"; ten-thousand-keys "understudy-lab.properties"
+
+            docs/install.md | ./self-check | self-check "read_at gateway"; nobody: needs an engine and the images of others
+            docs/install.md | bin/understudy | archive
+            docs/install.md | docker build | local-images "docker build"
+            docs/install.md | docker compose exec | self-check "supervise status"; TurnIT "pause"; nobody: needs an engine and the images of others
+            docs/install.md | docker run | container "--cap-drop ALL"
+            docs/install.md | kubectl kustomize | KubernetesManifestsTest "kubectl"; nobody: what is rendered is checked, but applied to no cluster
+            docs/install.md | listen: 0.0.0.0:2379 | gateway
+            docs/install.md | mkdir | self-check "read_at gateway"; nobody: needs an engine and the images of others
+            docs/install.md | mvn -B package | maven
+            docs/install.md | resources: [../production] | yaml; KubernetesManifestsTest "theOverlayThatTheReadmeShowsIsRendered"
+            docs/install.md | resources: [../supervised] | KubernetesManifestsTest "theOverlayWithSupervisorsThatTheReadmeShowsIsRendered"
+            docs/install.md | sudo systemctl | InstallIT "systemd-analyze"; systemd "systemctl start understudy-supervisor"
+            docs/install.md | tar xf | InstallIT "install.sh"
+
+            docs/internals/mirror.md | feed ──► pipeline | nobody: a drawing
+            docs/internals/mirror.md | {"format":1,"source" | checkpoint
+
+            docs/internals/take-over.md | {"format":1,"mirror" | home
+
+            docs/library.md | @RegisterExtension | java; EtcdExtensionIT "behindProxies()"
+
+            docs/operate/cluster.md | $ understudy cluster add m4 | ClusterChangeIT "--dry-run"; MisconfiguredAddIT "etcd-adds"
+            docs/operate/cluster.md | $ understudy cluster recover | RecoveryIT "copy-*"
+            docs/operate/cluster.md | $ understudy cluster restore | SnapshotIT "restore.restore("
+            docs/operate/cluster.md | $ understudy cluster snapshot save | ClusterAuthIT ""snapshot", "save""; SnapshotIT "restore.restore("
+            docs/operate/cluster.md | $ understudy cluster status --config | ClusterStatusIT "3 healthy, 2 needed"
+            docs/operate/cluster.md | $ understudy cluster supervise status | SupervisorIT "standby-failover"
+            docs/operate/cluster.md | cluster:;endpoints: | yaml
+
+            docs/operate/disaster-recovery.md | etcdctl --endpoints 127.0.0.1:23791 get /drill | DocumentedEtcdctlIT "etcdctlHasTheCommandAndItsFlags"
+            docs/operate/disaster-recovery.md | etcdctl --endpoints 127.0.0.1:23791 put /drill 1 | DocumentedEtcdctlIT "etcdctlHasTheCommandAndItsFlags"
+            docs/operate/disaster-recovery.md | etcdctl --endpoints 127.0.0.1:24791 put /drill 2 | DocumentedEtcdctlIT "etcdctlHasTheCommandAndItsFlags"
+            docs/operate/disaster-recovery.md | mirrors:;dr: | mirror
+
+            docs/operate/gateway.md | # gateway-1.yaml | gateway
+            docs/operate/gateway.md | # patroni.yml | yaml; patroni "etcd3:"
+            docs/operate/gateway.md | $ curl -s '127.0.0.1:8080/v1/kv/greeting | RestIT "max_staleness=5s"
+            docs/operate/gateway.md | $ curl -s 127.0.0.1:2379/v3/kv/range | JsonMethodsIT "kv/range"; JsonDifferenceIT "kv/range"
+            docs/operate/gateway.md | const events | KeyBrowserIT "const events"; RestWatchIT "gap"
+            docs/operate/gateway.md | name: gateway-1;source: | gateway
+            docs/operate/gateway.md | source: {kafka | gateway
+
+            docs/operate/kafka.md | $ kafka-console-consumer.sh | PlainConsumersIT "ConsoleConsumer"
+            docs/operate/kafka.md | clusters = core, dr | LocalMirrorMaker "core->dr.enabled=true"; MirrorMakerIT "LocalMirrorMaker"
+            docs/operate/kafka.md | mirrors:;log: | mirror
+            docs/operate/kafka.md | mirrors:;remote: | mirror
+            docs/operate/kafka.md | public static void main | PlainConsumersIT "ReadTopic.java"
+
+            docs/operate/mirror.md | mirrors:;dr:;source: | mirror
+            docs/operate/mirror.md | printf | nobody: it deletes a checkpoint, which was tried by hand with etcd 3.5.33
+
+            docs/operate/security.md | curl -H "Authorization: $TOKEN" $SOURCE | LeastPrivilegesIT "theDocumentationGrantsTheSame"
+            docs/operate/security.md | curl -H "Authorization: $TOKEN" $TARGET | LeastPrivilegesIT "theDocumentationGrantsTheSame"
+            docs/operate/security.md | etcdctl user add gateway | LeastPrivilegesIT ""grant-permission", "gateway", "--prefix", "read""
+            docs/operate/security.md | etcdctl user add mirror | SecuredCluster ""grant-role", MIRROR, MIRROR"
+            docs/operate/security.md | etcdctl user add supervisor | ClusterAuthIT ""user", "grant-role", role, "root""
+            docs/operate/security.md | kafka-acls.sh | KafkaPrivilegesIT "AclCommand"
+            docs/operate/security.md | tls: | gateway
+
+            docs/operate/upgrade.md | $ understudy cluster roll --to-version | upgrade "roll --to-version"
+
             deploy/src/main/dist/compose/README.md | mkdir | self-check "read_at gateway"; nobody: needs an engine and the images of others
             deploy/src/main/dist/compose/README.md | docker compose exec | self-check "supervise status"; TurnIT "pause"; nobody: needs an engine and the images of others
+
             deploy/src/main/dist/kubernetes/README.md | kubectl kustomize | KubernetesManifestsTest "kubectl"; nobody: what is rendered is checked, but applied to no cluster
             deploy/src/main/dist/kubernetes/README.md | { printf | KubernetesManifestsTest "theAlertsMakeAnObjectForThePrometheusOperator"; nobody: what it makes is checked, but applied to no cluster
             deploy/src/main/dist/kubernetes/README.md | kubectl -n | TurnIT "pause"; nobody: applied to no cluster
             deploy/src/main/dist/kubernetes/README.md | resources: [../supervised] | KubernetesManifestsTest "theOverlayWithSupervisorsThatTheReadmeShowsIsRendered"
             deploy/src/main/dist/kubernetes/README.md | resources: [../production] | yaml; KubernetesManifestsTest "theOverlayThatTheReadmeShowsIsRendered"
-
-            gateway/README.md | deploy/understudy gateway | GatewayIT "etcdctl("
-            gateway/README.md | mvn -B test -Plong -Dpart=speed | maven; MemoryTest "memory keys="; WriteSpeedTest "applied changesPerSecond="
-            gateway/README.md | mvn -B install | maven; EntryStoreBenchmark "class EntryStoreBenchmark"; CpuTime "InternalProfiler"; nobody: takes a quarter of an hour
-            gateway/README.md | $ curl -s 127.0.0.1:2379/v3/kv/range | JsonMethodsIT "kv/range"; JsonDifferenceIT "kv/range"
-            gateway/README.md | $ curl -sN 127.0.0.1:2379/v3/watch | JsonWatchIT "v3/watch"
-            gateway/README.md | mvn -B verify -Plong -Dpart=speed -pl gateway -am -Dtest=none -Dit.test=OverloadIT | maven; OverloadIT "as many as are answered"
-            gateway/README.md | mvn -B verify -Plong -Dpart=schedules -pl gateway -am -Dtest=none -Dit.test=SoakIT | maven
-            gateway/README.md | tls: | gateway
-            gateway/README.md | $ curl -s '127.0.0.1:8080/v1/kv/greeting | RestIT "max_staleness=5s"
-            gateway/README.md | $ curl -N '127.0.0.1:8080/v1/watch | RestWatchIT "/v1/watch?prefix"
-            gateway/README.md | const events | KeyBrowserIT "const events"; RestWatchIT "gap"
-            gateway/README.md | # gateway-1.yaml | gateway
-            gateway/README.md | # patroni.yml | yaml; patroni "etcd3:"
-            gateway/README.md | etcdctl user add gateway | LeastPrivilegesIT ""grant-permission", "gateway", "--prefix", "read""
-            gateway/README.md | source: {kafka | gateway
-
-            mirror/README.md | etcd  ──► | nobody: a drawing
-            mirror/README.md | {"format":1,"source" | checkpoint
-            mirror/README.md | {"format":1,"mirror" | home
-            mirror/README.md | etcdctl user add mirror | SecuredCluster ""grant-role", MIRROR, MIRROR"
-            mirror/README.md | curl -H "Authorization: $TOKEN" $SOURCE | LeastPrivilegesIT "theReadmeGrantsTheSame"
-            mirror/README.md | curl -H "Authorization: $TOKEN" $TARGET | LeastPrivilegesIT "theReadmeGrantsTheSame"
-            mirror/README.md | kafka-acls.sh | KafkaPrivilegesIT "AclCommand"
-            mirror/README.md | mirrors:;dr:;source: {endpoints: [http://127.0.0.1:23791]} | mirror
-            mirror/README.md | $ kafka-console-consumer.sh | PlainConsumersIT "ConsoleConsumer"
-            mirror/README.md | public static void main | PlainConsumersIT "ReadTopic.java"
-            mirror/README.md | mirrors:;remote: | mirror
-            mirror/README.md | clusters = core, dr | LocalMirrorMaker "core->dr.enabled=true"; MirrorMakerIT "LocalMirrorMaker"
-            mirror/README.md | mirrors:;dr:;source: {endpoints: [http://10.0.0.1:2379 | mirror
             """);
 
     boolean isOf(Block block) {

@@ -113,7 +113,7 @@ final class OurCommand {
         boolean isGroup = !parsed.commandSpec().subcommands().isEmpty()
                 && parsed.commandSpec().parent() != null;
         if (whole && isGroup && parsed.matchedArgs().isEmpty()) {
-            faults.add("a command is missing");
+            faults.add("a command is required");
         }
         return faults;
     }
