@@ -234,6 +234,7 @@ public final class ActiveLease implements ActiveRole {
             return;
         }
         if (next instanceof Standing.Active) {
+            activation++;
             activations.increment();
         }
         boolean isNews = !(next instanceof Standing.Unknown) || !(standing instanceof Standing.Unknown);

@@ -39,7 +39,7 @@ public interface ActiveRole extends AutoCloseable {
     /** Returns when the standing is another one than {@code seen}, or after {@code atMost}. */
     void awaitChange(Standing seen, Duration atMost) throws InterruptedException;
 
-    /** Which time it is that this process is active, or was last; another number if another process may have been since. */
+    /** Counts how often this process became active; the number changes whenever the role was lost, however briefly. */
     long activation();
 
     /**

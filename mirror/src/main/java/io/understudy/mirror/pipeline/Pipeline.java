@@ -48,10 +48,11 @@ public final class Pipeline implements AutoCloseable {
 
     private static final Duration STOP_GRACE = Duration.ofSeconds(3);
     private static final Duration STOP_DEADLINE = Duration.ofSeconds(5);
-    private static final long FIRST_PAUSE_MILLIS = 100;
+    private static final Duration FIRST_PAUSE = Duration.ofMillis(100);
     private static final long MAX_PAUSE_MILLIS = 5_000;
 
     private final MirrorPlan plan;
+    private final Duration firstPause;
     private final MirrorStatus status;
     private final Thread thread;
     private final CountDownLatch stopping = new CountDownLatch(1);
@@ -61,8 +62,9 @@ public final class Pipeline implements AutoCloseable {
     private final Replication replication;
     private int failures;
 
-    private Pipeline(MirrorPlan plan, MeterRegistry meters) {
+    private Pipeline(MirrorPlan plan, MeterRegistry meters, Duration firstPause) {
         this.plan = plan;
+        this.firstPause = firstPause;
         this.status = new MirrorStatus(plan.mirror(), plan.sourceName(), plan.targetName(), plan.patience(), meters);
         this.replication = new Replication(plan.mirror(), meters);
         this.thread = new Thread(this::run, "mirror-" + plan.mirror());
@@ -70,7 +72,12 @@ public final class Pipeline implements AutoCloseable {
 
     /** Starts the mirror's thread. Neither source nor target need to be there: attempts go on until they are. */
     public static Pipeline start(MirrorPlan plan, MeterRegistry meters) {
-        Pipeline pipeline = new Pipeline(plan, meters);
+        return start(plan, meters, FIRST_PAUSE);
+    }
+
+    /** @param firstPause before the first of several attempts is repeated; each further one waits for twice as long */
+    static Pipeline start(MirrorPlan plan, MeterRegistry meters, Duration firstPause) {
+        Pipeline pipeline = new Pipeline(plan, meters, firstPause);
         pipeline.thread.start();
         return pipeline;
     }
@@ -181,17 +188,21 @@ public final class Pipeline implements AutoCloseable {
         return false;
     }
 
-    /** From opening a sink until it is unavailable, another process is active, or the pipeline is told to stop. */
+    /**
+     * Opens a sink and writes to it while this process stays active. A role that was lost and regained ends the sink too: the
+     * next one resumes at the target's checkpoint, since what a sink has received may not be durable.
+     */
     private void mirror() throws FeedEndedException, InterruptedException {
         long activation = plan.role().activation();
         try (Sink sink = plan.sinks().apply(status)) {
             status.writesTo(sink);
-            status.waitsFor("target " + plan.targetName());
+            status.waitsFor("the target, " + plan.targetName());
             Position position = sink.open();
             status.home();
-            status.waitsFor("source " + plan.sourceName());
-            while (mayWrite()) {
-                position = follow(sink, position);
+            status.waitsFor("the source, " + plan.sourceName());
+            while (mayWrite(activation)) {
+                follow(sink, position, activation);
+                position = null;
             }
         } catch (SinkException.Fenced e) {
             if (plan.role().isConfirmed(activation)) {
@@ -217,18 +228,14 @@ public final class Pipeline implements AutoCloseable {
         }
     }
 
-    /**
-     * Opens a feed and follows it to its end.
-     *
-     * @return where to open the next one; null to begin with a snapshot
-     */
-    private @Nullable Position follow(Sink sink, @Nullable Position from)
+    /** Opens a feed and follows it until it ends, and a snapshot has to follow, or until this process may not write. */
+    private void follow(Sink sink, @Nullable Position from, long activation)
             throws FeedEndedException, InterruptedException {
         Progressing consumer = new Progressing(sink, from);
         currency.begin(consumer.given());
         replication.forget();
         try (Feed open = plan.source().open(plan.range(), plan.kind(), from)) {
-            while (mayWrite()) {
+            while (mayWrite(activation)) {
                 consumer.tellCurrency();
                 replication.written(sink.complete(), Instant.now());
                 if (open.poll(Duration.ZERO, consumer)) {
@@ -246,18 +253,14 @@ public final class Pipeline implements AutoCloseable {
                 }
             }
             sink.settle();
-            // The role may be back by now: the same sink goes on, and must not get again what it already has.
-            return consumer.reached;
         } catch (FeedEndedException.Gap e) {
             status.error(String.valueOf(e.getMessage()));
             sink.caughtUp();
             pause();
-            return null;
         } catch (FeedEndedException.AnotherHistory | FeedEndedException.AnotherCluster e) {
             status.error(String.valueOf(e.getMessage()));
             sink.sourceReset(e);
             pause();
-            return null;
         } finally {
             status.snapshot().ended();
         }
@@ -270,8 +273,8 @@ public final class Pipeline implements AutoCloseable {
         failure.complete(failed);
     }
 
-    private boolean mayWrite() {
-        return !isStopping() && plan.role().isActive();
+    private boolean mayWrite(long activation) {
+        return !isStopping() && plan.role().isActive() && plan.role().activation() == activation;
     }
 
     private boolean isStopping() {
@@ -279,7 +282,7 @@ public final class Pipeline implements AutoCloseable {
     }
 
     private void pause() throws InterruptedException {
-        long most = Math.min(MAX_PAUSE_MILLIS, FIRST_PAUSE_MILLIS << Math.min(failures++, 10));
+        long most = Math.min(MAX_PAUSE_MILLIS, firstPause.toMillis() << Math.min(failures++, 10));
         boolean unused =
                 stopping.await(ThreadLocalRandom.current().nextLong(most / 2, most + 1), TimeUnit.MILLISECONDS);
     }

@@ -63,14 +63,20 @@ final class PipelineTest {
     }
 
     @Test
-    void goesOnBehindTheLastCommitWhenTheRoleIsBackBeforeTheSinkHasSettled() throws InterruptedException {
-        assertThat(positionsOfFeeds(at(5), consumer -> consumer.commit(commit(6), at(6))))
+    void resumesAtTheCheckpointWhenTheRoleIsBackBeforeTheSinkHasSettled() throws InterruptedException {
+        assertThat(positionsOfFeeds(at(5), at(6), consumer -> consumer.commit(commit(6), at(6))))
                 .containsExactly(at(5), at(6));
     }
 
     @Test
-    void goesOnBehindTheSnapshotWhenTheRoleIsBackBeforeTheSinkHasSettled() throws InterruptedException {
-        assertThat(positionsOfFeeds(null, consumer -> {
+    void givesACommitAgainThatTheTargetDoesNotHaveWhenTheRoleIsBack() throws InterruptedException {
+        assertThat(positionsOfFeeds(at(5), at(5), consumer -> consumer.commit(commit(6), at(6))))
+                .containsExactly(at(5), at(5));
+    }
+
+    @Test
+    void resumesAfterTheSnapshotThatTheTargetHasWhenTheRoleIsBack() throws InterruptedException {
+        assertThat(positionsOfFeeds(null, at(5), consumer -> {
                     consumer.snapshotStarted(SOURCE, new Revision(5));
                     consumer.snapshotCompleted(at(5));
                 }))
@@ -79,12 +85,19 @@ final class PipelineTest {
 
     @Test
     void beginsAnotherSnapshotWhenTheRoleWasLostWithinOne() throws InterruptedException {
-        assertThat(positionsOfFeeds(null, consumer -> consumer.snapshotStarted(SOURCE, new Revision(5))))
+        assertThat(positionsOfFeeds(null, null, consumer -> consumer.snapshotStarted(SOURCE, new Revision(5))))
                 .containsExactly(null, null);
     }
 
-    /** Where two feeds begin between which the role is lost, the first having given {@code events}. */
-    private List<@Nullable Position> positionsOfFeeds(@Nullable Position start, Consumer<FeedConsumer> events)
+    /**
+     * Where two feeds begin between which the role is lost and regained.
+     *
+     * @param first checkpoint of the target when the first sink opens
+     * @param second the same when the second one does
+     * @param events of the first feed
+     */
+    private List<@Nullable Position> positionsOfFeeds(
+            @Nullable Position first, @Nullable Position second, Consumer<FeedConsumer> events)
             throws InterruptedException {
         List<@Nullable Position> begun = Collections.synchronizedList(new ArrayList<>());
         CountDownLatch twoBegun = new CountDownLatch(2);
@@ -96,11 +109,12 @@ final class PipelineTest {
         Sink sink = new StubSink() {
             @Override
             public @Nullable Position open() {
-                return start;
+                return opened.getAndIncrement() == 0 ? first : second;
             }
 
             @Override
             public void settle() {
+                activation.incrementAndGet();
                 active = true;
             }
         };
