@@ -189,7 +189,7 @@ final class ClusterProbe implements AutoCloseable {
                     .addKeyValue("endpoint", endpoint)
                     .addKeyValue("from", before.health())
                     .addKeyValue("to", after.health())
-                    .addKeyValue("cause", after.why() == null ? "answered" : after.why())
+                    .addKeyValue("cause", after.why() == null ? "responded" : after.why())
                     .log("endpoint health changed");
         }
         if (after.health() == Health.UNREACHABLE && after.failures() <= HURRIED_PROBES) {

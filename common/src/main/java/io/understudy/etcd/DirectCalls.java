@@ -93,7 +93,7 @@ public final class DirectCalls<Q extends MessageLite, A> implements AutoCloseabl
         }
         disconnect();
         if (closed) {
-            throw new IOException("closed");
+            throw new IOException("client is closed");
         }
         DirectConnection made = DirectConnection.to(endpoint, protocol, System.nanoTime() + timeout.toNanos());
         connection = made;

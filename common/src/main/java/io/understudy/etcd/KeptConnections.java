@@ -122,7 +122,7 @@ final class KeptConnections<A> implements AutoCloseable {
                 }
             });
         } catch (RejectedExecutionException e) {
-            request.failed(new IOException("closed", e));
+            request.failed(new IOException("client is closed", e));
         }
     }
 
@@ -130,7 +130,7 @@ final class KeptConnections<A> implements AutoCloseable {
         try {
             loop.execute(work);
         } catch (RejectedExecutionException e) {
-            request.answer.completeExceptionally(new IOException("closed", e));
+            request.answer.completeExceptionally(new IOException("client is closed", e));
         }
     }
 

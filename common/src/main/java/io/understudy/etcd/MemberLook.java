@@ -108,7 +108,7 @@ final class MemberLook {
     private CompletableFuture<String> page(Endpoint endpoint, String path, Duration deadline) {
         return pages.get(endpoint, path, deadline).thenApply(answer -> {
             if (answer.statusCode() != HTTP_OK) {
-                throw new IllegalStateException(endpoint + path + ": HTTP " + answer.statusCode());
+                throw new IllegalStateException(endpoint + path + " returned HTTP status " + answer.statusCode());
             }
             return answer.body();
         });

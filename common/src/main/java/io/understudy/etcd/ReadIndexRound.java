@@ -137,7 +137,7 @@ final class ReadIndexRound {
         try {
             thread.execute(work);
         } catch (RejectedExecutionException e) {
-            result.completeExceptionally(new EtcdUnavailableException("read index failed: closed", e));
+            result.completeExceptionally(new EtcdUnavailableException("read index failed: client is closed", e));
         }
     }
 

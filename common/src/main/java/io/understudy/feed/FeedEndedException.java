@@ -68,8 +68,8 @@ public abstract sealed class FeedEndedException extends Exception {
         private static final long serialVersionUID = 1L;
 
         public CommitTooLarge(Revision revision, long bytes, long maxCommitBytes) {
-            super("commit at revision " + revision + " has at least " + bytes
-                    + " bytes, more than feed.maxCommitBytes (" + maxCommitBytes + ")");
+            super("commit at revision " + revision + " has at least " + bytes + " bytes; allowed: " + maxCommitBytes
+                    + " bytes (maxCommitBytes)");
         }
     }
 

@@ -22,9 +22,9 @@ public record Schedule(
      */
     public Schedule {
         require(runs > 0, "the number of runs must be at least 1, not " + runs);
-        require(isPositive(duration), "the duration must be positive, not " + duration);
-        require(isPositive(warmUp), "the warm-up must be positive, not " + warmUp);
-        require(isPositive(idle), "the idle time must be positive, not " + idle);
+        require(isPositive(duration), "the duration must be positive, not " + duration.toMillis() + " ms");
+        require(isPositive(warmUp), "the warm-up must be positive, not " + warmUp.toMillis() + " ms");
+        require(isPositive(idle), "the idle time must be positive, not " + idle.toMillis() + " ms");
         require(!roundTrip.isNegative(), "the round-trip time must not be negative, is " + roundTrip);
     }
 

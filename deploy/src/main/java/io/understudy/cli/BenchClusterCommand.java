@@ -54,7 +54,8 @@ final class BenchClusterCommand implements Callable<Integer> {
             converter = DurationFlag.class,
             defaultValue = "20s",
             paramLabel = "TIME",
-            description = "Duration of the load before the change and of the baseline load for joins (default: 20s).")
+            description =
+                    "Duration of the load before each change, and of the baseline of the benchmark join (default: 20s).")
     private Duration duration;
 
     @Spec

@@ -39,14 +39,14 @@ final class BenchKafkaCommand implements Callable<Integer> {
             names = "--changes",
             defaultValue = "512000",
             paramLabel = "N",
-            description = "Changes in the history of large commits (default: 512000).")
+            description = "Changes written by the benchmark history, in large commits (default: 512000).")
     private int changes;
 
     @Option(
             names = "--commits",
             defaultValue = "20000",
             paramLabel = "N",
-            description = "Commits in the history of single changes (default: 20000).")
+            description = "Commits written by the benchmark single, of one change each (default: 20000).")
     private int commits;
 
     @Option(

@@ -22,7 +22,7 @@ import picocli.CommandLine.Spec;
         sortOptions = false,
         description = {
             "Benchmark the mirror against etcdctl make-mirror.",
-            "Each run starts a source (three voting members, one learner), a target and a relay on this machine."
+            "Each run starts a source (three voting members, one learner), a target, and the mirror or make-mirror on this machine."
         })
 final class BenchMirrorCommand implements Callable<Integer> {
 
@@ -77,7 +77,8 @@ final class BenchMirrorCommand implements Callable<Integer> {
             converter = DurationFlag.class,
             defaultValue = "0s",
             paramLabel = "TIME",
-            description = "Simulated round-trip time between the relay and the cluster of --far (default: none).")
+            description =
+                    "Simulated round-trip time between the mirror or make-mirror and the cluster of --far (default: none).")
     private Duration roundTrip;
 
     @Option(

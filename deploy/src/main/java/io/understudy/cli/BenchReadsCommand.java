@@ -50,7 +50,7 @@ final class BenchReadsCommand implements Callable<Integer> {
             defaultValue = "50%",
             paramLabel = "SHARE%|RATE",
             description =
-                    "Load for comparing latencies: a share of the slowest path's throughput or requests per second "
+                    "Load for comparing latencies: a share of the slowest path's throughput, or a number of requests per second "
                             + "(default: 50%%). 0 disables the comparison.")
     private String equalLoad;
 

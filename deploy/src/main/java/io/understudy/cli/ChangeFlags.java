@@ -19,7 +19,7 @@ final class ChangeFlags {
             defaultValue = "2m",
             converter = DurationFlag.class,
             paramLabel = "TIME",
-            description = "Maximum time for starting a member until it serves (default: ${DEFAULT-VALUE})."
+            description = "Maximum time until a started member serves (default: ${DEFAULT-VALUE})."
                     + " A new member that exceeds it is removed.")
     private Duration start;
 

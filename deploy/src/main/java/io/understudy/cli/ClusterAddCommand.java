@@ -46,7 +46,7 @@ final class ClusterAddCommand implements Callable<Integer> {
             names = "--promote",
             defaultValue = "auto",
             paramLabel = "auto|never",
-            description = "Promotion once in sync; never keeps it a learner (default: ${DEFAULT-VALUE}).")
+            description = "auto: promote once in sync; never: keep it a learner (default: ${DEFAULT-VALUE}).")
     private Promote promote;
 
     @Mixin

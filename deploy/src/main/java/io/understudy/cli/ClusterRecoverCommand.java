@@ -29,9 +29,8 @@ import picocli.CommandLine.Spec;
         name = "recover",
         description = {
             "Recover a cluster after permanent quorum loss, from the member with the most recent data.",
-            "Waits 30 s for a quorum first. Starts members that still have their data, which may restore the quorum. Stops"
-                    + " if another member may have more recent data: --from chooses the member.",
-            "Confirms every step. Writes that only the lost members had are lost. Keeps every data directory. Run it"
+            "Waits 30 s for a quorum first. Starts members that still have their data, which may restore the quorum. Stops if another member may have more recent data; then specify --from.",
+            "Each step needs confirmation. Writes that only the lost members had, or that the chosen member's log does not mark as committed, are lost. Keeps every data directory. Run it"
                     + " again after an interruption."
         },
         exitCodeListHeading = "%nExit status:%n",
@@ -55,7 +54,7 @@ final class ClusterRecoverCommand implements Callable<Integer> {
             converter = DurationFlag.class,
             defaultValue = "5m",
             paramLabel = "TIME",
-            description = "Maximum time for starting a member until it serves (default: ${DEFAULT-VALUE}).")
+            description = "Maximum time until a started member serves (default: ${DEFAULT-VALUE}).")
     private Duration timeout;
 
     @Spec

@@ -54,7 +54,7 @@ final class ClusterReplaceCommand implements Callable<Integer> {
     @Option(
             names = "--migrate-data",
             description =
-                    "Move the data directory to the replacement, which keeps the member ID, instead of a snapshot.")
+                    "Move the data directory to the replacement instead of sending a snapshot. The member ID is kept.")
     private boolean migrateData;
 
     @Mixin

@@ -22,7 +22,7 @@ final class ClusterRollCommand implements Callable<Integer> {
             names = "--to-version",
             paramLabel = "VERSION",
             description =
-                    "Target version. Restarts only members of another version; install it on their machines first.")
+                    "Target version, installed on all machines. Only members that run another version are restarted.")
     private String version;
 
     @Option(

@@ -22,7 +22,7 @@ import picocli.CommandLine.Spec;
 @Command(
         name = "supervise",
         description =
-                "Run a supervisor that keeps a cluster in its declared shape. One of several supervisors is active.",
+                "Run a supervisor that keeps a cluster in its declared shape. Of several supervisors, one is active.",
         subcommands = {
             ClusterSuperviseStatusCommand.class,
             ClusterSupervisePauseCommand.class,

@@ -20,7 +20,11 @@ import picocli.CommandLine.Spec;
         name = "status",
         description = "Show the state and recent decisions of a running supervisor.",
         exitCodeListHeading = "%nExit status:%n",
-        exitCodeList = {"0:the cluster has its declared shape", "1:it has not, or no response", "2:usage error"})
+        exitCodeList = {
+            "0:the cluster has its declared shape",
+            "1:the cluster differs from its declared shape, or no response",
+            "2:usage error"
+        })
 final class ClusterSuperviseStatusCommand implements Callable<Integer> {
 
     private static final int SHOWN_EVENTS = 10;

@@ -15,10 +15,7 @@ final class ConfigurationFlags {
             description = "Configuration file (YAML). UNDERSTUDY_... variables override it.")
     private Path file;
 
-    @Option(
-            names = "--set",
-            paramLabel = "KEY=VALUE",
-            description = "Override one setting, such as source.requestTimeout=2s. Repeatable.")
+    @Option(names = "--set", paramLabel = "KEY=VALUE", description = "Override one setting. Repeatable.")
     private final Map<String, String> values = new LinkedHashMap<>();
 
     Path file() {

@@ -13,13 +13,13 @@ final class HandoverFlags {
             defaultValue = "alarm",
             paramLabel = "alarm|auth|none",
             description =
-                    "Method of blocking writes: alarm raises a NOSPACE alarm; auth revokes write permissions; none"
-                            + " requires that all writers are stopped (default: ${DEFAULT-VALUE}).")
+                    "Method of blocking writes: alarm raises a NOSPACE alarm; auth revokes write permissions; none blocks nothing, so stop all writers first (default: ${DEFAULT-VALUE}).")
     private FreezeMode freeze;
 
     @Option(
             names = "--accept-silent-watchers",
-            description = "Allow a new primary with a lower revision, although watchers may miss changes.")
+            description =
+                    "Allow a new primary with a lower revision than the old one. Resumed watchers may miss changes.")
     private boolean acceptSilentWatchers;
 
     @Option(
@@ -35,7 +35,8 @@ final class HandoverFlags {
             defaultValue = "1m",
             converter = DurationFlag.class,
             paramLabel = "TIME",
-            description = "Maximum time to apply all commits of the frozen cluster (default: ${DEFAULT-VALUE}).")
+            description =
+                    "Maximum time until the new primary has all commits of the frozen cluster (default: ${DEFAULT-VALUE}).")
     private Duration drainDeadline;
 
     HandoverOptions options(Duration patience) {

@@ -30,8 +30,7 @@ final class LabCommand implements Callable<Integer> {
             names = "--data-dir",
             paramLabel = "DIR",
             description =
-                    "Data directory (default: understudy/lab below XDG_STATE_HOME or ~/.local/state). An existing "
-                            + "lab in it resumes.")
+                    "Data directory (default: understudy/lab below XDG_STATE_HOME or ~/.local/state). An existing lab there continues with its data.")
     private Path dataDirectory;
 
     @Option(names = "--fresh", description = "Delete the data of an earlier lab in the directory.")
@@ -43,8 +42,7 @@ final class LabCommand implements Callable<Integer> {
     @Option(
             names = "--tls",
             description =
-                    "Enable mutual TLS between all parts. Certificates are created in the data directory. Requires "
-                            + "a new data directory.")
+                    "Enable mutual TLS between all parts. Certificates are created in the data directory. Requires a new data directory or --fresh.")
     private boolean tls;
 
     @Option(

@@ -19,7 +19,7 @@ import picocli.CommandLine.Spec;
         name = "failback",
         description = {
             "Return the primary role to the original cluster after a switchover or failover.",
-            "Mirrors the current primary to the original cluster while clients keep writing, then switches over. Run it "
+            "Mirrors the current primary to the original cluster, then switches over. Without data loss if writers are stopped. Run it "
                     + "again to resume after a crash."
         })
 final class MirrorFailbackCommand implements Callable<Integer> {

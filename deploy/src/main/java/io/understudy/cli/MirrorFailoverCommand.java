@@ -28,7 +28,7 @@ final class MirrorFailoverCommand implements Callable<Integer> {
 
     @Option(
             names = "--force",
-            description = "Fail over even if the source responds or the target is not at a consistent revision.")
+            description = "Fail over even if the source responds or the checkpoint is syncing or torn.")
     private boolean force;
 
     @Mixin

@@ -19,8 +19,7 @@ import picocli.CommandLine.Spec;
         name = "init-target",
         description = {
             "Create the data directory of a target's first member from a snapshot of the source.",
-            "Increases the revision and compacts older ones, so that clients that fail over list again instead of missing "
-                    + "changes. Prints the command that starts the member."
+            "Raises the revision and compacts older history, so that watchers of the source list again instead of missing changes. Prints the command that starts the member."
         })
 final class MirrorInitTargetCommand implements Callable<Integer> {
 

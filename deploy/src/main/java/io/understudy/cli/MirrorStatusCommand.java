@@ -25,8 +25,8 @@ import picocli.CommandLine.Spec;
         description = "Show the state of the mirrors of a running process.",
         exitCodeListHeading = "%nExit status:%n",
         exitCodeList = {
-            "0:all mirrors are synced, or the process is a standby",
-            "1:a mirror is not synced, or no response",
+            "0:every mirror is synced or standby",
+            "1:a mirror is neither synced nor standby, or no response",
             "2:usage error"
         })
 final class MirrorStatusCommand implements Callable<Integer> {

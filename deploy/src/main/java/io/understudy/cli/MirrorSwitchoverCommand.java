@@ -15,7 +15,7 @@ import picocli.CommandLine.Spec;
 @Command(
         name = "switchover",
         description = {
-            "Make the target the primary without data loss.",
+            "Make the target the primary, without data loss if writers are stopped.",
             "Freezes the source, waits until the target has all commits, compares both, fences the mirror and moves the "
                     + "primary role. Run it again to resume after a crash."
         })

@@ -23,8 +23,8 @@ import picocli.CommandLine.Spec;
 @Command(
         name = "translate",
         description = {
-            "Translate a source revision to the target revision from which a watcher resumes.",
-            "Prints JSON. Queries a running process or, with --config, the target."
+            "Translate a source revision to the start revision of a watcher in the target.",
+            "Prints JSON. Queries a running process; with --config, reads the target directly."
         })
 final class MirrorTranslateCommand implements Callable<Integer> {
 

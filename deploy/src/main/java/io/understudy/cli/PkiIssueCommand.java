@@ -57,7 +57,7 @@ final class PkiIssueCommand implements Callable<Integer> {
             names = "--days",
             defaultValue = "365",
             paramLabel = "N",
-            description = "Validity in days, limited by the authority's (default: ${DEFAULT-VALUE}).")
+            description = "Validity in days, at most that of the authority (default: ${DEFAULT-VALUE}).")
     private int days;
 
     @Option(names = "--output", defaultValue = "table", paramLabel = "table|json", description = "Output format.")

@@ -26,8 +26,9 @@ final class TakeOverFlags {
             names = "--config",
             required = true,
             paramLabel = "FILE",
-            description = "Mirror configuration file (YAML). UNDERSTUDY_... variables override it. With authentication,"
-                    + " set UNDERSTUDY_SOURCE_USER and UNDERSTUDY_TARGET_USER to NAME:PASSWORD of root users.")
+            description =
+                    "Mirror configuration file (YAML). UNDERSTUDY_... variables override it. With authentication,"
+                            + " set UNDERSTUDY_SOURCE_USER and UNDERSTUDY_TARGET_USER to NAME:PASSWORD of users with the role root.")
     private Path file;
 
     @Option(names = "--set", paramLabel = "KEY=VALUE", description = "Override one setting. Repeatable.")
@@ -47,9 +48,7 @@ final class TakeOverFlags {
     @Option(names = "--yes", description = "Skip the confirmation of irreversible steps.")
     private boolean yes;
 
-    @Option(
-            names = "--dry-run",
-            description = "Print the plan, check its preconditions, and exit. With --undo, print the steps to undo.")
+    @Option(names = "--dry-run", description = "Print the plan, check its preconditions, and exit.")
     private boolean dryRun;
 
     @Option(names = "--output", defaultValue = "table", paramLabel = "table|json", description = "Output format.")

@@ -39,7 +39,8 @@ public record Subject(@Nullable String commonName, List<String> hosts, Set<Use> 
             throw new IllegalArgumentException("a certificate requires a common name or a host");
         }
         if (validity.toMinutes() < 1) {
-            throw new IllegalArgumentException("the validity is " + validity + "; it must be at least one minute");
+            throw new IllegalArgumentException(
+                    "the validity is " + validity.toMinutes() + " min; it must be at least 1 min");
         }
     }
 }

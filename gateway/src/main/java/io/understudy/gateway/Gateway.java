@@ -397,7 +397,7 @@ public final class Gateway implements AutoCloseable {
             announced = true;
             source.replicaReady();
             LOG.atInfo()
-                    .addKeyValue("cluster", state.cluster())
+                    .addKeyValue("cluster_id", state.cluster())
                     .addKeyValue("revision", state.revision())
                     .addKeyValue("keys", state.keys())
                     .addKeyValue("bytes", state.bytes())

@@ -87,7 +87,9 @@ final class GatewayChecks {
 
     private Optional<String> feedEnded() {
         Throwable why = writer.failed();
-        return why == null ? Optional.empty() : Optional.of("stopped permanently: " + why.getMessage());
+        return why == null
+                ? Optional.empty()
+                : Optional.of("stopped permanently: " + (why.getMessage() == null ? why.toString() : why.getMessage()));
     }
 
     private Optional<String> feedSilent() {
@@ -105,7 +107,7 @@ final class GatewayChecks {
         }
         Duration staleness = reads.staleness();
         if (staleness == null) {
-            return Optional.of("unknown: no revision up to the replica's is confirmed yet");
+            return Optional.of("unknown: revision of the replica not confirmed yet");
         }
         return staleness.compareTo(maxSilence) <= 0
                 ? Optional.empty()

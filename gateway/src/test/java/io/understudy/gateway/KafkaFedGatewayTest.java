@@ -92,7 +92,7 @@ final class KafkaFedGatewayTest {
         await().atMost(SOON)
                 .untilAsserted(() -> assertThat(fixture.page("/readyz").body())
                         .contains("[+]replica ok")
-                        .contains("[-]staleness failed: unknown: no revision up to the replica's is confirmed"));
+                        .contains("[-]staleness failed: unknown: revision of the replica not confirmed yet"));
         heartbeat(Instant.now().plusSeconds(60));
         await().atMost(SOON)
                 .untilAsserted(() -> assertThat(fixture.page("/readyz").body())

@@ -121,8 +121,9 @@ final class EtcdFeed implements Feed {
         } catch (FeedEndedException e) {
             if (end == null) {
                 LOG.atWarn()
-                        .addKeyValue("message", e.getMessage())
-                        .addKeyValue("cause", e.getClass().getSimpleName())
+                        .addKeyValue("cluster", cluster.settings().name())
+                        .addKeyValue("kind", e.getClass().getSimpleName())
+                        .addKeyValue("cause", e.getMessage())
                         .log("feed ended");
                 metrics.ended(e);
                 end = e;
@@ -304,7 +305,8 @@ final class EtcdFeed implements Feed {
         }
         metrics.snapshotStarted();
         LOG.atInfo()
-                .addKeyValue("cluster", index.clusterId())
+                .addKeyValue("cluster", cluster.settings().name())
+                .addKeyValue("cluster_id", index.clusterId())
                 .addKeyValue("revision", at)
                 .addKeyValue("history", history)
                 .log("snapshot started");

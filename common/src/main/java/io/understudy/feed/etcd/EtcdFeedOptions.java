@@ -91,8 +91,8 @@ public record EtcdFeedOptions(
         requirePositive("progressInterval", progressInterval.toNanos());
         requirePositive("requestTimeout", requestTimeout.toNanos());
         if (stallTimeout.compareTo(progressInterval.multipliedBy(2)) < 0) {
-            throw new IllegalArgumentException("stallTimeout is " + stallTimeout
-                    + "; must be at least twice the progressInterval of " + progressInterval);
+            throw new IllegalArgumentException("stallTimeout is " + stallTimeout.toMillis()
+                    + " ms; must be at least twice the progressInterval of " + progressInterval.toMillis() + " ms");
         }
     }
 

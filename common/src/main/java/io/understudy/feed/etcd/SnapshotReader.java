@@ -142,7 +142,7 @@ public final class SnapshotReader implements AutoCloseable {
             return page(answer);
         }
         if (outcome instanceof PageChain.Outcome.Foreign foreign) {
-            giveUp(foreign.member(), "endpoint reaches cluster " + foreign.cluster());
+            giveUp(foreign.member(), "endpoint reaches cluster " + foreign.cluster() + ", expected " + clusterId);
             SourceFacts.requireOwnCluster(cluster, clusterId);
         } else if (outcome instanceof PageChain.Outcome.Failure failure) {
             failed(failure);

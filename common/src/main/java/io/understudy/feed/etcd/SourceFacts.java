@@ -71,7 +71,9 @@ final class SourceFacts {
      */
     AnotherCluster foreign(String where, ClusterId expected, ClusterId found) throws TailLostException {
         if (expected.equals(cluster.view().clusterId())) {
-            throw new TailLostException(TailLostException.Reason.STREAM_ENDED, where + " reaches cluster " + found);
+            throw new TailLostException(
+                    TailLostException.Reason.STREAM_ENDED,
+                    where + " reaches cluster " + found + ", expected " + expected);
         }
         return new AnotherCluster(where, expected, found);
     }

@@ -118,8 +118,9 @@ final class BatchAssembly {
         for (Lane lane : lanes) {
             Lane.Part part = Objects.requireNonNull(lane.head());
             if (!part.previous.equals(complete) || (revision != null && !part.revision.equals(revision))) {
-                throw new HoleException("partitions have different marks after revision " + complete + ": revisions "
-                        + part.revision + " and " + revision);
+                throw new HoleException("mark at revision " + part.revision + " follows a mark at " + part.previous
+                        + "; expected a mark" + (revision == null ? "" : " at revision " + revision)
+                        + " that follows " + complete);
             }
             revision = part.revision;
             asOf = Lane.later(asOf, part.asOf);

@@ -80,7 +80,7 @@ final class ChangeTopic {
             start = null;
             return true;
         } catch (HoleException e) {
-            throw new Gap(position, Revision.ZERO, e.getMessage());
+            throw new Gap(position, Revision.ZERO, "topic " + options.topic() + ": " + e.getMessage());
         } catch (MalformedRecordException e) {
             throw new Unexplained(e.getMessage(), e);
         }
@@ -116,7 +116,7 @@ final class ChangeTopic {
                     start = new ChangeTopicStart(connection, options.topic(), position, false);
                     return null;
                 }
-                end = new Gap(position, Revision.ZERO, e.getMessage());
+                end = new Gap(position, Revision.ZERO, "topic " + options.topic() + ": " + e.getMessage());
             } catch (MalformedRecordException e) {
                 end = new Unexplained(e.getMessage(), e);
             }

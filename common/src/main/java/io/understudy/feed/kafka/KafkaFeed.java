@@ -92,8 +92,9 @@ final class KafkaFeed implements Feed {
         } catch (FeedEndedException e) {
             if (end == null) {
                 LOG.atWarn()
-                        .addKeyValue("message", e.getMessage())
-                        .addKeyValue("cause", e.getClass().getSimpleName())
+                        .addKeyValue("topic", options.topic())
+                        .addKeyValue("kind", e.getClass().getSimpleName())
+                        .addKeyValue("cause", e.getMessage())
                         .log("feed ended");
                 metrics.feed().ended(e);
                 end = e;
@@ -215,7 +216,8 @@ final class KafkaFeed implements Feed {
         if (giving.isFirst()) {
             metrics.feed().snapshotStarted();
             LOG.atInfo()
-                    .addKeyValue("cluster", at.cluster())
+                    .addKeyValue("topic", options.stateTopic())
+                    .addKeyValue("cluster_id", at.cluster())
                     .addKeyValue("revision", at.revision())
                     .log("snapshot started");
             consumer.snapshotStarted(at.cluster(), at.revision());
@@ -256,7 +258,7 @@ final class KafkaFeed implements Feed {
         throw new Gap(
                 standing,
                 Revision.ZERO,
-                "topic " + options.topic() + " lacks the following records: " + e.getMessage());
+                "topic " + options.topic() + " no longer has the next records: " + e.getMessage());
     }
 
     private static Duration remaining(long deadline) {

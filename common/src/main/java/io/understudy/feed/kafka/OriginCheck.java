@@ -27,7 +27,8 @@ record OriginCheck(List<KeyRange> used) {
                 throw new Unexplained(
                         "topic " + mark.topic() + " contains only keys with the prefixes its mirror copies: "
                                 + origin.scope() + "; requested: " + TopicScope.shown(range)
-                                + ". Reduce the requested range, or extend the mirror's scope and mirror to topics of another name");
+                                + ". Reduce the requested range, or extend the mirror's scope and mirror to topics"
+                                + " of another name");
             }
         }
     }
@@ -39,7 +40,7 @@ record OriginCheck(List<KeyRange> used) {
         if (origin != null && origin.partitions() != partitions) {
             throw new Unexplained("topic " + mark.topic() + " has " + partitions + " partitions, but its mirror"
                     + " writes " + origin.partitions() + ": partitions from " + mark.topic() + "-"
-                    + Math.min(origin.partitions(), partitions) + " were "
+                    + Math.min(origin.partitions(), partitions) + " on were "
                     + (origin.partitions() < partitions ? "added" : "removed")
                     + ". Mirror to another topic");
         }

@@ -77,7 +77,7 @@ final class Outages {
         }
         boolean passes = failure instanceof RetriableException || isNameUnknown(failure);
         if (!passes) {
-            throw new Unexplained("Kafka rejected reading topics " + topics + ": " + told(failure), failure);
+            throw new Unexplained("cannot read topics " + topics + " from Kafka: " + told(failure), failure);
         }
         if (!(failure instanceof UnknownTopicOrPartitionException)) {
             missingNanos = 0;
@@ -85,14 +85,14 @@ final class Outages {
             missingNanos = System.nanoTime();
         } else if (System.nanoTime() - missingNanos > patience.toNanos() * (seen ? 1 : PATIENCE_AT_FIRST)) {
             throw new Unexplained(
-                    "Kafka lacks one of the topics " + topics
-                            + ", which are written by a mirror or copied by MirrorMaker: " + told(failure),
+                    "one of the topics " + topics + " does not exist; start the mirror or MirrorMaker that writes"
+                            + " them, or correct the topic names: " + told(failure),
                     failure);
         }
         if (!away) {
             away = true;
             metrics.away();
-            LOG.atInfo()
+            LOG.atWarn()
                     .addKeyValue("topics", topics)
                     .addKeyValue("cause", told(failure))
                     .log("Kafka unavailable; retrying");

@@ -184,7 +184,7 @@ public final class RecordFormat {
     private static TopicRecord told(ConsumerRecord<byte[], byte[]> record) {
         Headers headers = record.headers();
         if (!Arrays.equals(bytes(headers, FORMAT), CURRENT_FORMAT)) {
-            throw new IllegalArgumentException(FORMAT + " is " + text(headers, FORMAT) + ", not 2");
+            throw new IllegalArgumentException(FORMAT + " is " + text(headers, FORMAT) + "; supported: 2");
         }
         byte[] key = record.key();
         if (key == null) {
@@ -211,7 +211,8 @@ public final class RecordFormat {
             int index = Math.toIntExact(number(headers, INDEX));
             int size = Math.toIntExact(number(headers, SIZE));
             if (index < 0 || index >= size) {
-                throw new IllegalArgumentException(INDEX + " is " + index + ", " + SIZE + " is " + size);
+                throw new IllegalArgumentException(
+                        INDEX + " is " + index + "; must be at least 0 and less than " + SIZE + ", which is " + size);
             }
             return new TopicRecord.Changed(
                     cluster, revision, index, size, entry == null ? new Change.Delete(name) : new Change.Put(entry));
@@ -221,7 +222,8 @@ public final class RecordFormat {
                     ? new TopicRecord.Gone(cluster, revision, name)
                     : new TopicRecord.Found(cluster, entry);
         }
-        throw new IllegalArgumentException(KIND + " is " + text(headers, KIND) + ", with a key");
+        throw new IllegalArgumentException(
+                KIND + " of a record with a key is " + text(headers, KIND) + "; allowed: commit, snapshot");
     }
 
     private static TopicRecord mark(Headers headers, byte[] kind, ClusterId cluster, Revision revision) {
@@ -239,7 +241,8 @@ public final class RecordFormat {
         if (Arrays.equals(kind, SNAPSHOT_END)) {
             return new TopicRecord.SnapshotEnd(cluster, revision, number(headers, RECORDS));
         }
-        throw new IllegalArgumentException(KIND + " is " + text(headers, KIND) + ", with an empty key");
+        throw new IllegalArgumentException(KIND + " of a record with an empty key is " + text(headers, KIND)
+                + "; allowed: complete, snapshot-begin, snapshot-end");
     }
 
     private static ProducerRecord<byte[], byte[]> record(

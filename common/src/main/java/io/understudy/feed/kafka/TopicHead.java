@@ -147,6 +147,6 @@ final class TopicHead {
 
     private TimeoutException late() {
         return new TimeoutException("Kafka returned no end offset of " + partition + " within "
-                + clients.settings().timeout());
+                + clients.settings().timeout().toSeconds() + " s");
     }
 }

@@ -25,7 +25,7 @@ public record ClusterBenchSettings(
         require(runs > 0, "the number of runs must be at least 1, not " + runs);
         require(putsPerSecond > 0, "puts per second must be at least 1, not " + putsPerSecond);
         require(megabytes > 0 && megabytes <= 1_500, "the data size must be 1 to 1500 MB, not " + megabytes);
-        require(duration.toMillis() >= 1_000, "the duration must be at least 1s, not " + duration);
+        require(duration.toMillis() >= 1_000, "the duration must be at least 1s, not " + duration.toMillis() + " ms");
     }
 
     private static void require(boolean condition, String message) {

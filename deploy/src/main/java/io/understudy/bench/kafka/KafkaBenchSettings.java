@@ -33,7 +33,7 @@ public record KafkaBenchSettings(
         require(runs > 0, "the number of runs must be at least 1, not " + runs);
         require(changes > 0 && commits > 0, "changes and commits must be at least 1");
         require(putsPerSecond > 0, "puts per second must be at least 1, not " + putsPerSecond);
-        require(duration.toMillis() > 0, "the duration must be positive, not " + duration);
+        require(duration.toMillis() > 0, "the duration must be positive, not " + duration.toMillis() + " ms");
         require(!warmUp.isNegative(), "the warm-up must not be negative, is " + warmUp);
     }
 

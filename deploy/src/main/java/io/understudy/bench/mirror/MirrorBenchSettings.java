@@ -48,12 +48,12 @@ public record MirrorBenchSettings(
         require(keys > 0 && peerKeys > 0 && backlog > 0, "keys and backlog must be at least 1");
         require(putsPerSecond > 0, "puts per second must be at least 1, not " + putsPerSecond);
         require(writers > 0, "the number of writers must be at least 1, not " + writers);
-        require(duration.toMillis() > 0, "the duration must be positive, not " + duration);
+        require(duration.toMillis() > 0, "the duration must be positive, not " + duration.toMillis() + " ms");
         require(!warmUp.isNegative(), "the warm-up must not be negative, is " + warmUp);
         require(!roundTrip.isNegative(), "the round-trip time must not be negative, is " + roundTrip);
         require(
                 !cut.isNegative() && cut.compareTo(LONGEST_CUT) <= 0,
-                "the cut must be 0s to " + LONGEST_CUT.toSeconds() + "s, not " + cut);
+                "the cut must be 0s to " + LONGEST_CUT.toSeconds() + "s, not " + cut.toMillis() + " ms");
     }
 
     /** Whether one cluster is reached through a link with faults. */

@@ -190,7 +190,7 @@ final class JoinThrottle {
             throws InterruptedException {
         log.atInfo()
                 .addKeyValue("member", machine.name())
-                .addKeyValue("bytesPerSecond", machine.joinBytesPerSecond())
+                .addKeyValue("bytes_per_second", machine.joinBytesPerSecond())
                 .log("receiving snapshot");
         JoinPace pace = new JoinPace(machine.joinBytesPerSecond());
         long began = System.nanoTime();
@@ -215,7 +215,7 @@ final class JoinThrottle {
                 .addKeyValue("member", machine.name())
                 .addKeyValue("bytes", coming.size())
                 .addKeyValue("ms", TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - began))
-                .log(isTaken ? "snapshot received" : "snapshot not received");
+                .log(isTaken ? "snapshot received" : "snapshot incomplete");
         return isTaken;
     }
 
@@ -229,7 +229,7 @@ final class JoinThrottle {
         while (limit.holds() && System.nanoTime() < end) {
             pause(BETWEEN_QUESTIONS);
         }
-        log.atInfo().addKeyValue("member", machine.name()).log("time for loading the snapshot elapsed");
+        log.atInfo().addKeyValue("member", machine.name()).log("snapshot load time elapsed; processor limit lifted");
     }
 
     /** That time, or so much of the other if that is longer. */

@@ -20,8 +20,8 @@ enum EtcdRefusal {
     NOT_FOUND(
             "etcdserver: member not found",
             "no member has this ID. IDs of removed members are never reused: check the member list, and add the member"
-                    + " again if it is missing. An addition fails so if the same peer URLs were added and removed within the"
-                    + " same second: retry it"),
+                    + " again if it is missing. Adding a member also fails with this error if the same peer URLs were added"
+                    + " and removed within the same second: retry"),
     ID_EXISTS(
             "etcdserver: member ID already exist",
             "a member with the same ID exists. The ID is derived from peer URLs, cluster name and time. Check the member"
@@ -34,7 +34,7 @@ enum EtcdRefusal {
             "a peer URL must be http://host:port or https://host:port, with a port and without a path"),
     NOT_ENOUGH_STARTED(
             "etcdserver: re-configuration failed due to not enough started members",
-            "the started members would be no quorum of the changed cluster. Start members that were added but never"
+            "the started members would not form a quorum of the changed cluster. Start members that were added but never"
                     + " started, or remove them, one at a time"),
     UNHEALTHY(
             "etcdserver: unhealthy cluster",

@@ -99,9 +99,10 @@ final class QuorumRules {
         return Optional.of(new Refusal(
                 "etcd-adds",
                 "etcd adds a member, even a learner, only if " + needed + " of the " + now.voters()
-                        + " voting members are connected (a quorum with one more); " + now.healthy()
-                        + " are healthy, " + dead(facts) + " is not",
-                "Restart it; if it is lost, remove it before adding a member (understudy cluster replace does both)"));
+                        + " voting members are connected (the quorum of the larger cluster); healthy: "
+                        + now.healthy()
+                        + ", not healthy: " + dead(facts),
+                "Restart them. Remove a lost one before adding a member (understudy cluster replace does both)"));
     }
 
     static Optional<Refusal> leaderIsHealthyVoter(Step step, ClusterFacts facts) {

@@ -221,7 +221,7 @@ public final class Recovery {
         operator.tell(member.name() + " serves without --force-new-cluster: " + alone.quorum());
         log.atInfo()
                 .addKeyValue("member", member.name())
-                .addKeyValue("cluster", alone.cluster())
+                .addKeyValue("cluster_id", alone.cluster())
                 .log("recovery completed");
     }
 

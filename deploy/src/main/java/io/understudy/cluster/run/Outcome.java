@@ -2,6 +2,7 @@ package io.understudy.cluster.run;
 
 import io.understudy.cluster.plan.Refusal;
 import java.util.List;
+import java.util.stream.Collectors;
 
 /** How an attempt at a goal ended. */
 public sealed interface Outcome {
@@ -14,6 +15,11 @@ public sealed interface Outcome {
         public Refused {
             refusals = List.copyOf(refusals);
         }
+
+        @Override
+        public String toString() {
+            return refusals.stream().map(Refusal::toString).collect(Collectors.joining("; "));
+        }
     }
 
     /**
@@ -21,5 +27,11 @@ public sealed interface Outcome {
      *
      * @param isUndone whether what it began was undone
      */
-    record Failed(String why, boolean isUndone) implements Outcome {}
+    record Failed(String why, boolean isUndone) implements Outcome {
+
+        @Override
+        public String toString() {
+            return why;
+        }
+    }
 }

@@ -101,9 +101,9 @@ public final class PeriodicSnapshots implements AutoCloseable {
         } catch (RuntimeException e) {
             notBefore = now.plus(RETRY);
             log.atWarn()
-                    .addKeyValue("retrySeconds", RETRY.toSeconds())
+                    .addKeyValue("retry_s", RETRY.toSeconds())
                     .addKeyValue("cause", told(e))
-                    .log("snapshot failed");
+                    .log("snapshot failed; retrying");
         } finally {
             began.stop(timer(ClusterMeter.SNAPSHOTS, isOk));
         }

@@ -64,7 +64,7 @@ public final class StateClient {
             throw new IOException("no supervisor reachable at " + url + ": " + e, e);
         }
         if (answer.statusCode() != OK) {
-            throw new IOException(answer.uri() + " answered " + answer.statusCode() + ": "
+            throw new IOException(answer.uri() + " returned HTTP status " + answer.statusCode() + ": "
                     + answer.body().strip());
         }
         return answer.body();

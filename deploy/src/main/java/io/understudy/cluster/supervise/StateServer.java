@@ -154,7 +154,7 @@ final class StateServer implements AutoCloseable {
     private Answer switched(String path) {
         try {
             if (path.equals("/pause")) {
-                supervisor.pause("by hand, at " + Instant.now());
+                supervisor.pause("by an operator at " + Instant.now());
                 return new Answer(OK, TEXT, "paused\n");
             }
             supervisor.resume();

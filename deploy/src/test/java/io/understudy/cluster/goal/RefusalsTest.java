@@ -30,7 +30,7 @@ class RefusalsTest {
         Refusal refusal = refusal(new AddMember(FactsFixture.place(4), true), FactsFixture.voters(true, true, false));
 
         assertThat(refusal.rule()).isEqualTo("etcd-adds");
-        assertThat(refusal.why()).contains("3 of the 3 voting members are connected", "2 are, m3 is not");
+        assertThat(refusal.why()).contains("3 of the 3 voting members are connected", "healthy: 2, not healthy: m3");
         assertThat(refusal.wayOut()).contains("understudy cluster replace");
     }
 

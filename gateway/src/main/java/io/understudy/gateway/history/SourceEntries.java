@@ -167,7 +167,7 @@ public final class SourceEntries implements PreviousEntries, AutoCloseable {
             LOG.atInfo()
                     .addKeyValue("revision", at.next())
                     .addKeyValue("cause", e.getMessage())
-                    .log("reading previous values failed");
+                    .log("reading previous values failed; retrying");
             return null;
         }
     }

@@ -82,10 +82,7 @@ final class CatchUp implements AutoCloseable {
             return true;
         } catch (RuntimeException | Error e) {
             if (!all.isClosed()) {
-                LOG.atError()
-                        .addKeyValue("from", want.told() + 1)
-                        .setCause(e)
-                        .log("reading history failed; its watchers wait");
+                LOG.atError().addKeyValue("from", want.told() + 1).setCause(e).log("reading history failed; retrying");
             }
             return false;
         } finally {
@@ -125,8 +122,8 @@ final class CatchUp implements AutoCloseable {
             LOG.atInfo().addKeyValue("to", log.head()).log("reading history completed");
         } catch (CommitHistory.CompactedException e) {
             LOG.atInfo()
-                    .addKeyValue("to", e.compactRevision())
-                    .addKeyValue("wanted", log.head() + 1)
+                    .addKeyValue("compacted", e.compactRevision())
+                    .addKeyValue("requested", log.head() + 1)
                     .log("history compacted");
             all.compacted(e.compactRevision());
             awaitWithdrawn(e.compactRevision());

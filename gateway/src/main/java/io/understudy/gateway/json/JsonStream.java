@@ -69,7 +69,7 @@ final class JsonStream implements StreamTaker {
         } catch (ApiException e) {
             end(e);
         } catch (RuntimeException e) {
-            LOG.atError().addKeyValue("answers", type.getName()).setCause(e).log("request failed");
+            LOG.atError().addKeyValue("type", type.getName()).setCause(e).log("request failed");
             end(new ApiException(Status.Code.INTERNAL, "understudy: " + e));
         }
     }

@@ -84,8 +84,8 @@ public final class SourceForm implements Supplier<JsonForm>, AutoCloseable {
     private void ask(Iterator<Endpoint> rest, long asking, Duration pause) {
         if (!rest.hasNext()) {
             LOG.atLevel(pause.equals(FIRST_PAUSE) ? Level.WARN : Level.DEBUG)
-                    .addKeyValue("form", form)
-                    .log("JSON dialect unknown: no source member answers JSON requests");
+                    .addKeyValue("assumed", form)
+                    .log("JSON dialect unknown: no source member responds to JSON requests");
             Duration doubled = pause.multipliedBy(2);
             Duration next = doubled.compareTo(LONGEST_PAUSE) < 0 ? doubled : LONGEST_PAUSE;
             CompletableFuture.delayedExecutor(pause.toMillis(), TimeUnit.MILLISECONDS)
@@ -105,6 +105,6 @@ public final class SourceForm implements Supplier<JsonForm>, AutoCloseable {
     private void use(JsonForm told) {
         form = told;
         known = true;
-        LOG.atInfo().addKeyValue("form", told).log("JSON dialect detected");
+        LOG.atInfo().addKeyValue("dialect", told).log("JSON dialect detected");
     }
 }

@@ -91,8 +91,8 @@ final class Authentication implements AutoCloseable {
         state = now;
         if (before != now) {
             LOG.atInfo()
-                    .addKeyValue("is", now)
-                    .addKeyValue("was", before)
+                    .addKeyValue("from", before)
+                    .addKeyValue("to", now)
                     .log("authentication state of the source changed");
         }
     }

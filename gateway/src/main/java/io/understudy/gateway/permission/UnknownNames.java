@@ -23,7 +23,7 @@ final class UnknownNames implements Oracle<Principal.Certificate> {
         if (told.compareAndSet(false, true)) {
             LOG.atWarn()
                     .addKeyValue("name", principal.commonName())
-                    .log("rejected a client identified only by certificate; permissions.roles is false");
+                    .log("rejected a client identified only by certificate (logged once); permissions.roles is false");
         }
         return CompletableFuture.completedFuture(new Verdict.Refused(ApiException.permissionDenied()));
     }

@@ -99,7 +99,10 @@ final class ComingStream {
         if (!over) {
             over();
             exchange.refuse(new Problem(
-                    503, Status.Code.UNAVAILABLE, "understudy: the replica has not reached the requested revision"));
+                    503,
+                    Status.Code.UNAVAILABLE,
+                    "understudy: the replica has not reached revision "
+                            + caller.session().lastRevision() + "; retry"));
         }
     }
 

@@ -129,8 +129,8 @@ public final class RestServer {
     private void replaceContext() {
         servers.element()
                 .updateSSLOptions(options().getSslOptions(), true)
-                .onFailure(why -> LOG.warn(
-                        "replacing the TLS context failed; REST still resumes sessions from before the reload", why));
+                .onFailure(why ->
+                        LOG.warn("REST TLS reload failed; sessions from before the reload can still be resumed", why));
     }
 
     /** Streams of commits that are open. For any thread. */

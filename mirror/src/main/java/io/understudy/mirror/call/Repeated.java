@@ -42,7 +42,7 @@ public final class Repeated {
                 return answer;
             } catch (CallFailedException e) {
                 if (e.isFinal()) {
-                    throw new SinkException.Refused("refused: " + what + ": " + e.getMessage(), e);
+                    throw new SinkException.Refused(what + " rejected: " + e.getMessage(), e);
                 }
                 listener.unavailable(what + ": " + e.getMessage());
                 pause(what, failures);
@@ -63,6 +63,6 @@ public final class Repeated {
 
     private static SinkException stopped(String what) {
         Thread.currentThread().interrupt();
-        return new SinkException.Stopped(what);
+        return new SinkException.Stopped("waiting for " + what);
     }
 }

@@ -43,7 +43,7 @@ public final class Feeders {
             HomeKeys.Known there = new HomeKeys(sources, "source", mirror).read();
             for (String name : names) {
                 if (there.others().stream().noneMatch(home -> brings(name, home, there))) {
-                    throw new SinkException.NotYet("upstream mirror " + name + " to complete its first start");
+                    throw new SinkException.NotYet("upstream mirror " + name + " to start for the first time");
                 }
             }
         }

@@ -293,7 +293,7 @@ final class GroupCommit implements AutoCloseable {
             }
         }
         if (thread.isAlive()) {
-            LOG.atWarn().addKeyValue("thread", thread.getName()).log("write did not complete in time");
+            LOG.atWarn().addKeyValue("thread", thread.getName()).log("writer thread did not stop in time");
         }
         if (interrupted) {
             Thread.currentThread().interrupt();

@@ -131,7 +131,8 @@ final class TargetCalls implements AutoCloseable {
         full = false;
         Endpoint endpoint = endpoint();
         if (endpoint == null) {
-            failed("no writable endpoint of the " + side + ": " + explained(cluster.view()));
+            failed("no writable endpoint of the " + side + " among "
+                    + cluster.settings().endpoints() + ": " + explained(cluster.view()));
             return Optional.empty();
         }
         try {
@@ -146,7 +147,7 @@ final class TargetCalls implements AutoCloseable {
             if (failure.error() == EtcdError.LEASE_NOT_FOUND) {
                 // It was there a moment ago; who begins anew puts back what went with it.
                 throw new SinkException.Unavailable(
-                        "target member " + endpoint + " rejected " + what.get() + ": " + failure, e);
+                        side + " member " + endpoint + " rejected " + what.get() + ": " + failure, e);
             }
             if (failure.remedy() == Remedy.CALLERS_FAULT || failure.remedy() == Remedy.FATAL) {
                 throw new SinkException.Refused(

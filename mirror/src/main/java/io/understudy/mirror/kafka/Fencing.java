@@ -53,7 +53,8 @@ final class Fencing {
         return new SinkException.Unavailable(
                 doing
                         + " failed: Kafka aborted the transaction. No other mirror has written since; the transaction may"
-                        + " have exceeded the transactionTimeout of " + options.transactionTimeout(),
+                        + " have exceeded the transactionTimeout of "
+                        + options.transactionTimeout().toMillis() + " ms",
                 failure);
     }
 }

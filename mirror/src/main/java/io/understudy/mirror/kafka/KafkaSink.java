@@ -148,9 +148,9 @@ public final class KafkaSink implements Sink {
         LOG.atInfo()
                 .addKeyValue("mirror", mirror)
                 .addKeyValue("revision", revision)
-                .addKeyValue("topic", last.size())
+                .addKeyValue("topic_keys", last.size())
                 .addKeyValue("resync", anew)
-                .log("snapshot written");
+                .log("snapshot started");
         merge = new SnapshotMerge(cluster, revision, scope, last, anew);
         writer().mark(records -> new TopicRecord.SnapshotBegin(cluster, revision));
         write(

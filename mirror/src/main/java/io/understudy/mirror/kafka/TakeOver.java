@@ -132,7 +132,7 @@ final class TakeOver {
         LOG.atWarn()
                 .addKeyValue("topic", options.topic())
                 .addKeyValue("cause", loss)
-                .log("topic rewritten");
+                .log("rewriting topic");
     }
 
     /** What is wrong if there are records without a checkpoint; null if nothing is. */

@@ -64,7 +64,8 @@ final class TopicReader {
                 if (!records.isEmpty()) {
                     heardNanos = System.nanoTime();
                 } else if (System.nanoTime() - heardNanos > timeout.toNanos()) {
-                    throw new SinkException.Unavailable(doing + " failed: no record within " + timeout, null);
+                    throw new SinkException.Unavailable(
+                            doing + " failed: no record within " + timeout.toMillis() + " ms", null);
                 }
                 for (ConsumerRecord<byte[], byte[]> record : records) {
                     if (!goesOn.test(record)) {

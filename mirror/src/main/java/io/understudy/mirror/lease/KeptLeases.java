@@ -349,7 +349,7 @@ final class KeptLeases implements TargetLeases, AutoCloseable {
         LOG.atWarn()
                 .addKeyValue("mirror", mirror)
                 .addKeyValue("lease", Long.toHexString(id))
-                .addKeyValue("ttlSeconds", FALLBACK_SECONDS)
+                .addKeyValue("ttl_s", FALLBACK_SECONDS)
                 .addKeyValue("cause", "source did not return the TTL")
                 .log("lease granted with default TTL");
         return FALLBACK_SECONDS;

@@ -53,10 +53,10 @@ final class AuthPage {
                     + names(auth.path("usersLeftAlone")));
         }
         if (!auth.path("held").isNull()) {
-            lines.add("held: " + auth.path("held").asText());
+            lines.add("paused: " + auth.path("held").asText());
         }
         if (!auth.path("problem").isNull()) {
-            lines.add("failing: " + auth.path("problem").asText());
+            lines.add("failed: " + auth.path("problem").asText());
         }
         return lines;
     }

@@ -136,7 +136,7 @@ public final class StatusClient {
             throw new IOException("mirror process at " + url + " is not reachable: " + told(e), e);
         }
         if (answer.statusCode() != OK) {
-            throw new IOException(asked + " answered " + answer.statusCode() + ": "
+            throw new IOException(asked + " returned HTTP status " + answer.statusCode() + ": "
                     + answer.body().strip());
         }
         return answer.body();

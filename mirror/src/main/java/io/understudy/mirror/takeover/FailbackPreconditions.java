@@ -84,18 +84,18 @@ final class FailbackPreconditions {
     private TakeOverException keptOut(Home other) {
         boolean isMovedThere = other.cluster().equals(other.target());
         String key = "key \"" + TextFormat.escapeBytes(ReservedKeys.home(other.mirror())) + "\"";
-        return new TakeOverException("keys that would be mirrored back have their home in "
-                + backward.target().shown() + " for another mirror, " + other.mirror() + ", of "
-                + other.scope().shown() + " between the clusters " + other.source() + " and " + other.target()
-                + ": "
+        return new TakeOverException("keys to be mirrored back have their home in "
+                + backward.target().shown() + " through another mirror, " + other.mirror() + " ("
+                + other.scope().shown() + ", clusters " + other.source() + " and " + other.target()
+                + "): "
                 + (isMovedThere
-                        ? "take that one's home back first, with a failback of " + other.mirror()
-                                + "; or, if it is gone"
-                        : "that one began, or came back, after this home had moved, and its owners may write them there."
-                                + "To give up what " + forward.target().shown() + " was written, start mirror "
-                                + forward.mirror() + " over; to have that in their place, or if mirror "
-                                + other.mirror() + " is gone")
-                + " for good, delete " + key + " in both of its clusters");
+                        ? "fail back mirror " + other.mirror() + " first. If it no longer exists"
+                        : "it started, or failed back, after the home of mirror " + forward.mirror()
+                                + " moved, and its clients may write them there. To discard what "
+                                + forward.target().shown() + " was written, start mirror " + forward.mirror()
+                                + " over. To overwrite what its clients wrote, or if mirror " + other.mirror()
+                                + " no longer exists")
+                + ", delete " + key + " in both of its clusters");
     }
 
     /** As it is now. Not once the hand-over back has what it needs of it: it may have become the active process itself. */

@@ -169,7 +169,7 @@ final class AuthCopyIT {
             source.calls().addRole("later");
             await().atMost(PATIENCE).untilAsserted(() -> assertThat(
                             ShownAuth.of(mirror).json().path("held").asText())
-                    .contains("at the target"));
+                    .contains("in the target"));
             assertThat(target.held().grantsOf("app")).isEmpty();
             assertThat(target.held().roles()).doesNotContainKey("later");
 
@@ -263,7 +263,7 @@ final class AuthCopyIT {
             await().atMost(PATIENCE).untilAsserted(() -> assertThat(
                             ShownAuth.of(mirror).json().path("problem").asText())
                     .contains("permission denied", "role root"));
-            assertThat(ShownAuth.of(mirror).lines()).anyMatch(line -> line.startsWith("failing: "));
+            assertThat(ShownAuth.of(mirror).lines()).anyMatch(line -> line.startsWith("failed: "));
             assertThat(ShownAuth.of(mirror).warnings()).isNotEmpty();
             sourceCluster.asRoot("put", "/in/a", "1");
             await().atMost(PATIENCE).untilAsserted(() -> assertThat(targetCluster.asRoot("get", "/in/a"))

@@ -95,7 +95,7 @@ final class StoppedFailbackIT {
 
         assertThatThrownBy(() -> drill.failback().run())
                 .hasMessageContaining("the old source")
-                .hasMessageContaining("a failback of in");
+                .hasMessageContaining("fail back mirror in first");
         assertFrozen();
         source.delete(key.toStringUtf8());
         assertThat(drill.failback().run().loss()).isEqualTo("none");
@@ -188,7 +188,7 @@ final class StoppedFailbackIT {
             @Override
             public void ends(StepPlan step) {
                 if (step.name().equals("thaw")) {
-                    source.put("/own1", "by a client that knows of no failover");
+                    source.put("/own1", "by a client unaware of the failover");
                     source.put("/own2", "by that one, too");
                 }
             }

@@ -96,7 +96,7 @@ final class OfficialRelease implements Fetched.Source {
         HttpResponse<InputStream> response = await(answer, ANSWER, address);
         try (InputStream body = response.body()) {
             if (response.statusCode() != 200) {
-                throw new NotHereException(address + " answered " + response.statusCode());
+                throw new NotHereException(address + " returned HTTP status " + response.statusCode());
             }
             progress.accept("downloading " + address);
             await(CompletableFuture.supplyAsync(() -> save(body, archive)), DOWNLOAD, address);
@@ -118,7 +118,7 @@ final class OfficialRelease implements Fetched.Source {
             throw new NotHereException(address + " is unreachable: " + e.getCause(), e);
         } catch (TimeoutException e) {
             future.cancel(true);
-            throw new NotHereException(address + " did not answer within " + deadline.toSeconds() + " s", e);
+            throw new NotHereException("no response from " + address + " within " + deadline.toSeconds() + " s", e);
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
             throw new NotHereException("interrupted", e);

@@ -63,7 +63,7 @@ final class Connection {
             log.atDebug()
                     .addKeyValue("client", client)
                     .addKeyValue("target", target)
-                    .addKeyValue("reason", e.toString())
+                    .addKeyValue("cause", e.toString())
                     .log("connection closed");
             return end();
         }
@@ -171,7 +171,7 @@ final class Connection {
         } catch (IOException e) {
             log.atDebug()
                     .addKeyValue("channel", channel)
-                    .addKeyValue("reason", e.toString())
+                    .addKeyValue("cause", e.toString())
                     .log("connection reset failed");
         }
     }

@@ -21,8 +21,8 @@ public final class LastingProcesses implements ServerHost {
                 .filter(argument -> flags.stream().anyMatch(argument::startsWith))
                 .toList();
         if (telling.size() != flags.size()) {
-            throw new IllegalArgumentException(command.name() + " could not be identified later: it has only " + telling
-                    + " of the flags " + flags);
+            throw new IllegalArgumentException(command.name() + " lacks flags that identify its process later: has "
+                    + telling + ", required: " + flags);
         }
         return new LastingProcess(command, telling);
     }

@@ -26,7 +26,8 @@ final class Threads {
         Waiting.until(
                 PATIENCE,
                 () -> allStopped(threads) ? Optional.of(pid) : Optional.empty(),
-                () -> new IllegalStateException("process " + pid + " is still running " + PATIENCE + " after SIGSTOP"));
+                () -> new IllegalStateException(
+                        "process " + pid + " is still running " + PATIENCE.toSeconds() + " s after SIGSTOP"));
     }
 
     private static boolean allStopped(Path threads) {

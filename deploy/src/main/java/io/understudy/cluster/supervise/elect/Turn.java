@@ -159,7 +159,7 @@ public final class Turn implements AutoCloseable {
             keys.revoke(lease);
         } catch (Keys.FailedException e) {
             LOG.atInfo()
-                    .addKeyValue("seconds", TTL.toSeconds())
+                    .addKeyValue("ttl_s", TTL.toSeconds())
                     .addKeyValue("cause", e.getMessage())
                     .log("lease not revoked; it expires after its TTL");
         } catch (InterruptedException e) {
