@@ -7,6 +7,7 @@ import com.tngtech.archunit.core.domain.JavaClass;
 import com.tngtech.archunit.core.domain.JavaMethodCall;
 import com.tngtech.archunit.core.domain.properties.HasAnnotations;
 import io.understudy.architecture.TestSources.Source;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
@@ -14,6 +15,7 @@ import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.assertj.core.api.AbstractDurationAssert;
 import org.junit.jupiter.api.Tag;
@@ -108,17 +110,24 @@ final class TestTimeRulesTest {
     }
 
     private static Set<String> ceilings(Stream<Source> sources) {
+        List<Source> all = sources.toList();
+        Set<String> brief = new TreeSet<>();
+        all.forEach(source -> BRIEF_CONSTANT
+                .matcher(source.text())
+                .results()
+                .forEach(constant -> brief.add(source.name() + "." + constant.group(1))));
         Set<String> found = new TreeSet<>();
-        sources.filter(source -> !EXCEPTIONS.containsKey(source.name())).forEach(source -> {
+        all.stream().filter(source -> !EXCEPTIONS.containsKey(source.name())).forEach(source -> {
             String text = source.withoutSpeed();
-            StringBuilder brief = new StringBuilder(BRIEF);
-            Matcher constants = BRIEF_CONSTANT.matcher(text);
-            while (constants.find()) {
-                brief.append("|").append(constants.group(1)).append("\\b");
-            }
+            // Its own constants, and those of others that it imports.
+            String names = brief.stream()
+                    .filter(name -> name.startsWith(source.name() + ".") || text.contains("." + name + ";"))
+                    .map(name -> "|" + name.replaceFirst(".*\\.", "") + "\\b")
+                    .collect(Collectors.joining());
             addMatches(found, source.name(), ELAPSED, text);
             // What is to become true in less than five seconds, however busy the machine is.
-            Pattern within = Pattern.compile("(?:atMost|succeedsWithin|failsWithin)\\(\\s*(?:" + brief + ")");
+            Pattern within =
+                    Pattern.compile("(?:atMost|(?<!\\.)within|succeedsWithin|failsWithin)\\(\\s*(?:" + BRIEF + names + ")");
             addMatches(found, source.name(), within, text);
         });
         return found;

@@ -33,9 +33,6 @@ import org.openqa.selenium.logging.LoggingPreferences;
 /** A headless Chromium with one page. Where there is none, the test that wants it is skipped. */
 final class Browser implements AutoCloseable {
 
-    /** Within which a change of the cluster is to be seen; by its clocks it is within two and a half. */
-    static final Duration SOON = Duration.ofSeconds(3);
-
     private static final Duration PATIENCE = Duration.ofSeconds(20);
 
     private final ChromeDriver driver;

@@ -1,6 +1,5 @@
 package io.understudy.dashboard;
 
-import static io.understudy.dashboard.Browser.SOON;
 import static io.understudy.dashboard.Browser.eventually;
 import static io.understudy.dashboard.Browser.within;
 import static org.assertj.core.api.Assertions.assertThat;
@@ -61,7 +60,7 @@ final class FacesIT {
         within(STALE).until(() -> browser.has("[data-face=stale]"));
         assertThat(browser.text("[data-face=stale]")).contains("No updates since");
         server.quiet(false);
-        within(SOON).until(() -> !browser.has(".face"));
+        eventually().until(() -> !browser.has(".face"));
         browser.assertNoComplaints();
     }
 
@@ -69,7 +68,7 @@ final class FacesIT {
     void aLostConnectionIsTold_andWhatIsShownSaysOfWhenItIs_untilItIsBack() {
         show();
         server.vanish();
-        within(SOON).until(() -> browser.has("[data-face=disconnected]"));
+        eventually().until(() -> browser.has("[data-face=disconnected]"));
         assertThat(browser.text("[data-face=disconnected]"))
                 .containsPattern("Disconnected since \\d\\d:\\d\\d:\\d\\d")
                 .containsPattern("as of \\d\\d:\\d\\d:\\d\\d");
@@ -92,7 +91,7 @@ final class FacesIT {
                 ((ObjectNode) core.get("members").get(i)).put("health", "unreachable");
             }
         });
-        within(SOON).until(() -> browser.has("[data-face=quorum]"));
+        eventually().until(() -> browser.has("[data-face=quorum]"));
         assertThat(browser.find("#alert").getAttribute("role")).isEqualTo("alert");
         assertThat(browser.text("[data-face=quorum]"))
                 .contains(
@@ -109,7 +108,7 @@ final class FacesIT {
             ObjectNode core = (ObjectNode) overview.get("core");
             core.put("quorum", "unreachable").put("healthy_voters", 0);
         });
-        within(SOON).until(() -> browser.has("[data-face=quorum]"));
+        eventually().until(() -> browser.has("[data-face=quorum]"));
         assertThat(browser.text("[data-face=quorum]"))
                 .contains("No voting member reachable", "Quorum state unknown", "Available")
                 .doesNotContain("lost");
@@ -163,7 +162,7 @@ final class FacesIT {
     void troubleIsToldInWords(String face, String title, String text, Consumer<ObjectNode> change) {
         show();
         server.show(change);
-        within(SOON).until(() -> browser.has("[data-face='" + face + "']"));
+        eventually().until(() -> browser.has("[data-face='" + face + "']"));
         assertThat(browser.text("[data-face='" + face + "']")).contains(title, text);
         assertThat(browser.find("#banners").getAttribute("role")).isEqualTo("status");
         browser.assertNoComplaints();
@@ -178,7 +177,7 @@ final class FacesIT {
                 .addObject()
                 .put("kind", "NOSPACE")
                 .put("member", "core-1"));
-        within(SOON).until(() -> browser.text("[data-node=core]").contains("quorum held, alarm NOSPACE"));
+        eventually().until(() -> browser.text("[data-node=core]").contains("quorum held, alarm NOSPACE"));
         browser.assertNoComplaints();
     }
 
@@ -188,7 +187,7 @@ final class FacesIT {
         assertThat(browser.find(".line.ok[data-line='line mirror dr']").isDisplayed())
                 .isTrue();
         server.show(overview -> ((ObjectNode) overview.at("/mirrors/0")).put("reachable", false));
-        within(SOON).until(() -> browser.has(".line.bad[data-line='line mirror dr']"));
+        eventually().until(() -> browser.has(".line.bad[data-line='line mirror dr']"));
         assertThat(browser.text("[data-node='mirror dr']")).contains("down", "unreachable");
         assertThat(browser.has(".line.flows[data-line='flow mirror dr']")).isFalse();
     }
@@ -251,7 +250,7 @@ final class FacesIT {
                     .put("revision", revision)
                     .put("staleness_ms", staleness)
                     .put("reads_per_s", reads));
-            within(SOON).until(() -> browser.text("[data-figure=revision]").contains("," + revision % 1000));
+            eventually().until(() -> browser.text("[data-figure=revision]").contains("," + revision % 1000));
         }
         assertThat(((Number) browser.driver().executeScript("return window.moved")).doubleValue())
                 .isLessThan(0.001);

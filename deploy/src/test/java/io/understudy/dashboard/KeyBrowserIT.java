@@ -1,8 +1,6 @@
 package io.understudy.dashboard;
 
-import static io.understudy.dashboard.Browser.SOON;
 import static io.understudy.dashboard.Browser.eventually;
-import static io.understudy.dashboard.Browser.within;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.understudy.config.HostPort;
@@ -122,7 +120,7 @@ final class KeyBrowserIT {
                 .satisfiesExactly(newest -> assertThat(newest).contains("put", "fast"), oldest -> assertThat(oldest)
                         .contains("put", "slow"));
         put("app/mode", "faster");
-        within(SOON).until(() -> browser.all(".detail .history li").size() == 3);
+        eventually().until(() -> browser.all(".detail .history li").size() == 3);
 
         browser.tabTo(".start-watch");
         browser.press(Keys.ENTER);
@@ -135,12 +133,12 @@ final class KeyBrowserIT {
         browser.press(Keys.SPACE);
         eventually().until(() -> browser.has(".pause[aria-pressed=true]"));
         put("app/later", "2");
-        within(SOON).until(() -> browser.text(".watch").contains("1 change since the watch was paused"));
+        eventually().until(() -> browser.text(".watch").contains("1 change since the watch was paused"));
         assertThat(browser.text(".watch")).doesNotContain("app/later");
         browser.press(Keys.SPACE);
-        within(SOON).until(() -> browser.text(".watch").contains("app/later"));
+        eventually().until(() -> browser.text(".watch").contains("app/later"));
         delete("app/later");
-        within(SOON).until(() -> browser.text(".watch").contains("delete"));
+        eventually().until(() -> browser.text(".watch").contains("delete"));
         delete("app/watched");
         browser.assertNoComplaints();
     }
@@ -187,7 +185,7 @@ final class KeyBrowserIT {
             browser.find(".key").click();
             return browser.has(".refused[data-status='404']");
         });
-        assertThat(browser.text(".refused")).contains("no such key");
+        assertThat(browser.text(".refused")).contains("Key not found");
     }
 
     private static void list(String prefix) {
