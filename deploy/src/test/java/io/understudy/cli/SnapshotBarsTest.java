@@ -73,6 +73,7 @@ final class SnapshotBarsTest {
                 0,
                 0,
                 0,
+                null,
                 snapshot,
                 null);
     }

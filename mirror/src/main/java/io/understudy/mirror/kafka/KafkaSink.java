@@ -97,7 +97,6 @@ public final class KafkaSink implements Sink {
         Checkpoint found = taken.checkpoint();
         if (found == null) {
             anew = true;
-            listener.available();
             return null;
         }
         if (!found.scope().equals(scope)) {
@@ -115,7 +114,6 @@ public final class KafkaSink implements Sink {
                 .addKeyValue("revision", found.revision())
                 .addKeyValue("from", found.writer())
                 .log("mirror taken over");
-        listener.available();
         Position position = current().resumeAt();
         if (position != null) {
             reached = position;

@@ -18,6 +18,11 @@ public enum MirrorMeter implements Declared {
                     "understudy.mirror.checkpoint.revision",
                     "revision of the last stored checkpoint; NaN if there is none")
             .by("mirror", "mirror name")),
+    TARGET_RESPONSE_AGE(Metric.gauge(
+                    "understudy.mirror.target.response.age",
+                    "seconds",
+                    "time since the target last confirmed an operation; NaN before the first")
+            .by("mirror", "mirror name")),
     CHANGES(Metric.counter("understudy.mirror.changes", "puts and deletes written to the target")
             .by("mirror", "mirror name")),
     TRANSACTIONS(Metric.counter("understudy.mirror.transactions", "transactions written to the target")

@@ -6,7 +6,8 @@ import java.util.Locale;
  * Where a mirror stands.
  *
  * <pre>
- *   starting -> syncing &lt;-> synced      by what the feed gives
+ *   starting -> syncing -> synced      by what the feed gives
+ *   syncing, synced -> starting   while a snapshot is awaited
  *   starting, syncing, synced &lt;-> retrying   while a cluster doesn't answer
  *   any of these &lt;-> standby   while another process of the mirror is active
  *   any -> failed | stopped             for good

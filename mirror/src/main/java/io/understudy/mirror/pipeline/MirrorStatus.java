@@ -11,6 +11,7 @@ import io.understudy.mirror.sink.SinkListener;
 import io.understudy.vocabulary.Revision;
 import java.time.Duration;
 import java.time.Instant;
+import java.time.temporal.ChronoUnit;
 import java.util.Objects;
 import java.util.OptionalLong;
 import java.util.function.Supplier;
@@ -49,8 +50,12 @@ final class MirrorStatus implements SinkListener {
     private MirrorState standing = MirrorState.STARTING;
 
     private String standingReason = "started";
-    /** Why the target can't be written to; null while it can. */
+    /** Why it is unknown which process is active; null while it is known. */
+    private @Nullable String roleAway;
+    /** Why the target can't be written to; null while it can. Ends with a success, not with the next attempt. */
     private @Nullable String targetAway;
+    /** When the target last confirmed an operation. */
+    private volatile @Nullable Instant lastTargetResponse;
     /** Since when, and why, the source that is followed doesn't answer; null while it does. */
     private @Nullable String sourceAway;
 
@@ -64,6 +69,7 @@ final class MirrorStatus implements SinkListener {
     private String reason = standingReason;
     private Instant since = Instant.now();
     private @Nullable String lastError;
+    /** The last one that opened: until the next one has, its checkpoint is what is known of the target. */
     private volatile @Nullable Sink sink;
 
     /** @param patience how long the source may be silent, though asked */
@@ -83,6 +89,7 @@ final class MirrorStatus implements SinkListener {
         gauge(MirrorMeter.LAG_REVISIONS, () -> orUnknown(lagRevisions()), meters);
         gauge(MirrorMeter.LAG, () -> orUnknown(lag.millis(complete(), Instant.now())) / 1e3, meters);
         gauge(MirrorMeter.CHECKPOINT_REVISION, this::checkpointRevision, meters);
+        gauge(MirrorMeter.TARGET_RESPONSE_AGE, this::targetResponseAge, meters);
         for (MirrorState each : MirrorState.values()) {
             MirrorMeter.STATE
                     .gauge(() -> state() == each ? 1 : 0)
@@ -120,13 +127,24 @@ final class MirrorStatus implements SinkListener {
         if (state.isFinal()) {
             return;
         }
-        String away = targetAway == null ? sourceAway : targetAway;
+        String away = away();
         MirrorState next = away == null ? standing : MirrorState.RETRYING;
         String why = away == null ? standingReason : away;
         if (next != state) {
             enter(next, state == MirrorState.RETRYING ? "recovered: " + why : why);
         }
         reason = why;
+    }
+
+    private @Nullable String away() {
+        if (roleAway != null) {
+            return roleAway;
+        }
+        if (targetAway == null) {
+            return sourceAway;
+        }
+        Instant last = lastTargetResponse;
+        return last == null ? targetAway : targetAway + "; last response at " + last.truncatedTo(ChronoUnit.SECONDS);
     }
 
     private void enter(MirrorState next, String why) {
@@ -170,7 +188,10 @@ final class MirrorStatus implements SinkListener {
             letGo();
             to(MirrorState.STANDBY, "standby: " + standby.holder() + " is active");
         } else if (standing instanceof Standing.Unknown unknown) {
-            unavailable(unknown.why());
+            retries.increment();
+            error(unknown.why());
+            roleAway = unknown.why();
+            show();
         }
     }
 
@@ -185,7 +206,9 @@ final class MirrorStatus implements SinkListener {
         sink = null;
         lag.forget();
         sourceAway = null;
-        available();
+        roleAway = null;
+        targetAway = null;
+        show();
     }
 
     /** The target may be written to: its keys have their home elsewhere. */
@@ -198,7 +221,8 @@ final class MirrorStatus implements SinkListener {
 
     /** This process is the active one from now on. */
     synchronized void active() {
-        available();
+        roleAway = null;
+        show();
         if (standing == MirrorState.STANDBY && !isElsewhere) {
             to(MirrorState.STARTING, "this process became active");
         }
@@ -208,6 +232,15 @@ final class MirrorStatus implements SinkListener {
     synchronized void waitsFor(String what) {
         if (standing == MirrorState.STARTING) {
             standingReason = "waiting for " + what;
+            show();
+        }
+    }
+
+    /** A feed is opened. Without a position the target is no copy of the source until the next snapshot is complete. */
+    synchronized void waitsForSource(boolean fromSnapshot) {
+        if (standing == MirrorState.STARTING || fromSnapshot) {
+            standing = MirrorState.STARTING;
+            standingReason = waitingForSource();
             show();
         }
     }
@@ -271,9 +304,10 @@ final class MirrorStatus implements SinkListener {
         return snapshot;
     }
 
-    /** What is asked for the checkpoint from now on. */
-    void writesTo(Sink newSink) {
+    /** What is asked for the checkpoint from now on: it has found the target's. */
+    void opened(Sink newSink) {
         sink = newSink;
+        available();
     }
 
     synchronized void error(String message) {
@@ -291,6 +325,7 @@ final class MirrorStatus implements SinkListener {
 
     @Override
     public synchronized void available() {
+        lastTargetResponse = Instant.now();
         if (targetAway != null) {
             targetAway = null;
             show();
@@ -347,6 +382,7 @@ final class MirrorStatus implements SinkListener {
                 (long) changes.count(),
                 (long) transactions.count(),
                 (long) retries.count(),
+                lastTargetResponse,
                 snapshot.report(),
                 lastError);
     }
@@ -369,6 +405,11 @@ final class MirrorStatus implements SinkListener {
     private double checkpointRevision() {
         Checkpoint stored = checkpoint();
         return stored == null ? Double.NaN : stored.revision().value();
+    }
+
+    private double targetResponseAge() {
+        Instant last = lastTargetResponse;
+        return last == null ? Double.NaN : Duration.between(last, Instant.now()).toMillis() / 1e3;
     }
 
     private static double orUnknown(OptionalLong value) {

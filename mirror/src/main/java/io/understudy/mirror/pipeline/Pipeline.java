@@ -195,11 +195,10 @@ public final class Pipeline implements AutoCloseable {
     private void mirror() throws FeedEndedException, InterruptedException {
         long activation = plan.role().activation();
         try (Sink sink = plan.sinks().apply(status)) {
-            status.writesTo(sink);
-            status.waitsFor("the target, " + plan.targetName());
+            status.waitsFor("target " + plan.targetName());
             Position position = sink.open();
+            status.opened(sink);
             status.home();
-            status.waitsFor("the source, " + plan.sourceName());
             while (mayWrite(activation)) {
                 follow(sink, position, activation);
                 position = null;
@@ -215,6 +214,7 @@ public final class Pipeline implements AutoCloseable {
             status.elsewhere(String.valueOf(e.getMessage()));
             pause();
         } catch (SinkException.NotYet e) {
+            status.available();
             status.waitsFor(String.valueOf(e.getMessage()));
             pause();
         } catch (SinkException.Compared e) {
@@ -232,6 +232,7 @@ public final class Pipeline implements AutoCloseable {
     private void follow(Sink sink, @Nullable Position from, long activation)
             throws FeedEndedException, InterruptedException {
         Progressing consumer = new Progressing(sink, from);
+        status.waitsForSource(from == null);
         currency.begin(consumer.given());
         replication.forget();
         try (Feed open = plan.source().open(plan.range(), plan.kind(), from)) {

@@ -11,6 +11,7 @@ import io.understudy.mirror.checkpoint.CheckpointState;
 import io.understudy.mirror.pipeline.MirrorReport;
 import io.understudy.mirror.pipeline.MirrorState;
 import io.understudy.mirror.pipeline.SnapshotProgress;
+import java.time.Instant;
 import java.util.List;
 import java.util.Optional;
 import java.util.OptionalLong;
@@ -103,6 +104,8 @@ final class StatusPage {
         node.put("changes", report.changes());
         node.put("transactions", report.transactions());
         node.put("retries", report.retries());
+        Instant lastTargetResponse = report.lastTargetResponse();
+        node.put("lastTargetResponse", lastTargetResponse == null ? null : lastTargetResponse.toString());
         SnapshotProgress snapshot = report.snapshot();
         if (snapshot == null) {
             node.putNull("snapshot");

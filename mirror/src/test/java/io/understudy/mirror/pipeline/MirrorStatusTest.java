@@ -10,6 +10,7 @@ import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import io.understudy.vocabulary.Revision;
 import java.time.Duration;
 import java.time.Instant;
+import java.time.temporal.ChronoUnit;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.slf4j.LoggerFactory;
@@ -55,7 +56,7 @@ final class MirrorStatusTest {
         logger.addAppender(logged);
         try {
             Instant later = Instant.now().plusSeconds(6);
-            status.waitsFor("source source");
+            status.waitsForSource(true);
             status.warnOfSilence(later);
             assertThat(logged.list).isEmpty();
 
@@ -143,7 +144,7 @@ final class MirrorStatusTest {
 
     @Test
     void whoDoesNotFollowTheSourceYetWaitsForItWithoutTrying() {
-        status.waitsFor("source source");
+        status.waitsForSource(true);
         unanswered(1);
         look(10);
         look(11);
@@ -161,6 +162,40 @@ final class MirrorStatusTest {
         look(70);
         look(71);
         assertThat(status.state()).isEqualTo(MirrorState.RETRYING);
+    }
+
+    @Test
+    void anAttemptIsNoSuccess_soThatATargetThatIsAwayStaysSo() {
+        status.synced(new Revision(3));
+        status.unavailable("it doesn't answer");
+        Instant since = status.report().since();
+        status.active();
+        status.waitsFor("target target");
+        assertThat(status.report().state()).isEqualTo(MirrorState.RETRYING);
+        assertThat(status.report().since()).isEqualTo(since);
+        status.available();
+        assertThat(status.state()).isEqualTo(MirrorState.SYNCED);
+    }
+
+    @Test
+    void showsTheLastResponseOfATargetThatIsAway() {
+        assertThat(status.report().lastTargetResponse()).isNull();
+        status.written(1);
+        Instant last = status.report().lastTargetResponse();
+        assertThat(last).isNotNull();
+        status.unavailable("it doesn't answer");
+        assertThat(status.report().lastTargetResponse()).isEqualTo(last);
+        assertThat(status.report().reason())
+                .isEqualTo("it doesn't answer; last response at " + last.truncatedTo(ChronoUnit.SECONDS));
+    }
+
+    @Test
+    void isNotSyncedWhileItWaitsForASnapshot() {
+        status.synced(new Revision(3));
+        status.waitsForSource(false);
+        assertThat(status.state()).isEqualTo(MirrorState.SYNCED);
+        status.waitsForSource(true);
+        assertThat(status.state()).isEqualTo(MirrorState.STARTING);
     }
 
     private void answered(int second) {

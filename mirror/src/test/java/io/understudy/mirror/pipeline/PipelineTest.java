@@ -28,10 +28,12 @@ import java.util.Collections;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.SynchronousQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Consumer;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
@@ -87,6 +89,61 @@ final class PipelineTest {
     void beginsAnotherSnapshotWhenTheRoleWasLostWithinOne() throws InterruptedException {
         assertThat(positionsOfFeeds(null, null, consumer -> consumer.snapshotStarted(SOURCE, new Revision(5))))
                 .containsExactly(null, null);
+    }
+
+    @Test
+    void keepsTheLastKnownCheckpointWhileSinksOpenInVain() throws InterruptedException {
+        SynchronousQueue<Boolean> answers = new SynchronousQueue<>();
+        CountDownLatch away = new CountDownLatch(1);
+        Supplier<Sink> sinks = () -> new StubSink() {
+            private volatile Revision complete = Revision.ZERO;
+
+            @Override
+            public @Nullable Position open() {
+                if (opened.getAndIncrement() > 0 && !answer(answers)) {
+                    throw new SinkException.Unavailable("target does not answer", null);
+                }
+                complete = new Revision(5);
+                return at(5);
+            }
+
+            @Override
+            public void settle() {
+                if (away.getCount() == 0 && opened.get() == 1) {
+                    throw new SinkException.Unavailable("target does not answer", null);
+                }
+            }
+
+            @Override
+            public Revision complete() {
+                return complete;
+            }
+        };
+        try (Pipeline pipeline = start((range, kind, from) -> new SyncedFeed(from), sinks)) {
+            await().atMost(PATIENCE).until(() -> pipeline.report().state() == MirrorState.SYNCED);
+            away.countDown();
+            for (int attempts = 2; attempts < 5; attempts++) {
+                int expected = attempts;
+                await().atMost(PATIENCE).until(() -> opened.get() == expected);
+                MirrorReport report = pipeline.report();
+                assertThat(report.state()).isEqualTo(MirrorState.RETRYING);
+                assertThat(report.reason()).startsWith("target does not answer; last response at ");
+                assertThat(report.completeRevision()).isEqualTo(5);
+                answers.put(attempts == 4);
+            }
+            await().atMost(PATIENCE).until(() -> pipeline.report().state() == MirrorState.SYNCED);
+            assertThat(pipeline.report().completeRevision()).isEqualTo(5);
+        }
+        assertThat(opened).hasValue(4);
+    }
+
+    private static boolean answer(SynchronousQueue<Boolean> answers) {
+        try {
+            return answers.take();
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new SinkException.Stopped("opening");
+        }
     }
 
     /**
@@ -149,6 +206,10 @@ final class PipelineTest {
     }
 
     private Pipeline start(FeedSource source, Sink sink) {
+        return start(source, () -> sink);
+    }
+
+    private Pipeline start(FeedSource source, Supplier<Sink> sinks) {
         MirrorPlan plan = new MirrorPlan(
                 "dr",
                 KeyRange.all(),
@@ -161,7 +222,7 @@ final class PipelineTest {
                 CompletableFuture::new,
                 "target",
                 new Role(),
-                listener -> sink);
+                listener -> sinks.get());
         return Pipeline.start(plan, new SimpleMeterRegistry());
     }
 
@@ -201,6 +262,21 @@ final class PipelineTest {
             events.accept(consumer);
             active = false;
             return true;
+        }
+
+        @Override
+        public void requestProgress() {}
+
+        @Override
+        public void close() {}
+    }
+
+    /** Has nothing beyond where it is opened. */
+    private record SyncedFeed(Position at) implements Feed {
+        @Override
+        public boolean poll(Duration timeout, FeedConsumer consumer) {
+            consumer.progress(at);
+            return false;
         }
 
         @Override
