@@ -66,10 +66,7 @@ final class KafkaFeed implements Feed {
         this.origins = origins;
         this.position = resumeAt;
         this.metrics = metrics;
-        this.outages = new Outages(
-                options.topic() + " and " + options.stateTopic(),
-                clients.settings().timeout(),
-                metrics);
+        this.outages = new Outages(options.topic() + " and " + options.stateTopic(), clients.settings(), metrics);
     }
 
     @Override

@@ -1,9 +1,11 @@
 package io.understudy.feed.kafka;
 
 import io.understudy.feed.FeedEndedException.Unexplained;
-import java.time.Duration;
+import io.understudy.kafka.KafkaErrors;
+import io.understudy.kafka.KafkaSettings;
 import java.util.concurrent.TimeUnit;
 import org.apache.kafka.common.KafkaException;
+import org.apache.kafka.common.acl.AclOperation;
 import org.apache.kafka.common.config.ConfigException;
 import org.apache.kafka.common.errors.RetriableException;
 import org.apache.kafka.common.errors.UnknownTopicOrPartitionException;
@@ -20,12 +22,14 @@ final class Outages {
 
     private static final Logger LOG = LoggerFactory.getLogger(KafkaFeed.class);
     private static final long PAUSE_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
+    /** Brokers log each rejected attempt. */
+    private static final long MAX_PAUSE_NANOS = TimeUnit.SECONDS.toNanos(5);
 
     /** Times the patience with topics that were never seen: whoever writes them may be starting, too. */
     private static final int PATIENCE_AT_FIRST = 6;
 
     private final String topics;
-    private final Duration patience;
+    private final KafkaSettings settings;
     private final KafkaFeedMetrics metrics;
     private boolean away;
     /** Whether the topics were there once. */
@@ -34,16 +38,17 @@ final class Outages {
     /** Since when it says that there is no such topic; 0 if it doesn't. */
     private long missingNanos;
 
+    private long pauseNanos = PAUSE_NANOS;
     private long pausedUntilNanos = System.nanoTime();
 
     /**
-     * So far all is well.
+     * Starts available.
      *
-     * @param patience with a topic that is there no more; more with one that never was
+     * @param settings their timeout is the limit for a missing topic, longer for one that never existed
      */
-    Outages(String topics, Duration patience, KafkaFeedMetrics metrics) {
+    Outages(String topics, KafkaSettings settings, KafkaFeedMetrics metrics) {
         this.topics = topics;
-        this.patience = patience;
+        this.settings = settings;
         this.metrics = metrics;
     }
 
@@ -59,6 +64,7 @@ final class Outages {
     /** Kafka answers. */
     void over() {
         missingNanos = 0;
+        pauseNanos = PAUSE_NANOS;
         seen = true;
         if (away) {
             away = false;
@@ -75,15 +81,15 @@ final class Outages {
         if (failure instanceof WakeupException) {
             return;
         }
-        boolean passes = failure instanceof RetriableException || isNameUnknown(failure);
-        if (!passes) {
+        boolean isAccess = KafkaErrors.isAccess(failure);
+        if (!isAccess && !(failure instanceof RetriableException) && !isNameUnknown(failure)) {
             throw new Unexplained("cannot read topics " + topics + " from Kafka: " + told(failure), failure);
         }
         if (!(failure instanceof UnknownTopicOrPartitionException)) {
             missingNanos = 0;
         } else if (missingNanos == 0) {
             missingNanos = System.nanoTime();
-        } else if (System.nanoTime() - missingNanos > patience.toNanos() * (seen ? 1 : PATIENCE_AT_FIRST)) {
+        } else if (System.nanoTime() - missingNanos > settings.timeout().toNanos() * (seen ? 1 : PATIENCE_AT_FIRST)) {
             throw new Unexplained(
                     "one of the topics " + topics + " does not exist; start the mirror or MirrorMaker that writes"
                             + " them, or correct the topic names: " + told(failure),
@@ -97,7 +103,10 @@ final class Outages {
                     .addKeyValue("cause", told(failure))
                     .log("Kafka unavailable; retrying");
         }
-        pausedUntilNanos = System.nanoTime() + PAUSE_NANOS;
+        pausedUntilNanos = System.nanoTime() + pauseNanos;
+        if (isAccess) {
+            pauseNanos = Math.min(2 * pauseNanos, MAX_PAUSE_NANOS);
+        }
     }
 
     /** No broker's name resolves, which is how a machine is that has lost its network. */
@@ -106,8 +115,8 @@ final class Outages {
                 && String.valueOf(cause.getMessage()).contains("No resolvable bootstrap urls");
     }
 
-    private static String told(KafkaException failure) {
-        Throwable cause = failure.getCause() == null ? failure : failure.getCause();
-        return cause.getClass().getSimpleName() + ": " + cause.getMessage();
+    private String told(KafkaException failure) {
+        boolean isWrapped = failure.getCause() != null && !KafkaErrors.isAccess(failure);
+        return KafkaErrors.text(isWrapped ? failure.getCause() : failure, settings, AclOperation.READ);
     }
 }

@@ -1,6 +1,7 @@
 package io.understudy.feed.kafka;
 
 import io.understudy.kafka.KafkaClients;
+import io.understudy.kafka.KafkaErrors;
 import io.understudy.vocabulary.Revision;
 import java.time.Duration;
 import java.util.List;
@@ -11,7 +12,9 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
+import org.apache.kafka.common.KafkaException;
 import org.apache.kafka.common.TopicPartition;
+import org.apache.kafka.common.acl.AclOperation;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -74,7 +77,9 @@ final class TopicHead {
                         connection,
                         System.nanoTime() + clients.settings().timeout().toNanos());
             } catch (Throwable e) {
-                failure = e;
+                failure = KafkaErrors.isAccess(e)
+                        ? new KafkaException(KafkaErrors.text(e, clients.settings(), AclOperation.READ), e)
+                        : e;
                 close(connection);
                 connection = null;
             }

@@ -4,6 +4,7 @@ import io.understudy.mirror.sink.SinkException;
 import java.time.Duration;
 import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
+import org.apache.kafka.common.acl.AclOperation;
 
 /**
  * Finds out why Kafka no longer takes a mirror's transactions. It says the same whether another mirror has begun to write, or
@@ -48,7 +49,7 @@ final class Fencing {
         } catch (SinkException e) {
             return e;
         } catch (InterruptedException e) {
-            return KafkaFailures.explained(doing, e);
+            return KafkaFailures.explained(doing, AclOperation.READ, options.kafka(), e);
         }
         return new SinkException.Unavailable(
                 doing

@@ -1,8 +1,12 @@
 package io.understudy.mirror.kafka;
 
+import io.understudy.kafka.KafkaErrors;
+import io.understudy.kafka.KafkaSettings;
 import io.understudy.mirror.sink.SinkException;
 import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeoutException;
 import org.apache.kafka.common.KafkaException;
+import org.apache.kafka.common.acl.AclOperation;
 import org.apache.kafka.common.config.ConfigException;
 import org.apache.kafka.common.errors.ApiException;
 import org.apache.kafka.common.errors.InterruptException;
@@ -24,7 +28,12 @@ final class KafkaFailures {
 
     private KafkaFailures() {}
 
-    static SinkException explained(String doing, Throwable failure) {
+    /**
+     * The exception of a failed call.
+     *
+     * @param operation that the call requires
+     */
+    static SinkException explained(String doing, AclOperation operation, KafkaSettings settings, Throwable failure) {
         if (failure instanceof SinkException told) {
             return told;
         }
@@ -38,7 +47,10 @@ final class KafkaFailures {
                     doing + " failed: invalid Kafka client setting: " + innermost(setting), failure);
         }
         Throwable cause = root(failure);
-        String message = doing + " failed: " + cause.getClass().getSimpleName() + ": " + cause.getMessage();
+        String message = doing + " failed: "
+                + (cause instanceof TimeoutException
+                        ? "no response within " + settings.timeout().toMillis() + " ms"
+                        : KafkaErrors.text(cause, settings, operation));
         return passes(cause)
                 ? new SinkException.Unavailable(message, cause)
                 : new SinkException.Refused(message, cause);
@@ -60,6 +72,7 @@ final class KafkaFailures {
     /** What does not depend on the mirror, or is over when another producer begins. */
     private static boolean passes(Throwable cause) {
         return cause instanceof RetriableException
+                || KafkaErrors.isAccess(cause)
                 // What a broker says that has just started, before it counts itself.
                 || cause instanceof InvalidReplicationFactorException
                 // Made by somebody else just now: the next look finds it.
@@ -70,7 +83,7 @@ final class KafkaFailures {
                 || cause instanceof InvalidTxnStateException
                 || cause instanceof TransactionAbortableException
                 || cause instanceof TransactionAbortedException
-                || cause instanceof java.util.concurrent.TimeoutException
+                || cause instanceof TimeoutException
                 || (cause instanceof KafkaException && !(cause instanceof ApiException));
     }
 

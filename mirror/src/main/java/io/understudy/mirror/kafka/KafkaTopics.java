@@ -19,13 +19,14 @@ import org.apache.kafka.clients.admin.NewTopic;
 import org.apache.kafka.clients.admin.TopicDescription;
 import org.apache.kafka.common.KafkaFuture;
 import org.apache.kafka.common.Uuid;
+import org.apache.kafka.common.acl.AclOperation;
 import org.apache.kafka.common.config.ConfigResource;
 import org.apache.kafka.common.config.TopicConfig;
 import org.apache.kafka.common.errors.UnknownTopicOrPartitionException;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Creates the topics of a mirror where they are missing, and refuses those that would lose or reorder records. */
+/** Creates missing topics of a mirror, and refuses those that would lose or reorder records. */
 final class KafkaTopics {
 
     private static final Logger LOG = LoggerFactory.getLogger(KafkaTopics.class);
@@ -70,7 +71,7 @@ final class KafkaTopics {
             if (there == null) {
                 ids.put(wanted.name(), create(wanted));
             } else {
-                check(wanted, there);
+                check(wanted, there, config(wanted.name()));
                 ids.put(wanted.name(), there.topicId());
             }
         }
@@ -132,7 +133,7 @@ final class KafkaTopics {
         return wanted;
     }
 
-    private void check(Wanted wanted, TopicDescription there) {
+    private void check(Wanted wanted, TopicDescription there, Config config) {
         int partitions = there.partitions().size();
         if (partitions != wanted.partitions()) {
             throw new SinkException.Refused("topic " + wanted.name() + " has " + partitions + " partitions, expected "
@@ -140,7 +141,6 @@ final class KafkaTopics {
                     + (wanted.name().equals(options.topic()) ? "Change the setting partitions, or m" : "M")
                     + "irror to another topic");
         }
-        Config config = config(wanted.name());
         String policy = config.get(TopicConfig.CLEANUP_POLICY_CONFIG).value();
         if (!policy.equals(wanted.policy())) {
             throw new SinkException.Refused(
@@ -158,23 +158,26 @@ final class KafkaTopics {
         }
     }
 
-    private Uuid create(Wanted wanted) {
+    private static Map<String, String> settings(Wanted wanted) {
         Map<String, String> settings = new HashMap<>(wanted.settings());
         settings.put(TopicConfig.CLEANUP_POLICY_CONFIG, wanted.policy());
+        return settings;
+    }
+
+    private Uuid create(Wanted wanted) {
+        Map<String, String> settings = settings(wanted);
         NewTopic topic =
                 new NewTopic(wanted.name(), Optional.of(wanted.partitions()), replicationFactor()).configs(settings);
-        String doing = "creating topic " + wanted.name();
-        try {
-            Uuid id = await(doing, admin.createTopics(List.of(topic)).topicId(wanted.name()));
-            LOG.atInfo()
-                    .addKeyValue("name", wanted.name())
-                    .addKeyValue("partitions", wanted.partitions())
-                    .addKeyValue("settings", settings)
-                    .log("topic created");
-            return id;
-        } catch (ExecutionException e) {
-            throw KafkaFailures.explained(doing, e);
-        }
+        Uuid id = await(
+                "creating topic " + wanted.name(),
+                AclOperation.CREATE,
+                admin.createTopics(List.of(topic)).topicId(wanted.name()));
+        LOG.atInfo()
+                .addKeyValue("name", wanted.name())
+                .addKeyValue("partitions", wanted.partitions())
+                .addKeyValue("settings", settings)
+                .log("topic created");
+        return id;
     }
 
     private Optional<Short> replicationFactor() {
@@ -182,16 +185,17 @@ final class KafkaTopics {
     }
 
     private Optional<TopicDescription> describe(String topic) {
-        String doing = "describing topic " + topic;
         try {
-            return Optional.ofNullable(
-                    await(doing, admin.describeTopics(List.of(topic)).allTopicNames())
-                            .get(topic));
-        } catch (ExecutionException e) {
+            return Optional.ofNullable(await(
+                            "describing topic " + topic,
+                            AclOperation.DESCRIBE,
+                            admin.describeTopics(List.of(topic)).allTopicNames())
+                    .get(topic));
+        } catch (SinkException e) {
             if (e.getCause() instanceof UnknownTopicOrPartitionException) {
                 return Optional.empty();
             }
-            throw KafkaFailures.explained(doing, e);
+            throw e;
         }
     }
 
@@ -202,19 +206,20 @@ final class KafkaTopics {
     private Config config(String topic) {
         ConfigResource resource = new ConfigResource(ConfigResource.Type.TOPIC, topic);
         String doing = "describing the configuration of topic " + topic;
-        try {
-            return Objects.requireNonNull(
-                    await(doing, admin.describeConfigs(List.of(resource)).all()).get(resource), doing);
-        } catch (ExecutionException e) {
-            throw KafkaFailures.explained(doing, e);
-        }
+        return Objects.requireNonNull(
+                await(
+                                doing,
+                                AclOperation.DESCRIBE_CONFIGS,
+                                admin.describeConfigs(List.of(resource)).all())
+                        .get(resource),
+                doing);
     }
 
-    private <T> T await(String doing, KafkaFuture<T> future) throws ExecutionException {
+    private <T> T await(String doing, AclOperation operation, KafkaFuture<T> future) {
         try {
             return future.get(timeout.toMillis(), TimeUnit.MILLISECONDS);
-        } catch (InterruptedException | TimeoutException e) {
-            throw KafkaFailures.explained(doing, e);
+        } catch (InterruptedException | TimeoutException | ExecutionException e) {
+            throw KafkaFailures.explained(doing, operation, options.kafka(), e);
         }
     }
 }

@@ -22,6 +22,7 @@ import org.apache.kafka.clients.producer.Producer;
 import org.apache.kafka.common.KafkaException;
 import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.Uuid;
+import org.apache.kafka.common.acl.AclOperation;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -107,7 +108,7 @@ final class TakeOver {
             throw KafkaFailures.isFenced(e)
                     ? new SinkException.Unavailable(
                             doing + " failed: another process is taking over at the same time", e)
-                    : KafkaFailures.explained(doing, e);
+                    : KafkaFailures.explained(doing, AclOperation.WRITE, options.kafka(), e);
         }
     }
 

@@ -11,6 +11,7 @@ import java.util.function.Predicate;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.common.KafkaException;
 import org.apache.kafka.common.TopicPartition;
+import org.apache.kafka.common.acl.AclOperation;
 
 /** Reads what is committed in single partitions, each to the end that it has when asked. */
 final class TopicReader {
@@ -75,7 +76,7 @@ final class TopicReader {
             }
             return extent;
         } catch (KafkaException e) {
-            throw KafkaFailures.explained(doing, e);
+            throw KafkaFailures.explained(doing, AclOperation.READ, clients.settings(), e);
         }
     }
 

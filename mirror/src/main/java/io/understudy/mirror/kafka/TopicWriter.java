@@ -11,6 +11,7 @@ import java.util.function.LongFunction;
 import org.apache.kafka.clients.producer.Producer;
 import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.common.KafkaException;
+import org.apache.kafka.common.acl.AclOperation;
 import org.apache.kafka.common.errors.InterruptException;
 import org.apache.kafka.common.utils.Utils;
 
@@ -169,6 +170,6 @@ final class TopicWriter implements AutoCloseable {
         failed = true;
         return KafkaFailures.isFenced(failure)
                 ? fencing.explained(doing, failure)
-                : KafkaFailures.explained(doing, failure);
+                : KafkaFailures.explained(doing, AclOperation.WRITE, options.kafka(), failure);
     }
 }
