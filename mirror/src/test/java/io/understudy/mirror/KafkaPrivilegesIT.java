@@ -14,6 +14,7 @@ import io.understudy.mirror.fixture.JavaPrograms;
 import io.understudy.mirror.fixture.Mirrors;
 import io.understudy.mirror.fixture.TestClient;
 import io.understudy.mirror.kafka.KafkaSinkOptions;
+import io.understudy.mirror.kafka.TopicLoss;
 import io.understudy.mirror.pipeline.MirrorReport;
 import io.understudy.mirror.pipeline.MirrorState;
 import io.understudy.mirror.scope.MirrorScope;
@@ -29,6 +30,7 @@ import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.apache.kafka.clients.admin.Admin;
+import org.apache.kafka.clients.admin.NewTopic;
 import org.apache.kafka.common.acl.AccessControlEntry;
 import org.apache.kafka.common.acl.AclBinding;
 import org.apache.kafka.common.acl.AclBindingFilter;
@@ -44,6 +46,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 /** Mirrors into Kafka and from it with the rules that docs/operate/security.md lists, and with one of them missing. */
 @Timeout(240)
@@ -158,6 +162,29 @@ final class KafkaPrivilegesIT {
         }
     }
 
+    @ParameterizedTest
+    @CsvSource({"1, ALTER_CONFIGS, kafka-configs.sh", "3, DELETE, kafka-topics.sh"})
+    void namesTheCommandForATopicThatItMayNotCorrect(int partitions, AclOperation operation, String command)
+            throws Exception {
+        grant(WRITER);
+        String topic = PREFIX + "-of-" + partitions;
+        admin.createTopics(List.of(new NewTopic(topic, partitions, (short) 1)))
+                .all()
+                .get();
+        AclBinding missing = rule("writer", ResourceType.TOPIC, operation);
+        MirrorSettings.Mirror resyncing =
+                into(KafkaSinkOptions.of(as("writer"), topic).withOnTopicLoss(TopicLoss.RESYNC));
+        try (MirrorProcess mirror = Mirrors.start(resyncing)) {
+            awaitDenied(mirror, missing);
+            assertThat(mirror.reports().get(0).reason())
+                    .contains("run: " + command + " --bootstrap-server " + kafka.bootstrapServers());
+            grant(List.of(missing));
+            await().atMost(PATIENCE).until(() -> mirror.reports().get(0).state() == MirrorState.SYNCED);
+        } finally {
+            revoke(missing);
+        }
+    }
+
     /** Runs the commands that it prints. */
     private static void grantAsTheReadmeSays() throws Exception {
         Matcher commands = GRANTS.matcher(Files.readString(Path.of("../docs/operate/security.md")));
@@ -229,11 +256,15 @@ final class KafkaPrivilegesIT {
     }
 
     private static MirrorSettings.Mirror into(String topic) {
+        return into(KafkaSinkOptions.of(as("writer"), topic));
+    }
+
+    private static MirrorSettings.Mirror into(KafkaSinkOptions options) {
         return new MirrorSettings.Mirror(
                 "log",
                 MirrorSettings.Source.Etcd.of(Mirrors.settings(SOURCE.cluster())),
                 MirrorScope.all(),
-                new MirrorSettings.Target.Kafka(KafkaSinkOptions.of(as("writer"), topic)));
+                new MirrorSettings.Target.Kafka(options));
     }
 
     private static MirrorSettings.Mirror from(String topic) {

@@ -2,6 +2,7 @@ package io.understudy.mirror.kafka;
 
 import io.understudy.kafka.KafkaClients;
 import io.understudy.mirror.sink.SinkException;
+import io.understudy.vocabulary.Counted;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -9,12 +10,16 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.TreeMap;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.function.Predicate;
 import java.util.stream.Stream;
 import org.apache.kafka.clients.admin.Admin;
+import org.apache.kafka.clients.admin.AlterConfigOp;
 import org.apache.kafka.clients.admin.Config;
+import org.apache.kafka.clients.admin.ConfigEntry;
 import org.apache.kafka.clients.admin.NewTopic;
 import org.apache.kafka.clients.admin.TopicDescription;
 import org.apache.kafka.common.KafkaFuture;
@@ -59,17 +64,21 @@ final class KafkaTopics {
     }
 
     /**
-     * Checks those that were found and creates the others.
+     * Checks those that were found and creates the others. A broker that creates topics on its own gives them its defaults:
+     * topics to adopt get the settings of created ones.
      *
+     * @param isAdopted whether a found topic was never written and may be changed or recreated
      * @return the ids of all three
      * @throws SinkException.Refused one is not as it must be
      */
-    Map<String, Uuid> ensure(Map<String, TopicDescription> found) {
+    Map<String, Uuid> ensure(Map<String, TopicDescription> found, Predicate<TopicDescription> isAdopted) {
         Map<String, Uuid> ids = new HashMap<>();
         for (Wanted wanted : wanted()) {
             TopicDescription there = found.get(wanted.name());
             if (there == null) {
                 ids.put(wanted.name(), create(wanted));
+            } else if (isAdopted.test(there)) {
+                ids.put(wanted.name(), adopt(wanted, there));
             } else {
                 check(wanted, there, config(wanted.name()));
                 ids.put(wanted.name(), there.topicId());
@@ -78,11 +87,66 @@ final class KafkaTopics {
         return ids;
     }
 
+    private Uuid adopt(Wanted wanted, TopicDescription there) {
+        int replicas = there.partitions().get(0).replicas().size();
+        boolean isRecreated = there.partitions().size() != wanted.partitions()
+                || replicationFactor().filter(factor -> factor != replicas).isPresent();
+        if (isRecreated) {
+            permitted(
+                    "deleting topic " + wanted.name() + ", which was never written and has "
+                            + Counted.of(there.partitions().size(), "partition") + " and "
+                            + Counted.of(replicas, "replica"),
+                    AclOperation.DELETE,
+                    "kafka-topics.sh --bootstrap-server " + options.kafka().bootstrapServers() + " --delete --topic "
+                            + wanted.name(),
+                    admin.deleteTopics(List.of(wanted.name())).all());
+            return create(wanted);
+        }
+        Map<String, String> settings = new TreeMap<>(settings(wanted));
+        Config config = config(wanted.name());
+        // What the topic sets itself is an operator's decision.
+        settings.keySet().removeIf(name -> config.get(name).source() == ConfigEntry.ConfigSource.DYNAMIC_TOPIC_CONFIG);
+        if (settings.isEmpty()) {
+            check(wanted, there, config);
+            return there.topicId();
+        }
+        ConfigResource resource = new ConfigResource(ConfigResource.Type.TOPIC, wanted.name());
+        List<AlterConfigOp> changes = new ArrayList<>();
+        settings.forEach((name, value) ->
+                changes.add(new AlterConfigOp(new ConfigEntry(name, value), AlterConfigOp.OpType.SET)));
+        permitted(
+                "changing settings of topic " + wanted.name(),
+                AclOperation.ALTER_CONFIGS,
+                "kafka-configs.sh --bootstrap-server " + options.kafka().bootstrapServers()
+                        + " --alter --entity-type topics --entity-name " + wanted.name() + " --add-config "
+                        + settings.toString().replaceAll("[{} ]", ""),
+                admin.incrementalAlterConfigs(Map.of(resource, changes)).all());
+        LOG.atInfo()
+                .addKeyValue("name", wanted.name())
+                .addKeyValue("settings", settings)
+                .log("topic adopted");
+        List<ConfigEntry> effective = new ArrayList<>(config.entries());
+        effective.removeIf(entry -> settings.containsKey(entry.name()));
+        settings.forEach((name, value) -> effective.add(new ConfigEntry(name, value)));
+        check(wanted, there, new Config(effective));
+        return there.topicId();
+    }
+
+    /** Awaits what needs more than the ACLs of a writer: without them, an operator does it. */
+    private void permitted(String doing, AclOperation operation, String command, KafkaFuture<Void> future) {
+        try {
+            var unused = await(doing, operation, future);
+        } catch (SinkException.Unavailable | SinkException.Refused e) {
+            throw new SinkException.Unavailable(e.getMessage() + ". Alternatively, run: " + command, e);
+        }
+    }
+
     /** The largest record that change topic and state topic take, or will once they are created, as far as one is held. */
     RecordLimit limit(Map<String, TopicDescription> found) {
+        // Less is refused, or raised in an adopted topic.
         int bytes = Stream.of(options.topic(), options.stateTopic())
                 .filter(found::containsKey)
-                .mapToInt(topic -> maxMessageBytes(config(topic)))
+                .mapToInt(topic -> Math.max(KafkaClients.MAX_MESSAGE_BYTES, maxMessageBytes(config(topic))))
                 .min()
                 .orElse(KafkaClients.MAX_MESSAGE_BYTES);
         return new RecordLimit(Math.min(bytes, MAX_RECORD_BYTES), options.topic() + " and " + options.stateTopic());

@@ -91,7 +91,8 @@ final class TakeOver {
                 if (loss != null) {
                     lost(loss);
                 }
-                Map<String, Uuid> ids = topics.ensure(existing);
+                boolean mayAdopt = options.onTopicLoss() == TopicLoss.RESYNC && (stored == null || loss != null);
+                Map<String, Uuid> ids = topics.ensure(existing, topic -> mayAdopt && isUnwritten(topic));
                 Footprint known = stored == null || loss != null ? nothing(ids) : stored.footprint();
                 TopicOrigin origin = new TopicOrigin(generation(stored, loss != null), scope, options.partitions());
                 return new Outcome(
@@ -157,6 +158,15 @@ final class TakeOver {
         return found != null
                 && found.partitions().stream()
                         .anyMatch(partition -> reader.hasRecords(new TopicPartition(topic, partition.partition())));
+    }
+
+    /** Whether no record of it was ever committed, nor deleted. */
+    private boolean isUnwritten(TopicDescription topic) {
+        return !hasRecords(topic.name(), Map.of(topic.name(), topic))
+                && topic.partitions().stream()
+                        .map(partition -> new TopicPartition(topic.name(), partition.partition()))
+                        .allMatch(partition ->
+                                reader.read(partition, 0, record -> {}).begin() == 0);
     }
 
     /** What is missing of what was written; null if nothing is. */

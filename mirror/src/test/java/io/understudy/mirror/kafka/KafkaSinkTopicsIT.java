@@ -29,10 +29,13 @@ import java.util.Random;
 import org.apache.kafka.clients.admin.NewTopic;
 import org.apache.kafka.clients.admin.RecordsToDelete;
 import org.apache.kafka.clients.producer.Producer;
+import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.config.ConfigResource;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** What a sink makes of topics that are there already, are gone, shortened, or written by another mirror. */
 final class KafkaSinkTopicsIT {
@@ -46,18 +49,19 @@ final class KafkaSinkTopicsIT {
     @Test
     void compactionIsNotHeldUpByLargeSegments() throws Exception {
         var unused = fixture.begun(10);
-        assertThat(segmentBytes(fixture.options().checkpointTopic())).isEqualTo("16777216");
-        assertThat(segmentBytes(fixture.options().stateTopic())).isEqualTo("134217728");
+        assertThat(setting(fixture.options().checkpointTopic(), "segment.bytes"))
+                .isEqualTo("16777216");
+        assertThat(setting(fixture.options().stateTopic(), "segment.bytes")).isEqualTo("134217728");
     }
 
-    private String segmentBytes(String topic) throws Exception {
+    private String setting(String topic, String name) throws Exception {
         ConfigResource resource = new ConfigResource(ConfigResource.Type.TOPIC, topic);
         return fixture.admin()
                 .describeConfigs(List.of(resource))
                 .all()
                 .get()
                 .get(resource)
-                .get("segment.bytes")
+                .get(name)
                 .value();
     }
 
@@ -139,6 +143,57 @@ final class KafkaSinkTopicsIT {
         again.snapshotCompleted(at(12));
         assertThat(fixture.history().state().keySet()).containsExactly(key("b"), key("first"));
         assertThat(fixture.state()).containsOnlyKeys("b", "first");
+    }
+
+    /** As a broker with auto.create.topics.enable creates them when a producer requests metadata of deleted topics. */
+    @ParameterizedTest
+    @ValueSource(ints = {1, 3})
+    void adoptsTopicsThatABrokerCreatedWithItsDefaults(int partitions) throws Exception {
+        fixture.options(KafkaSinkOptions.of(KAFKA.bootstrapServers(), "of-" + partitions + "-partitions")
+                .withOnTopicLoss(TopicLoss.RESYNC));
+        fixture.begun(10).close();
+        List<String> topics = List.of(
+                fixture.options().checkpointTopic(),
+                fixture.options().stateTopic(),
+                fixture.options().topic());
+        for (int lost : List.of(1, 3)) {
+            for (String topic : topics.subList(topics.size() - lost, topics.size())) {
+                fixture.delete(topic);
+                fixture.create(new NewTopic(topic, Optional.of(partitions), Optional.empty()));
+            }
+            KafkaSink again = fixture.sink();
+            assertThat(again.open()).isNull();
+            again.snapshotStarted(CLUSTER, new Revision(11));
+            again.snapshotPage(KeyRange.all(), List.of(entry(9, "first"), entry(11, "second")));
+            again.snapshotCompleted(at(11));
+            again.close();
+            assertThat(fixture.history().state().keySet()).containsExactly(key("first"), key("second"));
+            assertThat(fixture.state()).containsOnlyKeys("first", "second");
+            assertThat(setting(fixture.options().topic(), "max.message.bytes")).isEqualTo("2097152");
+            assertThat(setting(fixture.options().stateTopic(), "cleanup.policy"))
+                    .isEqualTo("compact");
+            assertThat(setting(fixture.options().checkpointTopic(), "cleanup.policy"))
+                    .isEqualTo("compact");
+        }
+    }
+
+    @Test
+    void doesNotAdoptATopicThatWasWritten() {
+        fixture.options(fixture.options().withOnTopicLoss(TopicLoss.RESYNC));
+        fixture.begun(10).close();
+        String topic = fixture.options().topic();
+        fixture.delete(topic);
+        fixture.create(new NewTopic(topic, Optional.of(1), Optional.empty()));
+        KafkaClients clients = new KafkaClients(fixture.options().kafka(), "test");
+        try (Producer<byte[], byte[]> producer = clients.producer("test", Duration.ofMinutes(1), 1 << 20)) {
+            producer.initTransactions();
+            producer.beginTransaction();
+            var unused = producer.send(new ProducerRecord<>(topic, new byte[1]));
+            producer.commitTransaction();
+        }
+        assertThatThrownBy(() -> fixture.sink().open())
+                .isInstanceOf(SinkException.Refused.class)
+                .hasMessageContaining("topic " + topic + " has max.message.bytes=");
     }
 
     @Test
