@@ -173,7 +173,7 @@ public final class MirrorProcess implements AutoCloseable {
                 () -> source.count().apply(source.range()),
                 "kafka " + options.kafka().bootstrapServers() + " topic " + options.topic(),
                 ActiveRole.ALWAYS,
-                listener -> new KafkaSink(mirror.name(), mirror.scope(), writer, options, listener));
+                KafkaSink.factory(mirror.name(), mirror.scope(), writer, options));
     }
 
     private Pipeline start(MirrorPlan plan) {

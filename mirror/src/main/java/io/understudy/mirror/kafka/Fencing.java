@@ -5,6 +5,7 @@ import java.time.Duration;
 import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
 import org.apache.kafka.common.acl.AclOperation;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Finds out why Kafka no longer takes a mirror's transactions. It says the same whether another mirror has begun to write, or
@@ -31,8 +32,17 @@ final class Fencing {
         this.epoch = epoch;
     }
 
-    /** What it means that this mirror is fenced off. */
+    /** The exception of a rejected transaction. */
     SinkException explained(String doing, Throwable failure) {
+        SinkException fenced = fenced(doing);
+        return fenced == null
+                ? new SinkException.Unavailable(
+                        doing + " failed: Kafka aborted the transaction. No other mirror has written since", failure)
+                : fenced;
+    }
+
+    /** Returns that another mirror writes, or why that is unknown; null if none does. */
+    @Nullable SinkException fenced(String doing) {
         long deadline = System.nanoTime() + PATIENCE.toNanos();
         try {
             do {
@@ -51,11 +61,6 @@ final class Fencing {
         } catch (InterruptedException e) {
             return KafkaFailures.explained(doing, AclOperation.READ, options.kafka(), e);
         }
-        return new SinkException.Unavailable(
-                doing
-                        + " failed: Kafka aborted the transaction. No other mirror has written since; the transaction may"
-                        + " have exceeded the transactionTimeout of "
-                        + options.transactionTimeout().toMillis() + " ms",
-                failure);
+        return null;
     }
 }

@@ -21,6 +21,7 @@ import org.apache.kafka.common.errors.TopicExistsException;
 import org.apache.kafka.common.errors.TransactionAbortableException;
 import org.apache.kafka.common.errors.TransactionAbortedException;
 import org.apache.kafka.common.errors.UnknownProducerIdException;
+import org.apache.kafka.common.protocol.Errors;
 import org.jspecify.annotations.Nullable;
 
 /** What a failure of a Kafka client means for the mirror. */
@@ -67,6 +68,20 @@ final class KafkaFailures {
             }
         }
         return false;
+    }
+
+    /** Whether the broker rejects a transaction timeout; the producer passes on nothing but the message. */
+    static boolean isTimeoutTooLarge(Throwable failure) {
+        return String.valueOf(failure.getMessage()).contains(Errors.INVALID_TRANSACTION_TIMEOUT.message());
+    }
+
+    /** Whether the broker has ended the transaction, perhaps since its timeout has passed. */
+    static boolean isAborted(Throwable failure) {
+        Throwable cause = root(failure);
+        return isFenced(failure)
+                || cause instanceof InvalidTxnStateException
+                || cause instanceof TransactionAbortableException
+                || cause instanceof TransactionAbortedException;
     }
 
     /** What does not depend on the mirror, or is over when another producer begins. */

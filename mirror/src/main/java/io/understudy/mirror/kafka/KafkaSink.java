@@ -20,6 +20,7 @@ import io.understudy.vocabulary.Revision;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -44,6 +45,7 @@ public final class KafkaSink implements Sink {
     private final MirrorScope scope;
     private final String writerName;
     private final KafkaSinkOptions options;
+    private final TransactionTimeout timeout;
     private final SinkListener listener;
     private final KafkaClients clients;
     private final TopicReader reader;
@@ -71,17 +73,29 @@ public final class KafkaSink implements Sink {
     private volatile Revision complete = Revision.ZERO;
 
     /**
-     * A sink that connects when it is opened.
+     * Sinks of one mirror, which connect when they are opened; one at a time.
      *
      * @param writerName differs between any two writers, see {@link Checkpoint#writer}
-     * @throws IllegalArgumentException Kafka's own settings can't be read, see {@link KafkaClients}
      */
-    public KafkaSink(
-            String mirror, MirrorScope scope, String writerName, KafkaSinkOptions options, SinkListener listener) {
+    public static Function<SinkListener, Sink> factory(
+            String mirror, MirrorScope scope, String writerName, KafkaSinkOptions options) {
+        TransactionTimeout timeout = new TransactionTimeout(options.transactionTimeout());
+        return listener -> new KafkaSink(mirror, scope, writerName, options, timeout, listener);
+    }
+
+    /** @throws IllegalArgumentException Kafka's own settings can't be read, see {@link KafkaClients} */
+    KafkaSink(
+            String mirror,
+            MirrorScope scope,
+            String writerName,
+            KafkaSinkOptions options,
+            TransactionTimeout timeout,
+            SinkListener listener) {
         this.mirror = mirror;
         this.scope = scope;
         this.writerName = writerName;
         this.options = options;
+        this.timeout = timeout;
         this.listener = listener;
         this.clients = new KafkaClients(options.kafka(), "understudy-mirror-" + mirror);
         this.reader = new TopicReader(clients);
@@ -91,7 +105,12 @@ public final class KafkaSink implements Sink {
     @Override
     public @Nullable Position open() {
         TakeOver.Outcome taken = new TakeOver(
-                        clients, options, new TopicScope(scope.include(), scope.exclude()), checkpoints, reader)
+                        clients,
+                        options,
+                        new TopicScope(scope.include(), scope.exclude()),
+                        checkpoints,
+                        reader,
+                        timeout)
                 .run(new Fencing(checkpoints, reader, options, () -> epoch));
         writer = taken.writer();
         Checkpoint found = taken.checkpoint();

@@ -17,7 +17,8 @@ import java.util.regex.Pattern;
  * @param replicationFactor of topics that are created; -1 for the broker's default
  * @param retention of changes, where their topic is created
  * @param heartbeatInterval how often a mark is written at most while nothing changes
- * @param transactionTimeout after which the broker aborts what a mirror that is gone had not committed
+ * @param transactionTimeout after which the broker aborts what a mirror that is gone had not committed; raised for a
+ *     transaction that takes longer
  * @param maxMergeKeys how many keys a merge of a snapshot may hold in memory, about 100 bytes and the key each
  */
 public record KafkaSinkOptions(
@@ -68,7 +69,7 @@ public record KafkaSinkOptions(
     private static final Setting<Duration> TRANSACTION_TIMEOUT = Setting.duration(
                     "transactionTimeout",
                     "Time after which the broker aborts an open transaction; at most the broker's"
-                            + " transaction.max.timeout.ms.")
+                            + " transaction.max.timeout.ms, to which it is raised for a transaction that takes longer.")
             .defaultsTo(Duration.ofMinutes(1))
             .between(Duration.ofSeconds(5), Duration.ofMinutes(15));
     private static final Setting<TopicLoss> ON_TOPIC_LOSS = Setting.choice(

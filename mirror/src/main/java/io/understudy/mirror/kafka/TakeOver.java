@@ -42,18 +42,21 @@ final class TakeOver {
     private final CheckpointTopic checkpoints;
     private final TopicReader reader;
     private final TopicScope scope;
+    private final TransactionTimeout timeout;
 
     TakeOver(
             KafkaClients clients,
             KafkaSinkOptions options,
             TopicScope scope,
             CheckpointTopic checkpoints,
-            TopicReader reader) {
+            TopicReader reader,
+            TransactionTimeout timeout) {
         this.clients = clients;
         this.options = options;
         this.scope = scope;
         this.checkpoints = checkpoints;
         this.reader = reader;
+        this.timeout = timeout;
     }
 
     /**
@@ -81,10 +84,8 @@ final class TakeOver {
                 // one.
                 var unused = checkpoints.read(reader);
             }
-            Producer<byte[], byte[]> producer =
-                    clients.producer(options.transactionalId(), options.transactionTimeout(), limit.bytes());
+            Producer<byte[], byte[]> producer = producer(limit);
             try {
-                producer.initTransactions();
                 CheckpointTopic.Stored stored =
                         existing.containsKey(options.checkpointTopic()) ? checkpoints.read(reader) : null;
                 String loss = stored == null ? leftovers(existing) : loss(stored, existing);
@@ -96,7 +97,7 @@ final class TakeOver {
                 Footprint known = stored == null || loss != null ? nothing(ids) : stored.footprint();
                 TopicOrigin origin = new TopicOrigin(generation(stored, loss != null), scope, options.partitions());
                 return new Outcome(
-                        new TopicWriter(producer, options, limit, origin, new Offsets(known), fencing),
+                        new TopicWriter(producer, options, limit, origin, new Offsets(known), fencing, timeout),
                         stored == null ? null : stored.checkpoint(),
                         loss != null);
             } catch (RuntimeException e) {
@@ -110,6 +111,31 @@ final class TakeOver {
                     ? new SinkException.Unavailable(
                             doing + " failed: another process is taking over at the same time", e)
                     : KafkaFailures.explained(doing, AclOperation.WRITE, options.kafka(), e);
+        }
+    }
+
+    /** One that has fenced off its predecessors. */
+    private Producer<byte[], byte[]> producer(RecordLimit limit) {
+        while (true) {
+            Producer<byte[], byte[]> producer =
+                    clients.producer(options.transactionalId(), timeout.current(), limit.bytes());
+            try {
+                producer.initTransactions();
+                timeout.accepted();
+                return producer;
+            } catch (RuntimeException e) {
+                producer.close(Duration.ZERO);
+                if (!KafkaFailures.isTimeoutTooLarge(e)) {
+                    throw e;
+                }
+                if (!timeout.rejected()) {
+                    throw new SinkException.Refused(
+                            "transactionTimeout of " + timeout.current().toMillis()
+                                    + " ms exceeds transaction.max.timeout.ms of the brokers. Reduce the setting, or"
+                                    + " increase the brokers'",
+                            e);
+                }
+            }
         }
     }
 

@@ -24,12 +24,22 @@ final class TopicWriter implements AutoCloseable {
     /** For Kafka to abort what is open. */
     private static final Duration CLOSING = Duration.ofSeconds(2);
 
+    /**
+     * As much as a transaction of several commits has. Kafka's delivery timeout includes the time in the producer's buffer, so
+     * a full one would expire behind a slow connection.
+     */
+    private static final long MAX_UNACKNOWLEDGED_BYTES = 4 << 20;
+
+    /** Of one record, about. */
+    private static final int HEADER_BYTES = 256;
+
     private final Producer<byte[], byte[]> producer;
     private final KafkaSinkOptions options;
     private final RecordLimit limit;
     private final TopicOrigin origin;
     private final Offsets offsets;
     private final Fencing fencing;
+    private final TransactionTimeout timeout;
     private final String doing;
     /** Records since the last mark: of each partition of the changes, and of the state. */
     private final long[] sinceMark;
@@ -37,6 +47,12 @@ final class TopicWriter implements AutoCloseable {
     private boolean inTransaction;
     private boolean failed;
     private long beganNanos;
+    /** Of the open transaction. */
+    private long records;
+
+    private long bytes;
+    /** Of the open transaction, sent since the last wait for acknowledgements. */
+    private long unacknowledgedBytes;
 
     /** A writer with a producer whose transactions were initialised. */
     TopicWriter(
@@ -45,13 +61,15 @@ final class TopicWriter implements AutoCloseable {
             RecordLimit limit,
             TopicOrigin origin,
             Offsets offsets,
-            Fencing fencing) {
+            Fencing fencing,
+            TransactionTimeout timeout) {
         this.producer = producer;
         this.options = options;
         this.limit = limit;
         this.origin = origin;
         this.offsets = offsets;
         this.fencing = fencing;
+        this.timeout = timeout;
         this.doing = "writing to topic " + options.topic();
         this.sinceMark = new long[options.partitions() + 1];
     }
@@ -101,13 +119,16 @@ final class TopicWriter implements AutoCloseable {
         return origin.generation();
     }
 
-    /** Sends one record. */
+    /** Sends one record. Waits for acknowledgements after each part of a large transaction. */
     void send(ProducerRecord<byte[], byte[]> record) {
         requireNoFault();
         try {
             if (!inTransaction) {
                 beganNanos = System.nanoTime();
                 inTransaction = true;
+                records = 0;
+                bytes = 0;
+                unacknowledgedBytes = 0;
                 producer.beginTransaction();
             }
             var unused = producer.send(record, (metadata, failure) -> {
@@ -117,6 +138,14 @@ final class TopicWriter implements AutoCloseable {
                     offsets.failed(failure);
                 }
             });
+            long size = record.key().length + (record.value() == null ? 0 : record.value().length) + HEADER_BYTES;
+            records++;
+            bytes += size;
+            unacknowledgedBytes += size;
+            if (unacknowledgedBytes >= MAX_UNACKNOWLEDGED_BYTES) {
+                unacknowledgedBytes = 0;
+                producer.flush();
+            }
         } catch (KafkaException e) {
             throw explained(e);
         }
@@ -134,6 +163,7 @@ final class TopicWriter implements AutoCloseable {
             requireNoFault();
             producer.commitTransaction();
             inTransaction = false;
+            timeout.committed(records);
             return Duration.ofNanos(System.nanoTime() - beganNanos);
         } catch (KafkaException e) {
             throw explained(e);
@@ -168,6 +198,12 @@ final class TopicWriter implements AutoCloseable {
 
     private SinkException explained(Exception failure) {
         failed = true;
+        boolean isLate = inTransaction
+                && System.nanoTime() - beganNanos >= timeout.current().toNanos();
+        if (isLate && KafkaFailures.isAborted(failure)) {
+            SinkException fenced = fencing.fenced(doing);
+            return fenced == null ? timeout.exceeded(doing, records, bytes, failure) : fenced;
+        }
         return KafkaFailures.isFenced(failure)
                 ? fencing.explained(doing, failure)
                 : KafkaFailures.explained(doing, AclOperation.WRITE, options.kafka(), failure);

@@ -32,6 +32,8 @@ import java.util.Random;
 import java.util.stream.IntStream;
 import org.apache.kafka.clients.admin.ListOffsetsOptions;
 import org.apache.kafka.clients.admin.OffsetSpec;
+import org.apache.kafka.clients.admin.TransactionDescription;
+import org.apache.kafka.clients.admin.TransactionState;
 import org.apache.kafka.common.IsolationLevel;
 import org.apache.kafka.common.TopicPartition;
 import org.junit.jupiter.api.Tag;
@@ -129,6 +131,55 @@ final class KafkaSinkIT {
         give(next, commit(11, "a"));
         next.caughtUp();
         assertThat(fixture.history().commits()).isEqualTo(List.of(commit(11, "a")));
+    }
+
+    @Test
+    void aTransactionThatTakesTooLongGetsMoreTime() throws Exception {
+        fixture.begun(10).close();
+        fixture.timeout(Duration.ofSeconds(1));
+        KafkaSink slow = openedInTime();
+        long timeout = transaction().transactionTimeoutMs();
+        slow.commit(commit(11, "a"), at(commit(11, "a")));
+        await().atMost(PATIENCE).until(() -> transaction().state() == TransactionState.COMPLETE_ABORT);
+        assertThatThrownBy(slow::caughtUp)
+                .isInstanceOf(SinkException.Unavailable.class)
+                .hasMessageContaining("timeout of " + timeout + " ms; retrying with " + 2 * timeout + " ms");
+        slow.close();
+        KafkaSink next = openedInTime();
+        assertThat(next.complete()).isEqualTo(new Revision(10));
+        assertThat(transaction().transactionTimeoutMs()).isGreaterThanOrEqualTo(2 * timeout);
+    }
+
+    /** On a busy machine the first timeout may be too short for a checkpoint. */
+    private KafkaSink openedInTime() {
+        while (true) {
+            KafkaSink sink = fixture.sink();
+            try {
+                assertThat(sink.open()).isEqualTo(at(10));
+                return sink;
+            } catch (SinkException.Unavailable e) {
+                sink.close();
+            }
+        }
+    }
+
+    @Test
+    void takesTheLargestTimeoutThatTheBrokerAccepts() throws Exception {
+        fixture.timeout(Duration.ofMinutes(10));
+        fixture.begun(10).close();
+        var unused = fixture.timeout().exceeded("writing", 1, 1, new IllegalStateException("aborted"));
+        assertThat(fixture.timeout().current()).isEqualTo(Duration.ofMinutes(20));
+        assertThat(fixture.sink().open()).isEqualTo(at(10));
+        assertThat(transaction().transactionTimeoutMs()).isEqualTo(900_000);
+        fixture.timeout(Duration.ofMinutes(20));
+        assertThatThrownBy(() -> fixture.sink().open())
+                .isInstanceOf(SinkException.Refused.class)
+                .hasMessageContaining("transactionTimeout of 1200000 ms exceeds transaction.max.timeout.ms");
+    }
+
+    private TransactionDescription transaction() throws Exception {
+        String id = fixture.options().transactionalId();
+        return fixture.admin().describeTransactions(List.of(id)).all().get().get(id);
     }
 
     @Test

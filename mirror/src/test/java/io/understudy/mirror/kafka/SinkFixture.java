@@ -39,6 +39,7 @@ final class SinkFixture implements BeforeEachCallback, AfterEachCallback {
     private final List<KafkaSink> opened = new ArrayList<>();
     private KafkaSinkOptions options;
     private MirrorScope scope = MirrorScope.all();
+    private TransactionTimeout timeout;
     private Admin admin;
 
     SinkFixture(KafkaExtension kafka) {
@@ -49,6 +50,7 @@ final class SinkFixture implements BeforeEachCallback, AfterEachCallback {
     public void beforeEach(ExtensionContext test) {
         options = KafkaSinkOptions.of(
                 kafka.bootstrapServers(), test.getRequiredTestMethod().getName());
+        timeout = new TransactionTimeout(options.transactionTimeout());
         admin = Admin.create(Map.of("bootstrap.servers", kafka.bootstrapServers()));
     }
 
@@ -72,6 +74,15 @@ final class SinkFixture implements BeforeEachCallback, AfterEachCallback {
         scope = changed;
     }
 
+    /** Of sinks made from now on, and shared by them. */
+    void timeout(Duration configured) {
+        timeout = new TransactionTimeout(configured);
+    }
+
+    TransactionTimeout timeout() {
+        return timeout;
+    }
+
     Admin admin() {
         return admin;
     }
@@ -81,7 +92,7 @@ final class SinkFixture implements BeforeEachCallback, AfterEachCallback {
     }
 
     KafkaSink sink(String mirror, String owner) {
-        KafkaSink sink = new KafkaSink(mirror, scope, owner, options, new Silent());
+        KafkaSink sink = new KafkaSink(mirror, scope, owner, options, timeout, new Silent());
         opened.add(sink);
         return sink;
     }

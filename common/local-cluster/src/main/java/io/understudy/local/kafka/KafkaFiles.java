@@ -84,6 +84,8 @@ record KafkaFiles(
                 transaction.state.log.replication.factor=1
                 transaction.state.log.min.isr=1
                 transaction.state.log.num.partitions=1
+                # A transaction that exceeds its timeout ends soon after.
+                transaction.abort.timed.out.transaction.cleanup.interval.ms=500
                 share.coordinator.state.topic.replication.factor=1
                 share.coordinator.state.topic.min.isr=1
                 share.coordinator.state.topic.num.partitions=1
