@@ -54,6 +54,8 @@ public enum CommonMeter implements Declared {
             .by("feed", "source name in the configuration")),
     FEED_REPEATS(Metric.counter("understudy.feed.repeats", "from Kafka: duplicate changes read")
             .by("feed", "source name in the configuration")),
+    FEED_STRAYS(Metric.counter("understudy.feed.strays", "from Kafka: stray records skipped")
+            .by("feed", "source name in the configuration")),
     FEED_OUTAGES(Metric.counter("understudy.feed.outages", "from Kafka: outages")
             .by("feed", "source name in the configuration")),
     FEED_RECORD_AGE(Metric.gauge(

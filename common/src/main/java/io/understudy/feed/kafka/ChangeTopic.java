@@ -143,24 +143,27 @@ final class ChangeTopic {
             throws FeedEndedException, HoleException, MalformedRecordException {
         long newest = 0;
         for (ConsumerRecord<byte[], byte[]> record : records) {
-            TopicRecord told = RecordFormat.read(record);
-            if (!told.cluster().equals(position.cluster())) {
+            TopicRecord content = RecordFormat.readOwn(record, metrics.strays());
+            if (content == null) {
+                continue;
+            }
+            if (!content.cluster().equals(position.cluster())) {
                 throw new AnotherCluster(
                         "offset " + record.offset() + " of " + record.topic() + "-" + record.partition(),
                         position.cluster(),
-                        told.cluster());
+                        content.cluster());
             }
             newest = record.timestamp();
-            boolean isMark = told.isMark();
+            boolean isMark = content.isMark();
             if (isMark) {
                 origins.check(record, partitions.size());
             }
-            open.accept(record.partition(), told, record.timestamp());
+            open.accept(record.partition(), content, record.timestamp());
             if (isMark) {
                 marked(open);
             }
         }
-        if (!records.isEmpty()) {
+        if (newest > 0) {
             metrics.read(records.count(), System.currentTimeMillis() - newest);
             metrics.repeated(open.repeats() - repeats);
             repeats = open.repeats();

@@ -191,7 +191,7 @@ final class KafkaFeed implements Feed {
         if (standing == null) {
             StateTopic reading = bootstrap;
             if (reading == null) {
-                reading = new StateTopic(open, options.stateTopic(), range, origins);
+                reading = new StateTopic(open, options.stateTopic(), range, origins, metrics.strays());
                 bootstrap = reading;
             }
             StateTable table = reading.read(timeout);

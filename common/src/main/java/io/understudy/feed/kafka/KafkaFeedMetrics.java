@@ -14,6 +14,7 @@ final class KafkaFeedMetrics {
     private final Counter records;
     private final Counter repeats;
     private final Counter outages;
+    private final StrayRecords strays;
     private final AtomicLong ageMillis = new AtomicLong();
 
     KafkaFeedMetrics(String name, MeterRegistry registry) {
@@ -22,12 +23,19 @@ final class KafkaFeedMetrics {
         records = CommonMeter.FEED_RECORDS.counter().tags(tags).register(registry);
         repeats = CommonMeter.FEED_REPEATS.counter().tags(tags).register(registry);
         outages = CommonMeter.FEED_OUTAGES.counter().tags(tags).register(registry);
+        Counter stray = CommonMeter.FEED_STRAYS.counter().tags(tags).register(registry);
+        strays = new StrayRecords(stray::increment);
         CommonMeter.FEED_RECORD_AGE.gauge(ageMillis, AtomicLong::get).tags(tags).register(registry);
     }
 
     /** What every feed counts. */
     FeedMetrics feed() {
         return feed;
+    }
+
+    /** Receives records of other writers. */
+    StrayRecords strays() {
+        return strays;
     }
 
     /** @param age of the last of them, by its writer's clock and ours */

@@ -1,15 +1,22 @@
 package io.understudy.feed.kafka;
 
-/** A record that no mirror of a known version wrote; the message tells where it is and what is wrong with it. */
+/** A record that no mirror of this format wrote; the message has its place and the fault. */
 public final class MalformedRecordException extends Exception {
 
     private static final long serialVersionUID = 1L;
 
     private final String message;
+    private final boolean isOtherFormat;
 
-    MalformedRecordException(String message) {
+    MalformedRecordException(String message, boolean isOtherFormat) {
         super(message);
         this.message = message;
+        this.isOtherFormat = isOtherFormat;
+    }
+
+    /** Whether a mirror of another version wrote it: a reader that skipped it would lose data. */
+    boolean isOtherFormat() {
+        return isOtherFormat;
     }
 
     @Override

@@ -78,13 +78,20 @@ final class OffsetSearch {
         if (reading) {
             return readOn(records);
         }
-        if (records.isEmpty() && connection.position(partition) < high) {
+        ConsumerRecord<byte[], byte[]> first = null;
+        TopicRecord content = null;
+        for (int i = 0; content == null && i < records.size(); i++) {
+            first = records.get(i);
+            content = RecordFormat.readOwn(first, null);
+        }
+        if (content == null && connection.position(partition) < high) {
+            // Nothing yet, or stray records only.
             return null;
         }
-        ConsumerRecord<byte[], byte[]> first = records.isEmpty() ? null : records.get(0);
         boolean late = first == null
+                || content == null
                 || first.offset() >= high
-                || RecordFormat.read(first).revision().isAfter(target);
+                || content.revision().isAfter(target);
         if (late && low < 0) {
             return new Found.Nothing(bounds.beginning());
         }
@@ -106,26 +113,29 @@ final class OffsetSearch {
     private @Nullable Found readOn(List<ConsumerRecord<byte[], byte[]>> records)
             throws HoleException, MalformedRecordException, InterruptedException {
         for (ConsumerRecord<byte[], byte[]> record : records) {
-            TopicRecord told = RecordFormat.read(record);
-            boolean later = told.revision().isAfter(target);
+            TopicRecord content = RecordFormat.readOwn(record, null);
+            if (content == null) {
+                continue;
+            }
+            boolean later = content.revision().isAfter(target);
             if (later && last != null) {
                 return new Found.Mark(last);
             }
-            if (later && told instanceof TopicRecord.Complete mark) {
+            if (later && content instanceof TopicRecord.Complete mark) {
                 // What is looked for lies within what was written together: its beginning is needed.
                 target = mark.previous();
                 begin(low + 1);
                 return null;
             }
-            if (later && !(told instanceof TopicRecord.Changed)) {
-                throw new HoleException("mirror rewrote the full state at revision " + told.revision()
+            if (later && !(content instanceof TopicRecord.Changed)) {
+                throw new HoleException("mirror rewrote the full state at revision " + content.revision()
                         + ", and no earlier mark remains");
             }
-            if (told instanceof TopicRecord.SnapshotBegin) {
+            if (content instanceof TopicRecord.SnapshotBegin) {
                 // What is before it doesn't lead to what is after it.
                 last = null;
-            } else if (told instanceof TopicRecord.Complete || told instanceof TopicRecord.SnapshotEnd) {
-                last = new LaneStart(record.offset() + 1, told.revision(), record.timestamp());
+            } else if (content instanceof TopicRecord.Complete || content instanceof TopicRecord.SnapshotEnd) {
+                last = new LaneStart(record.offset() + 1, content.revision(), record.timestamp());
             }
         }
         return last != null && connection.position(partition) >= bounds.end() ? new Found.Mark(last) : null;

@@ -8,6 +8,7 @@ import io.understudy.vocabulary.Revision;
 import java.nio.charset.StandardCharsets;
 import java.time.Instant;
 import java.util.Arrays;
+import java.util.regex.Pattern;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.common.header.Header;
@@ -44,10 +45,15 @@ import org.jspecify.annotations.Nullable;
  *   <tr><td>{@code understudy.scope}</td><td>with an empty key: which keys the topics tell of, see {@link TopicScope}</td></tr>
  *   <tr><td>{@code understudy.partitions}</td><td>with an empty key: how many partitions of the change topic the mirror writes
  *       to</td></tr>
+ *   <tr><td>{@code understudy.state}</td><td>of kinds {@code complete} and {@code snapshot-end} in the state topic, if known:
+ *       {@link StateDigest} of the state at the mark</td></tr>
  * </table>
  *
- * <p>Invariant FK1: a record is read back as written, of any kind and with any bytes; a foreign record is reported with
- * its offset.
+ * <p>A stray record has no such headers, or malformed ones. Readers skip it; in the state topic its key counts as absent,
+ * whether or not compaction has removed the mirror's record. A record of another format is not stray.
+ *
+ * <p>Invariant FK1: a record is read back as written, of any kind and with any bytes; a stray record is skipped and
+ * reported with its offset.
  */
 public final class RecordFormat {
 
@@ -66,8 +72,10 @@ public final class RecordFormat {
     private static final String GENERATION = "understudy.generation";
     private static final String SCOPE = "understudy.scope";
     private static final String PARTITIONS = "understudy.partitions";
+    private static final String STATE = "understudy.state";
 
-    private static final byte[] CURRENT_FORMAT = ascii("2");
+    private static final String CURRENT_FORMAT = "2";
+    private static final Pattern ANY_FORMAT = Pattern.compile("\\d{1,9}");
     private static final byte[] COMMIT = ascii("commit");
     private static final byte[] SNAPSHOT = ascii("snapshot");
     private static final byte[] SNAPSHOT_BEGIN = ascii("snapshot-begin");
@@ -78,6 +86,14 @@ public final class RecordFormat {
     private static final byte[] NO_KEY = {};
 
     private RecordFormat() {}
+
+    /** A mark for the state topic, of which {@code state} is known. */
+    public static ProducerRecord<byte[], byte[]> write(
+            String topic, TopicRecord mark, TopicOrigin origin, StateDigest state) {
+        ProducerRecord<byte[], byte[]> record = write(topic, 0, mark, origin);
+        record.headers().add(STATE, ascii(state.toString()));
+        return record;
+    }
 
     /** As a record for that topic. */
     public static ProducerRecord<byte[], byte[]> write(
@@ -137,10 +153,64 @@ public final class RecordFormat {
      * @throws MalformedRecordException it is none of this format
      */
     public static TopicRecord read(ConsumerRecord<byte[], byte[]> record) throws MalformedRecordException {
+        requireFormat(record);
         try {
-            return told(record);
+            TopicRecord content = told(record);
+            long unused = generation(record);
+            if (content.isMark()) {
+                TopicOrigin unusedOrigin = origin(record);
+                StateDigest unusedState = state(record);
+            }
+            return content;
         } catch (IllegalArgumentException | ArithmeticException e) {
             throw malformed(record, e);
+        }
+    }
+
+    /**
+     * The content of a record of the mirror; null if the record is stray.
+     *
+     * @param strays receives a stray record; null if another read of the same record reports it
+     * @throws MalformedRecordException a mirror of another format wrote it
+     */
+    public static @Nullable TopicRecord readOwn(ConsumerRecord<byte[], byte[]> record, @Nullable StrayRecords strays)
+            throws MalformedRecordException {
+        try {
+            return read(record);
+        } catch (MalformedRecordException e) {
+            if (e.isOtherFormat()) {
+                throw e;
+            }
+            if (strays != null) {
+                strays.skipped(record, e.getMessage());
+            }
+            return null;
+        }
+    }
+
+    private static void requireFormat(ConsumerRecord<byte[], byte[]> record) throws MalformedRecordException {
+        Header header = record.headers().lastHeader(FORMAT);
+        String format = header == null || header.value() == null
+                ? "missing"
+                : new String(header.value(), StandardCharsets.US_ASCII);
+        if (!format.equals(CURRENT_FORMAT)) {
+            throw new MalformedRecordException(
+                    at(record) + " was not written by a mirror of this version: header " + FORMAT + " is " + format
+                            + ", required: " + CURRENT_FORMAT,
+                    ANY_FORMAT.matcher(format).matches());
+        }
+    }
+
+    /**
+     * Digest of the state at a mark of the state topic; null if its mirror did not know it.
+     *
+     * @throws MalformedRecordException the header is malformed
+     */
+    public static @Nullable StateDigest state(ConsumerRecord<byte[], byte[]> mark) throws MalformedRecordException {
+        try {
+            return mark.headers().lastHeader(STATE) == null ? null : StateDigest.parse(text(mark.headers(), STATE));
+        } catch (IllegalArgumentException e) {
+            throw malformed(mark, e);
         }
     }
 
@@ -177,15 +247,15 @@ public final class RecordFormat {
     }
 
     private static MalformedRecordException malformed(ConsumerRecord<byte[], byte[]> record, RuntimeException why) {
-        return new MalformedRecordException("record at offset " + record.offset() + " of partition " + record.topic()
-                + "-" + record.partition() + " was not written by a mirror: " + why.getMessage());
+        return new MalformedRecordException(at(record) + " was not written by a mirror: " + why.getMessage(), false);
+    }
+
+    private static String at(ConsumerRecord<byte[], byte[]> record) {
+        return "record at offset " + record.offset() + " of partition " + record.topic() + "-" + record.partition();
     }
 
     private static TopicRecord told(ConsumerRecord<byte[], byte[]> record) {
         Headers headers = record.headers();
-        if (!Arrays.equals(bytes(headers, FORMAT), CURRENT_FORMAT)) {
-            throw new IllegalArgumentException(FORMAT + " is " + text(headers, FORMAT) + "; supported: 2");
-        }
         byte[] key = record.key();
         if (key == null) {
             throw new IllegalArgumentException("missing key");
@@ -275,7 +345,7 @@ public final class RecordFormat {
     }
 
     private static void addCommon(Headers headers, byte[] cluster, byte[] kind, Revision revision) {
-        headers.add(FORMAT, CURRENT_FORMAT);
+        headers.add(FORMAT, ascii(CURRENT_FORMAT));
         headers.add(CLUSTER, cluster);
         headers.add(KIND, kind);
         add(headers, REVISION, revision.value());

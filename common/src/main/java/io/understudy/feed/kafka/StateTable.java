@@ -6,7 +6,9 @@ import io.understudy.vocabulary.ClusterId;
 import io.understudy.vocabulary.KeyRange;
 import io.understudy.vocabulary.KeyValue;
 import io.understudy.vocabulary.Revision;
+import java.util.HashSet;
 import java.util.NavigableMap;
+import java.util.Set;
 import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
@@ -25,6 +27,9 @@ import org.jspecify.annotations.Nullable;
  * <p>Topics that are made anew begin another generation, which tells of every key there is. A copy still has what was told
  * before; none of that is true any more, whether it says so or not.
  *
+ * <p>A stray record removes its key: compaction may have removed a later record of the mirror than the one that was read.
+ * The state is complete if its keys have the digest of the last mark.
+ *
  * <p>Pure state, owned by the feed's thread.
  *
  * <p>Invariant FK3: a snapshot is the state at its revision, whatever is compacted or copied again meanwhile.
@@ -33,6 +38,15 @@ final class StateTable {
 
     private final KeyRange range;
     private final NavigableMap<ByteString, KeyValue> entries = new TreeMap<>(KeyRange.KEY_ORDER);
+
+    /** Hashes of keys outside the range: the digest covers these, too. */
+    private final Set<Long> others = new HashSet<>();
+    /** Keys that a stray record removed. */
+    private final Set<ByteString> replaced = new HashSet<>();
+
+    private StateDigest digest = StateDigest.EMPTY;
+    /** Of the last mark; null if its mirror did not know it. */
+    private @Nullable StateDigest expected;
 
     private @Nullable ClusterId cluster;
     private long generation;
@@ -75,6 +89,16 @@ final class StateTable {
         return atMark && !inSnapshot && !lastMark.isBefore(newest);
     }
 
+    /** Whether at the last mark, as far as that is known, no stray record had replaced a key. */
+    boolean isWhole() {
+        return expected == null ? replaced.isEmpty() : expected.equals(digest);
+    }
+
+    /** What {@link #isWhole} compares, for logs. */
+    String digests() {
+        return digest + " of " + (expected == null ? "unknown" : expected);
+    }
+
     /** Of the last mark. */
     Revision revision() {
         return lastMark;
@@ -90,8 +114,18 @@ final class StateTable {
         return entries;
     }
 
-    /** @param ofGeneration see {@link TopicOrigin} */
-    void accept(TopicRecord told, long ofGeneration) {
+    /** Accepts a stray record. */
+    void stray(ByteString key) {
+        if (remove(key)) {
+            replaced.add(key);
+        }
+    }
+
+    /**
+     * @param ofGeneration see {@link TopicOrigin}
+     * @param state of a mark, if known
+     */
+    void accept(TopicRecord told, long ofGeneration, @Nullable StateDigest state) {
         if (ofGeneration < generation) {
             return;
         }
@@ -108,20 +142,24 @@ final class StateTable {
             if (changed.change() instanceof Change.Put put) {
                 put(put.keyValue());
             } else {
-                entries.remove(changed.change().key());
+                gone(changed.change().key());
             }
         } else if (told instanceof TopicRecord.Found found) {
             put(found.entry());
         } else if (told instanceof TopicRecord.Gone gone) {
-            entries.remove(gone.key());
+            gone(gone.key());
         } else {
             mark(told);
+            expected = state;
         }
     }
 
     private void begin(long another) {
         generation = another;
         entries.clear();
+        others.clear();
+        replaced.clear();
+        digest = StateDigest.EMPTY;
         inSnapshot = false;
         unbroken = false;
         newest = Revision.ZERO;
@@ -131,9 +169,25 @@ final class StateTable {
     }
 
     private void put(KeyValue entry) {
-        if (range.contains(entry.key())) {
-            entries.put(entry.key(), entry);
+        ByteString key = entry.key();
+        replaced.remove(key);
+        boolean isNew = range.contains(key) ? entries.put(key, entry) == null : others.add(StateDigest.hash(key));
+        if (isNew) {
+            digest = digest.with(key);
         }
+    }
+
+    private void gone(ByteString key) {
+        replaced.remove(key);
+        boolean unused = remove(key);
+    }
+
+    private boolean remove(ByteString key) {
+        boolean isRemoved = range.contains(key) ? entries.remove(key) != null : others.remove(StateDigest.hash(key));
+        if (isRemoved) {
+            digest = digest.without(key);
+        }
+        return isRemoved;
     }
 
     private void count(TopicRecord.Changed changed) {

@@ -1,5 +1,6 @@
 package io.understudy.feed.kafka;
 
+import com.google.protobuf.ByteString;
 import io.understudy.feed.FeedEndedException;
 import io.understudy.feed.FeedEndedException.Unexplained;
 import io.understudy.vocabulary.ClusterId;
@@ -26,6 +27,7 @@ final class StateTopic {
     private final TopicPartition partition;
     private final KeyRange range;
     private final OriginCheck origins;
+    private final StrayRecords strays;
     private final Connection.Question<TopicDescription> describing;
     private final Connection.Question<Duration> retaining;
     private final Connection.Question<Map<TopicPartition, TopicBounds>> bounding;
@@ -41,13 +43,15 @@ final class StateTopic {
     private boolean passed;
 
     private long offset;
-    private boolean waiting;
+    /** What was last logged of it. */
+    private String waitsFor = "";
 
-    StateTopic(Connection connection, String topic, KeyRange range, OriginCheck origins) {
+    StateTopic(Connection connection, String topic, KeyRange range, OriginCheck origins, StrayRecords strays) {
         this.connection = connection;
         this.partition = new TopicPartition(topic, 0);
         this.range = range;
         this.origins = origins;
+        this.strays = strays;
         this.table = new StateTable(range);
         this.describing = connection.describing(topic);
         this.retaining = connection.question(admin -> DeleteRetention.ask(admin, topic));
@@ -84,7 +88,17 @@ final class StateTopic {
         }
         if (!table.isAtMark()) {
             if (!heard) {
-                waits();
+                waits(
+                        offset == 0
+                                ? "topic is empty: mirror has not written to it yet"
+                                : "state is incomplete: mirror or MirrorMaker has not finished writing it");
+            }
+            return null;
+        }
+        if (!table.isWhole()) {
+            waits("stray records replaced keys, and the mirror has not restored them yet");
+            if (System.nanoTime() - begunNanos > retention.toNanos()) {
+                begin();
             }
             return null;
         }
@@ -154,20 +168,24 @@ final class StateTopic {
     }
 
     private boolean readRecords(Duration timeout) throws FeedEndedException, InterruptedException {
-        boolean enough = offset >= end && table.isAtMark();
+        boolean enough = offset >= end && table.isAtMark() && table.isWhole();
         List<ConsumerRecord<byte[], byte[]>> records = connection.poll(partition, enough ? Duration.ZERO : timeout);
         for (ConsumerRecord<byte[], byte[]> record : records) {
             try {
-                TopicRecord told = RecordFormat.read(record);
-                ClusterId cluster = table.cluster();
-                if (cluster != null && !cluster.equals(told.cluster())) {
-                    throw new FeedEndedException.AnotherCluster(
-                            "offset " + record.offset() + " of " + partition, cluster, told.cluster());
+                TopicRecord content = RecordFormat.readOwn(record, strays);
+                if (content == null) {
+                    table.stray(ByteString.copyFrom(record.key()));
+                    continue;
                 }
-                if (told.isMark()) {
+                ClusterId cluster = table.cluster();
+                if (cluster != null && !cluster.equals(content.cluster())) {
+                    throw new FeedEndedException.AnotherCluster(
+                            "offset " + record.offset() + " of " + partition, cluster, content.cluster());
+                }
+                if (content.isMark()) {
                     origins.check(record);
                 }
-                table.accept(told, RecordFormat.generation(record));
+                table.accept(content, RecordFormat.generation(record), RecordFormat.state(record));
             } catch (MalformedRecordException e) {
                 throw new Unexplained(e.getMessage(), e);
             }
@@ -209,18 +227,15 @@ final class StateTopic {
         begin();
     }
 
-    private void waits() {
-        if (!waiting) {
-            waiting = true;
+    private void waits(String cause) {
+        if (!cause.equals(waitsFor)) {
+            waitsFor = cause;
             LOG.atInfo()
                     .addKeyValue("topic", partition.topic())
                     .addKeyValue("offset", offset)
                     .addKeyValue("revision", table.revision())
-                    .addKeyValue(
-                            "cause",
-                            offset == 0
-                                    ? "topic is empty: mirror has not written to it yet"
-                                    : "state is incomplete: mirror or MirrorMaker has not finished writing it")
+                    .addKeyValue("keys", table.digests())
+                    .addKeyValue("cause", cause)
                     .log("snapshot waiting");
         }
     }

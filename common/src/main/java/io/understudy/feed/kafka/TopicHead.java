@@ -132,7 +132,7 @@ final class TopicHead {
             connection.seek(partition, from);
             for (long at = from; at < to; at = connection.position(partition)) {
                 for (ConsumerRecord<byte[], byte[]> record : connection.poll(partition, remaining(deadline))) {
-                    TopicRecord told = RecordFormat.read(record);
+                    TopicRecord told = RecordFormat.readOwn(record, null);
                     if (told instanceof TopicRecord.Complete || told instanceof TopicRecord.SnapshotEnd) {
                         head = told.revision();
                     }

@@ -13,6 +13,7 @@ import java.time.Instant;
 import java.util.List;
 import java.util.Optional;
 import java.util.Random;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Stream;
 import net.jqwik.api.ForAll;
 import net.jqwik.api.Property;
@@ -73,6 +74,56 @@ class RecordFormatTest {
         assertThatThrownBy(() -> RecordFormat.origin(received(mark)))
                 .isInstanceOf(MalformedRecordException.class)
                 .hasMessageContaining("offset 17 of partition t-3");
+    }
+
+    @Test
+    void aMarkOfTheStateTopicHasItsDigest() throws Exception {
+        TopicRecord mark = new TopicRecord.SnapshotEnd(CLUSTER, new Revision(9), 1);
+        StateDigest digest = StateDigest.EMPTY
+                .with(ByteString.copyFromUtf8("a"))
+                .with(ByteString.copyFromUtf8("b"))
+                .without(ByteString.copyFromUtf8("a"));
+        assertThat(digest).hasToString("1:3e23e8160039594a");
+        assertThat(RecordFormat.state(received(RecordFormat.write("t", mark, ORIGIN, digest))))
+                .isEqualTo(digest);
+        assertThat(RecordFormat.state(received(RecordFormat.write("t", 3, mark, ORIGIN))))
+                .isNull();
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "understudy.format,",
+        "understudy.format, x",
+        "understudy.revision, nine",
+        "understudy.generation, x",
+        "understudy.scope, ''",
+        "understudy.partitions, x",
+        "understudy.state, 1",
+        "understudy.state, 1:x"
+    })
+    void aStrayRecordIsSkippedAndCounted(String header, String value) throws Exception {
+        AtomicInteger count = new AtomicInteger();
+        StrayRecords strays = new StrayRecords(count::incrementAndGet);
+        TopicRecord mark = new TopicRecord.SnapshotEnd(CLUSTER, new Revision(9), 1);
+        ProducerRecord<byte[], byte[]> written = RecordFormat.write("t", mark, ORIGIN, StateDigest.EMPTY);
+        assertThat(RecordFormat.readOwn(received(written), strays)).isEqualTo(mark);
+        written.headers().remove(header);
+        if (value != null) {
+            written.headers().add(header, value.getBytes(StandardCharsets.US_ASCII));
+        }
+        assertThat(RecordFormat.readOwn(received(written), strays)).isNull();
+        assertThat(count).hasValue(1);
+    }
+
+    /** A reader that skipped it would lose what a newer mirror wrote. */
+    @Test
+    void aRecordOfAnotherFormatIsNotStray() {
+        ProducerRecord<byte[], byte[]> written = RecordFormat.write("t", 3, DELETED, ORIGIN);
+        written.headers().remove("understudy.format").add("understudy.format", new byte[] {'3'});
+        assertThatThrownBy(() -> RecordFormat.readOwn(received(written), null))
+                .isInstanceOf(MalformedRecordException.class)
+                .hasMessageContaining("offset 17 of partition t-3")
+                .hasMessageContaining("understudy.format is 3, required: 2");
     }
 
     @Test

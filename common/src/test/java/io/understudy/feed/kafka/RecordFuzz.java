@@ -28,6 +28,7 @@ public final class RecordFuzz {
                     "as-of",
                     "generation",
                     "scope",
+                    "state",
                     "partitions")
             .map(name -> "understudy." + name)
             .toList();
