@@ -3,6 +3,8 @@ package io.understudy.mirror.kafka;
 import com.google.protobuf.ByteString;
 import io.understudy.feed.kafka.MalformedRecordException;
 import io.understudy.feed.kafka.RecordFormat;
+import io.understudy.feed.kafka.StateDigest;
+import io.understudy.feed.kafka.StrayRecords;
 import io.understudy.mirror.checkpoint.Checkpoint;
 import io.understudy.mirror.checkpoint.CheckpointCodec;
 import io.understudy.mirror.checkpoint.CorruptCheckpointException;
@@ -24,11 +26,18 @@ final class CheckpointTopic {
     /** Of the header with the generation, as other records have it. */
     private static final String GENERATION = "understudy.generation";
 
+    /** Of the header with the {@link StateDigest} of the state topic; absent if not known. */
+    private static final String STATE = "understudy.state";
+    /** Of the header with {@link Offsets#uncheckedFrom}; absent for none. */
+    private static final String UNCHECKED = "understudy.unchecked-from";
+
     private final String topic;
     private final byte[] key;
     private final String where;
+    private final StrayRecords strays;
 
-    CheckpointTopic(String topic, String mirror) {
+    CheckpointTopic(String topic, String mirror, StrayRecords strays) {
+        this.strays = strays;
         this.topic = topic;
         this.key = mirror.getBytes(StandardCharsets.UTF_8);
         this.where = "key \"" + mirror + "\" of topic " + topic;
@@ -43,8 +52,15 @@ final class CheckpointTopic {
      * A checkpoint, and the topics that it is about.
      *
      * @param generation of theirs, see {@link io.understudy.feed.kafka.TopicOrigin}
+     * @param state digest of the state topic; null if not known
+     * @param uncheckedFrom see {@link Offsets#uncheckedFrom}
      */
-    record Stored(Checkpoint checkpoint, Footprint footprint, long generation) {}
+    record Stored(
+            Checkpoint checkpoint,
+            Footprint footprint,
+            long generation,
+            @Nullable StateDigest state,
+            long uncheckedFrom) {}
 
     /**
      * What was committed last; null if nothing was.
@@ -53,12 +69,18 @@ final class CheckpointTopic {
      */
     @Nullable Stored read(TopicReader reader) {
         AtomicReference<@Nullable ConsumerRecord<byte[], byte[]>> last = new AtomicReference<>();
-        var unused = reader.read(new TopicPartition(topic, 0), 0, last::set);
+        var unused = reader.read(new TopicPartition(topic, 0), 0, record -> {
+            if (isStray(record)) {
+                strays.skipped(record, "neither a checkpoint nor a header " + TOPICS);
+            } else {
+                last.set(record);
+            }
+        });
         ConsumerRecord<byte[], byte[]> found = last.get();
         if (found == null) {
             return null;
         }
-        if (!Arrays.equals(found.key(), key) || found.value() == null) {
+        if (!Arrays.equals(found.key(), key)) {
             throw new SinkException.Refused("topic " + topic + " has no checkpoint at " + where + ", but one of another"
                     + " mirror at key \""
                     + (found.key() == null ? "" : new String(found.key(), StandardCharsets.UTF_8))
@@ -68,9 +90,35 @@ final class CheckpointTopic {
             return new Stored(
                     CheckpointCodec.decode(where, ByteString.copyFrom(found.value())),
                     footprint(found),
-                    RecordFormat.generation(found));
+                    RecordFormat.generation(found),
+                    RecordFormat.state(found),
+                    uncheckedFrom(found));
         } catch (CorruptCheckpointException | MalformedRecordException e) {
             throw new SinkException.Refused(String.valueOf(e.getMessage()), e);
+        }
+    }
+
+    /** A checkpoint of another format is none: this header marks it as a mirror's. */
+    private boolean isStray(ConsumerRecord<byte[], byte[]> record) {
+        if (record.value() == null) {
+            return true;
+        }
+        try {
+            return record.headers().lastHeader(TOPICS) == null
+                    && CheckpointCodec.decode(where, ByteString.copyFrom(record.value())) == null;
+        } catch (CorruptCheckpointException e) {
+            return true;
+        }
+    }
+
+    private long uncheckedFrom(ConsumerRecord<byte[], byte[]> record) {
+        Header header = record.headers().lastHeader(UNCHECKED);
+        String text = header == null ? "-1" : new String(header.value(), StandardCharsets.US_ASCII);
+        try {
+            return Long.parseLong(text);
+        } catch (NumberFormatException e) {
+            throw new SinkException.Refused(
+                    "checkpoint at " + where + " has header " + UNCHECKED + "=" + text + "; an offset is required", e);
         }
     }
 
@@ -90,11 +138,22 @@ final class CheckpointTopic {
         }
     }
 
-    ProducerRecord<byte[], byte[]> record(Checkpoint checkpoint, Footprint footprint, long generation) {
+    ProducerRecord<byte[], byte[]> record(Stored stored) {
         ProducerRecord<byte[], byte[]> record = new ProducerRecord<>(
-                topic, 0, key, CheckpointCodec.encode(checkpoint).toByteArray());
-        record.headers().add(TOPICS, footprint.toString().getBytes(StandardCharsets.US_ASCII));
-        record.headers().add(GENERATION, Long.toString(generation).getBytes(StandardCharsets.US_ASCII));
+                topic, 0, key, CheckpointCodec.encode(stored.checkpoint()).toByteArray());
+        add(record, TOPICS, stored.footprint());
+        add(record, GENERATION, stored.generation());
+        StateDigest state = stored.state();
+        if (state != null) {
+            add(record, STATE, state);
+        }
+        if (stored.uncheckedFrom() >= 0) {
+            add(record, UNCHECKED, stored.uncheckedFrom());
+        }
         return record;
+    }
+
+    private static void add(ProducerRecord<byte[], byte[]> record, String name, Object value) {
+        record.headers().add(name, value.toString().getBytes(StandardCharsets.US_ASCII));
     }
 }

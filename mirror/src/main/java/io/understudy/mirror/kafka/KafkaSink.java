@@ -1,6 +1,8 @@
 package io.understudy.mirror.kafka;
 
 import io.understudy.feed.FeedEndedException;
+import io.understudy.feed.kafka.StateDigest;
+import io.understudy.feed.kafka.StrayRecords;
 import io.understudy.feed.kafka.TopicRecord;
 import io.understudy.feed.kafka.TopicScope;
 import io.understudy.kafka.KafkaClients;
@@ -20,6 +22,7 @@ import io.understudy.vocabulary.Revision;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
+import java.util.Objects;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -50,6 +53,8 @@ public final class KafkaSink implements Sink {
     private final KafkaClients clients;
     private final TopicReader reader;
     private final CheckpointTopic checkpoints;
+    private final StrayRecords strays;
+    private final StateCheck check;
 
     private final Batch batch = new Batch();
     private @Nullable TopicWriter writer;
@@ -63,6 +68,8 @@ public final class KafkaSink implements Sink {
     private @Nullable Instant asOf;
 
     private @Nullable SnapshotMerge merge;
+    /** Of the state that was given, with that of an open batch or snapshot; null if not known. */
+    private @Nullable StateDigest state;
     /** Whether a snapshot's entries are written even where the state topic tells them already. */
     private boolean anew;
 
@@ -99,7 +106,9 @@ public final class KafkaSink implements Sink {
         this.listener = listener;
         this.clients = new KafkaClients(options.kafka(), "understudy-mirror-" + mirror);
         this.reader = new TopicReader(clients);
-        this.checkpoints = new CheckpointTopic(options.checkpointTopic(), mirror);
+        this.strays = new StrayRecords(listener::stray);
+        this.check = new StateCheck(reader, options, scope, strays);
+        this.checkpoints = new CheckpointTopic(options.checkpointTopic(), mirror, strays);
     }
 
     @Override
@@ -110,7 +119,8 @@ public final class KafkaSink implements Sink {
                         new TopicScope(scope.include(), scope.exclude()),
                         checkpoints,
                         reader,
-                        timeout)
+                        timeout,
+                        strays)
                 .run(new Fencing(checkpoints, reader, options, () -> epoch));
         writer = taken.writer();
         Checkpoint found = taken.checkpoint();
@@ -125,6 +135,7 @@ public final class KafkaSink implements Sink {
         Checkpoint ours = found.takenOverBy(writerName);
         anew = taken.isLost() || ours.state() != CheckpointState.SYNCED;
         marked = ours.revision();
+        state = taken.state();
         write(anew ? ours.in(CheckpointState.SYNCING) : ours);
         LOG.atInfo()
                 .addKeyValue("mirror", mirror)
@@ -133,7 +144,7 @@ public final class KafkaSink implements Sink {
                 .addKeyValue("revision", found.revision())
                 .addKeyValue("from", found.writer())
                 .log("mirror taken over");
-        Position position = current().resumeAt();
+        Position position = isStateWhole() && taken.isWhole() ? current().resumeAt() : null;
         if (position != null) {
             reached = position;
             complete = position.revision();
@@ -156,7 +167,9 @@ public final class KafkaSink implements Sink {
         if (before != null) {
             requireSame("checkpoint at " + checkpoints.where(), before.source(), before.revision(), cluster, revision);
         }
-        LastRecords last = LastRecords.read(reader, options);
+        LastRecords last = LastRecords.read(reader, options, writer().offsets().endOfState());
+        writer().offsets().checked(last.end());
+        state = StateDigest.EMPTY;
         ClusterId told = last.cluster();
         if (told != null) {
             // Also where the checkpoint is lost.
@@ -169,7 +182,7 @@ public final class KafkaSink implements Sink {
                 .addKeyValue("resync", anew)
                 .log("snapshot started");
         merge = new SnapshotMerge(cluster, revision, scope, last, anew);
-        writer().mark(records -> new TopicRecord.SnapshotBegin(cluster, revision));
+        writer().mark(records -> new TopicRecord.SnapshotBegin(cluster, revision), null);
         write(
                 before == null
                         ? Checkpoint.first(cluster, scope, writerName, Instant.now())
@@ -198,6 +211,11 @@ public final class KafkaSink implements Sink {
         if (open == null) {
             throw new IllegalStateException("page received without a snapshot");
         }
+        for (KeyValue entry : entries) {
+            if (scope.contains(entry.key())) {
+                state = Objects.requireNonNull(state).with(entry.key());
+            }
+        }
         for (TopicRecord told : open.page(covered, entries)) {
             batch.add(writer().write(told), 1);
             if (batch.isDue()) {
@@ -210,7 +228,7 @@ public final class KafkaSink implements Sink {
     public void snapshotCompleted(Position position) {
         merge = null;
         anew = false;
-        writer().mark(records -> new TopicRecord.SnapshotEnd(position.cluster(), position.revision(), records));
+        writer().mark(records -> new TopicRecord.SnapshotEnd(position.cluster(), position.revision(), records), state);
         reached = position;
         wrote(position, current().syncedAt(position));
     }
@@ -232,6 +250,7 @@ public final class KafkaSink implements Sink {
         ClusterId source = current().source();
         for (int i = 0; i < changes.size(); i++) {
             writer().write(new TopicRecord.Changed(source, commit.revision(), i, changes.size(), changes.get(i)));
+            state = state == null ? null : state.after(changes.get(i));
         }
         batch.commit(bytes, changes.size());
         reached = position;
@@ -298,8 +317,10 @@ public final class KafkaSink implements Sink {
         Checkpoint stored = current();
         Revision previous = marked;
         Instant time = asOf;
-        writer().mark(records ->
-                new TopicRecord.Complete(stored.source(), position.revision(), previous, records, time));
+        writer().mark(
+                        records ->
+                                new TopicRecord.Complete(stored.source(), position.revision(), previous, records, time),
+                        state);
         wrote(position, stored.marked(stored.path(), Instant.now()).syncedAt(position));
     }
 
@@ -309,12 +330,25 @@ public final class KafkaSink implements Sink {
         markedNanos = System.nanoTime();
         asOf = null;
         complete = position.revision();
+        if (!isStateWhole()) {
+            // The next sink resynchronises.
+            state = null;
+            write(current());
+            throw new SinkException.Unavailable(
+                    "stray records replaced keys of topic " + options.stateTopic()
+                            + "; a resynchronisation restores them",
+                    null);
+        }
+    }
+
+    private boolean isStateWhole() {
+        return check.isWhole(writer().offsets(), state);
     }
 
     /** Ends the transaction with a checkpoint. */
     private void write(Checkpoint next) {
         epoch = next.epoch();
-        writer().send(checkpoints.record(next, writer().footprint(), writer().generation()));
+        writer().send(checkpoints.record(writer().stored(next, merge == null ? state : null)));
         Duration took = writer().commit();
         checkpoint = next;
         listener.written(batch.changes());

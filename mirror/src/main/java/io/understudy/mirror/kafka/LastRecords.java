@@ -3,6 +3,7 @@ package io.understudy.mirror.kafka;
 import com.google.protobuf.ByteString;
 import io.understudy.feed.kafka.MalformedRecordException;
 import io.understudy.feed.kafka.RecordFormat;
+import io.understudy.feed.kafka.StateDigest;
 import io.understudy.feed.kafka.TopicRecord;
 import io.understudy.mirror.sink.SinkException;
 import io.understudy.vocabulary.Change;
@@ -30,6 +31,7 @@ final class LastRecords {
     private final int maxKeys;
     private @Nullable ClusterId cluster;
     private Revision newest = Revision.ZERO;
+    private long end;
 
     private LastRecords(String topic, int maxKeys) {
         this.topic = topic;
@@ -39,12 +41,28 @@ final class LastRecords {
     /**
      * Reads the topic to the end it has now.
      *
-     * @throws SinkException.Refused it has more keys than may be held, or a record that no mirror wrote
+     * @param atLeast offset that the end must reach
+     * @throws SinkException.Refused it has more keys than may be held, or a record of another format
      */
-    static LastRecords read(TopicReader reader, KafkaSinkOptions options) {
+    static LastRecords read(TopicReader reader, KafkaSinkOptions options, long atLeast) {
         LastRecords last = new LastRecords(options.stateTopic(), options.maxMergeKeys());
-        var unused = reader.read(new TopicPartition(options.stateTopic(), 0), 0, last::add);
+        last.end = reader.read(new TopicPartition(options.stateTopic(), 0), 0, atLeast, last::add)
+                .end();
         return last;
+    }
+
+    /** Offset up to which the topic was read. */
+    long end() {
+        return end;
+    }
+
+    /** Of the keys that were not forgotten. */
+    StateDigest digest() {
+        StateDigest digest = StateDigest.EMPTY;
+        for (ByteString key : digests.keySet()) {
+            digest = digest.with(key);
+        }
+        return digest;
     }
 
     int size() {
@@ -78,21 +96,26 @@ final class LastRecords {
     }
 
     private void add(ConsumerRecord<byte[], byte[]> record) {
-        TopicRecord told;
+        @Nullable TopicRecord content;
         try {
-            told = RecordFormat.read(record);
+            content = RecordFormat.readOwn(record, null);
         } catch (MalformedRecordException e) {
             throw new SinkException.Refused(String.valueOf(e.getMessage()), e);
         }
-        cluster = told.cluster();
-        if (told.revision().isAfter(newest)) {
-            newest = told.revision();
+        if (content == null) {
+            // Compaction may remove what the mirror wrote to that key.
+            digests.remove(ByteString.copyFrom(record.key()));
+            return;
         }
-        if (told instanceof TopicRecord.Found found) {
+        cluster = content.cluster();
+        if (content.revision().isAfter(newest)) {
+            newest = content.revision();
+        }
+        if (content instanceof TopicRecord.Found found) {
             put(found.entry());
-        } else if (told instanceof TopicRecord.Gone gone) {
+        } else if (content instanceof TopicRecord.Gone gone) {
             digests.remove(gone.key());
-        } else if (told instanceof TopicRecord.Changed changed) {
+        } else if (content instanceof TopicRecord.Changed changed) {
             if (changed.change() instanceof Change.Put put) {
                 put(put.keyValue());
             } else {

@@ -2,6 +2,8 @@ package io.understudy.mirror.kafka;
 
 import io.understudy.feed.kafka.MalformedRecordException;
 import io.understudy.feed.kafka.RecordFormat;
+import io.understudy.feed.kafka.StateDigest;
+import io.understudy.feed.kafka.StrayRecords;
 import io.understudy.feed.kafka.TopicOrigin;
 import io.understudy.feed.kafka.TopicRecord;
 import io.understudy.feed.kafka.TopicScope;
@@ -14,6 +16,7 @@ import java.time.Duration;
 import java.util.Collections;
 import java.util.Map;
 import java.util.TreeMap;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicReference;
 import org.apache.kafka.clients.admin.Admin;
 import org.apache.kafka.clients.admin.TopicDescription;
@@ -43,6 +46,13 @@ final class TakeOver {
     private final TopicReader reader;
     private final TopicScope scope;
     private final TransactionTimeout timeout;
+    private final StrayRecords strays;
+    /** Up to where the state topic was read; -1 if it was not. */
+    private long endOfState = -1;
+    /** Of the first stray record in what was read of the state topic; -1 for none. */
+    private long strayAt = -1;
+    /** Whether a stray record has replaced the last mark of the state topic. */
+    private boolean isMarkReplaced;
 
     TakeOver(
             KafkaClients clients,
@@ -50,7 +60,9 @@ final class TakeOver {
             TopicScope scope,
             CheckpointTopic checkpoints,
             TopicReader reader,
-            TransactionTimeout timeout) {
+            TransactionTimeout timeout,
+            StrayRecords strays) {
+        this.strays = strays;
         this.clients = clients;
         this.options = options;
         this.scope = scope;
@@ -64,9 +76,16 @@ final class TakeOver {
      *
      * @param writer to be closed by whoever asked
      * @param checkpoint null before the first
+     * @param state digest of the state topic; null if not known
      * @param isLost whether the topics lack what the checkpoint says, and are to be written anew
+     * @param isWhole false if only a snapshot can show whether the state topic is complete
      */
-    record Outcome(TopicWriter writer, @Nullable Checkpoint checkpoint, boolean isLost) {}
+    record Outcome(
+            TopicWriter writer,
+            @Nullable Checkpoint checkpoint,
+            @Nullable StateDigest state,
+            boolean isLost,
+            boolean isWhole) {}
 
     /**
      * Takes the topics over.
@@ -96,10 +115,16 @@ final class TakeOver {
                 Map<String, Uuid> ids = topics.ensure(existing, topic -> mayAdopt && isUnwritten(topic));
                 Footprint known = stored == null || loss != null ? nothing(ids) : stored.footprint();
                 TopicOrigin origin = new TopicOrigin(generation(stored, loss != null), scope, options.partitions());
+                CheckpointTopic.Stored kept = loss == null ? stored : null;
+                Offsets offsets = kept == null
+                        ? new Offsets(known, options.stateTopic(), -1, -1)
+                        : new Offsets(known, options.stateTopic(), endOfState, uncheckedFrom(kept));
                 return new Outcome(
-                        new TopicWriter(producer, options, limit, origin, new Offsets(known), fencing, timeout),
+                        new TopicWriter(producer, options, limit, origin, offsets, fencing, timeout),
                         stored == null ? null : stored.checkpoint(),
-                        loss != null);
+                        kept == null ? null : kept.state(),
+                        loss != null,
+                        !isMarkReplaced);
             } catch (RuntimeException e) {
                 producer.close(Duration.ZERO);
                 throw e;
@@ -137,6 +162,10 @@ final class TakeOver {
                 }
             }
         }
+    }
+
+    private long uncheckedFrom(CheckpointTopic.Stored stored) {
+        return stored.uncheckedFrom() >= 0 ? stored.uncheckedFrom() : strayAt;
     }
 
     /**
@@ -226,20 +255,36 @@ final class TakeOver {
     /** Reads what came after the last record known: the last mark must be the checkpoint's. */
     private @Nullable String loss(TopicPartition partition, long lastKnown, Checkpoint checkpoint) {
         AtomicReference<@Nullable Revision> marked = new AtomicReference<>();
+        AtomicBoolean isReplaced = new AtomicBoolean();
+        boolean isState = partition.topic().equals(options.stateTopic());
         TopicReader.Extent extent = reader.read(partition, Math.max(0, lastKnown), record -> {
-            if (record.key() != null && record.key().length == 0) {
-                marked.set(completeAt(record));
+            // What the state check reads again, it reports.
+            TopicRecord content = own(record, isState ? null : strays);
+            if (content != null && content.isMark()) {
+                marked.set(completeAt(content));
+                isReplaced.set(false);
+            } else if (content == null && isState) {
+                strayAt = strayAt < 0 ? record.offset() : strayAt;
+                isReplaced.compareAndSet(false, record.key().length == 0);
             }
         });
-        if (partition.topic().equals(options.stateTopic()) && extent.begin() > 0) {
+        if (isState && extent.begin() > 0) {
             throw new SinkException.Refused("topic " + partition.topic() + " starts at offset " + extent.begin()
                     + ": valid records were deleted. Delete the topic and restart the mirror");
+        }
+        if (isState) {
+            endOfState = extent.end();
         }
         if (extent.end() <= lastKnown) {
             return "partition " + partition + " was truncated: it ends at offset " + extent.end() + ", but offset "
                     + lastKnown + " was written";
         }
         Revision last = marked.get();
+        if (isReplaced.get() && !checkpoint.revision().equals(last)) {
+            // Compaction keeps a stray record with an empty key in place of the last mark.
+            isMarkReplaced = true;
+            return null;
+        }
         boolean isExpired = last == null && extent.begin() > lastKnown;
         if (checkpoint.state() == CheckpointState.SYNCED
                 && !isExpired
@@ -252,13 +297,13 @@ final class TakeOver {
     }
 
     /** Up to where a mark says that all is told; null for one that doesn't. */
-    private static @Nullable Revision completeAt(ConsumerRecord<byte[], byte[]> record) {
+    private static @Nullable Revision completeAt(TopicRecord mark) {
+        return mark instanceof TopicRecord.SnapshotBegin ? null : mark.revision();
+    }
+
+    private static @Nullable TopicRecord own(ConsumerRecord<byte[], byte[]> record, @Nullable StrayRecords strays) {
         try {
-            TopicRecord mark = RecordFormat.read(record);
-            if (mark instanceof TopicRecord.Complete complete) {
-                return complete.revision();
-            }
-            return mark instanceof TopicRecord.SnapshotEnd end ? end.revision() : null;
+            return RecordFormat.readOwn(record, strays);
         } catch (MalformedRecordException e) {
             throw new SinkException.Refused(String.valueOf(e.getMessage()), e);
         }

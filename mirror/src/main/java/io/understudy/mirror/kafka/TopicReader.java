@@ -35,7 +35,15 @@ final class TopicReader {
      * @throws SinkException.Unavailable nothing came within the timeout
      */
     Extent read(TopicPartition partition, long from, Consumer<ConsumerRecord<byte[], byte[]>> each) {
-        return readWhile(partition, from, record -> {
+        return read(partition, from, 0, each);
+    }
+
+    /**
+     * Reads as {@link #read}, once transactions before the offset {@code end} can be read: Kafka confirms a transaction before
+     * it ends it in each partition.
+     */
+    Extent read(TopicPartition partition, long from, long end, Consumer<ConsumerRecord<byte[], byte[]>> each) {
+        return readWhile(partition, from, end, record -> {
             each.accept(record);
             return true;
         });
@@ -44,22 +52,31 @@ final class TopicReader {
     /** Whether there is any committed record. */
     boolean hasRecords(TopicPartition partition) {
         AtomicBoolean found = new AtomicBoolean();
-        var unused = readWhile(partition, 0, record -> {
+        var unused = readWhile(partition, 0, 0, record -> {
             found.set(true);
             return false;
         });
         return found.get();
     }
 
-    private Extent readWhile(TopicPartition partition, long from, Predicate<ConsumerRecord<byte[], byte[]>> goesOn) {
+    private Extent readWhile(
+            TopicPartition partition, long from, long atLeast, Predicate<ConsumerRecord<byte[], byte[]>> goesOn) {
         String doing = "reading partition " + partition;
         try (var consumer = clients.consumer()) {
             List<TopicPartition> only = List.of(partition);
             consumer.assign(only);
-            Extent extent = new Extent(
-                    only(consumer.beginningOffsets(only, timeout)), only(consumer.endOffsets(only, timeout)));
-            consumer.seek(partition, Math.max(from, extent.begin()));
             long heardNanos = System.nanoTime();
+            long end = only(consumer.endOffsets(only, timeout));
+            while (end < atLeast) {
+                if (System.nanoTime() - heardNanos > timeout.toNanos()) {
+                    throw new SinkException.Unavailable(
+                            doing + " failed: an open transaction hides records from offset " + end + " on", null);
+                }
+                end = only(consumer.endOffsets(only, timeout));
+            }
+            Extent extent = new Extent(only(consumer.beginningOffsets(only, timeout)), end);
+            consumer.seek(partition, Math.max(from, extent.begin()));
+            heardNanos = System.nanoTime();
             while (consumer.position(partition, timeout) < extent.end()) {
                 var records = consumer.poll(POLL);
                 if (!records.isEmpty()) {

@@ -1,8 +1,10 @@
 package io.understudy.mirror.kafka;
 
 import io.understudy.feed.kafka.RecordFormat;
+import io.understudy.feed.kafka.StateDigest;
 import io.understudy.feed.kafka.TopicOrigin;
 import io.understudy.feed.kafka.TopicRecord;
+import io.understudy.mirror.checkpoint.Checkpoint;
 import io.understudy.mirror.sink.SinkException;
 import io.understudy.vocabulary.Change;
 import io.understudy.vocabulary.Revision;
@@ -14,6 +16,7 @@ import org.apache.kafka.common.KafkaException;
 import org.apache.kafka.common.acl.AclOperation;
 import org.apache.kafka.common.errors.InterruptException;
 import org.apache.kafka.common.utils.Utils;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Writes transactions to the topics of a mirror. One thread. After an exception it is only closed: what came of the
@@ -99,24 +102,33 @@ final class TopicWriter implements AutoCloseable {
         return bytes;
     }
 
-    /** Sends a mark to every partition of changes and state: it is told of how many records since the last one. */
-    void mark(LongFunction<TopicRecord> mark) {
+    /**
+     * Sends a mark to every partition of changes and state: it is told of how many records since the last one.
+     *
+     * @param digest of the state at the mark; null if not known
+     */
+    void mark(LongFunction<TopicRecord> mark, @Nullable StateDigest digest) {
         for (int partition = 0; partition < options.partitions(); partition++) {
             send(RecordFormat.write(options.topic(), partition, mark.apply(sinceMark[partition]), origin));
             sinceMark[partition] = 0;
         }
-        send(RecordFormat.write(options.stateTopic(), 0, mark.apply(sinceMark[options.partitions()]), origin));
+        TopicRecord ofState = mark.apply(sinceMark[options.partitions()]);
+        send(
+                digest == null
+                        ? RecordFormat.write(options.stateTopic(), 0, ofState, origin)
+                        : RecordFormat.write(options.stateTopic(), ofState, origin, digest));
         sinceMark[options.partitions()] = 0;
     }
 
-    /** What is known to be written, to be stored with the checkpoint. */
-    Footprint footprint() {
-        return offsets.footprint();
+    /** A checkpoint with what is known to be written. */
+    CheckpointTopic.Stored stored(Checkpoint checkpoint, @Nullable StateDigest state) {
+        return new CheckpointTopic.Stored(
+                checkpoint, offsets.footprint(), origin.generation(), state, offsets.uncheckedFrom());
     }
 
-    /** Of what it writes. */
-    long generation() {
-        return origin.generation();
+    /** Where its records are. */
+    Offsets offsets() {
+        return offsets;
     }
 
     /** Sends one record. Waits for acknowledgements after each part of a large transaction. */
@@ -164,6 +176,7 @@ final class TopicWriter implements AutoCloseable {
             producer.commitTransaction();
             inTransaction = false;
             timeout.committed(records);
+            offsets.committed();
             return Duration.ofNanos(System.nanoTime() - beganNanos);
         } catch (KafkaException e) {
             throw explained(e);

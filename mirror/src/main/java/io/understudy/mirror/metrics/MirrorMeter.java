@@ -35,6 +35,8 @@ public enum MirrorMeter implements Declared {
                     "understudy.mirror.transaction",
                     "to Kafka: time from the first record of a transaction to its commit, when readers can see it")
             .by("mirror", "mirror name")),
+    STRAYS(Metric.counter("understudy.mirror.strays", "to Kafka: stray records found in the mirror's topics")
+            .by("mirror", "mirror name")),
     PASSED_OVER(
             Metric.counter("understudy.mirror.passed.over", "commits skipped because they originate from the target")
                     .by("mirror", "mirror name")),

@@ -36,6 +36,7 @@ final class MirrorStatus implements SinkListener {
     private final Counter retries;
     private final Counter passedOver;
     private final Counter commits;
+    private final Counter strays;
     private final Timer transaction;
     private final Lag lag = new Lag();
     private final Silence silence;
@@ -85,6 +86,7 @@ final class MirrorStatus implements SinkListener {
         this.retries = counter(MirrorMeter.RETRIES, meters);
         this.passedOver = counter(MirrorMeter.PASSED_OVER, meters);
         this.commits = counter(MirrorMeter.COMMITS, meters);
+        this.strays = counter(MirrorMeter.STRAYS, meters);
         this.transaction = MirrorMeter.TRANSACTION.timer().tag("mirror", mirror).register(meters);
         gauge(MirrorMeter.LAG_REVISIONS, () -> orUnknown(lagRevisions()), meters);
         gauge(MirrorMeter.LAG, () -> orUnknown(lag.millis(complete(), Instant.now())) / 1e3, meters);
@@ -330,6 +332,11 @@ final class MirrorStatus implements SinkListener {
             targetAway = null;
             show();
         }
+    }
+
+    @Override
+    public void stray() {
+        strays.increment();
     }
 
     @Override

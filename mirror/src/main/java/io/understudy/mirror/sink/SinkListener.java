@@ -26,6 +26,9 @@ public interface SinkListener {
      */
     default void committed(long commits, Duration took) {}
 
+    /** The target has a record of another writer. */
+    default void stray() {}
+
     /** A commit was not written: it has been at the target before. */
     default void passedOver() {}
 }

@@ -10,6 +10,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.google.protobuf.ByteString;
+import io.understudy.feed.kafka.StrayRecords;
 import io.understudy.kafka.KafkaClients;
 import io.understudy.local.junit.KafkaExtension;
 import io.understudy.mirror.checkpoint.Checkpoint;
@@ -255,13 +256,14 @@ final class KafkaSinkTopicsIT {
         sink.close();
         // The checkpoint of what the topic no longer has.
         KafkaClients clients = new KafkaClients(fixture.options().kafka(), "test");
-        CheckpointTopic checkpoints = new CheckpointTopic(fixture.options().checkpointTopic(), "log");
+        CheckpointTopic checkpoints =
+                new CheckpointTopic(fixture.options().checkpointTopic(), "log", new StrayRecords(() -> {}));
         CheckpointTopic.Stored stored = checkpoints.read(new TopicReader(clients));
         try (Producer<byte[], byte[]> producer = clients.producer("test", Duration.ofMinutes(1), 1 << 20)) {
             producer.initTransactions();
             producer.beginTransaction();
-            var unused =
-                    producer.send(checkpoints.record(ahead.syncedAt(at(12)), stored.footprint(), stored.generation()));
+            var unused = producer.send(checkpoints.record(new CheckpointTopic.Stored(
+                    ahead.syncedAt(at(12)), stored.footprint(), stored.generation(), stored.state(), -1)));
             producer.commitTransaction();
         }
         assertThatThrownBy(() -> fixture.sink().open())

@@ -22,6 +22,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.apache.kafka.clients.admin.Admin;
 import org.apache.kafka.clients.admin.NewTopic;
 import org.jspecify.annotations.Nullable;
@@ -37,6 +38,7 @@ final class SinkFixture implements BeforeEachCallback, AfterEachCallback {
 
     private final KafkaExtension kafka;
     private final List<KafkaSink> opened = new ArrayList<>();
+    private final AtomicInteger strays = new AtomicInteger();
     private KafkaSinkOptions options;
     private MirrorScope scope = MirrorScope.all();
     private TransactionTimeout timeout;
@@ -49,7 +51,9 @@ final class SinkFixture implements BeforeEachCallback, AfterEachCallback {
     @Override
     public void beforeEach(ExtensionContext test) {
         options = KafkaSinkOptions.of(
-                kafka.bootstrapServers(), test.getRequiredTestMethod().getName());
+                kafka.bootstrapServers(),
+                test.getRequiredTestMethod().getName() + "-"
+                        + Integer.toHexString(test.getUniqueId().hashCode()));
         timeout = new TransactionTimeout(options.transactionTimeout());
         admin = Admin.create(Map.of("bootstrap.servers", kafka.bootstrapServers()));
     }
@@ -87,12 +91,17 @@ final class SinkFixture implements BeforeEachCallback, AfterEachCallback {
         return admin;
     }
 
+    /** How many stray records the sinks reported. */
+    int strays() {
+        return strays.get();
+    }
+
     KafkaSink sink() {
         return sink("log", "test/1");
     }
 
     KafkaSink sink(String mirror, String owner) {
-        KafkaSink sink = new KafkaSink(mirror, scope, owner, options, timeout, new Silent());
+        KafkaSink sink = new KafkaSink(mirror, scope, owner, options, timeout, new Counting(strays));
         opened.add(sink);
         return sink;
     }
@@ -172,7 +181,12 @@ final class SinkFixture implements BeforeEachCallback, AfterEachCallback {
         return new KeyRange(key(from), to == null ? null : key(to));
     }
 
-    private static final class Silent implements SinkListener {
+    private record Counting(AtomicInteger strays) implements SinkListener {
+        @Override
+        public void stray() {
+            strays.incrementAndGet();
+        }
+
         @Override
         public void unavailable(String why) {}
 

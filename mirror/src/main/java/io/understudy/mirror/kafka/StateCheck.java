@@ -1,0 +1,93 @@
+package io.understudy.mirror.kafka;
+
+import com.google.protobuf.ByteString;
+import io.understudy.feed.kafka.MalformedRecordException;
+import io.understudy.feed.kafka.RecordFormat;
+import io.understudy.feed.kafka.StateDigest;
+import io.understudy.feed.kafka.StrayRecords;
+import io.understudy.mirror.scope.MirrorScope;
+import io.understudy.mirror.sink.SinkException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import org.apache.kafka.clients.consumer.ConsumerRecord;
+import org.apache.kafka.common.TopicPartition;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Checks whether stray records have replaced keys of the state topic. {@link Offsets} detects records of other writers without
+ * a read; only then is the topic read. One thread.
+ *
+ * <p>Invariant M50: a stray record or tombstone on a key of the state topic is detected and repaired, before or after
+ * compaction, and no reader gets a state without that key.
+ */
+final class StateCheck {
+
+    private static final Logger LOG = LoggerFactory.getLogger(StateCheck.class);
+
+    /** Checks take a tenth of the mirror's time at most, whatever others write. */
+    private static final long SHARE = 10;
+
+    private static final long MIN_PAUSE_NANOS = TimeUnit.SECONDS.toNanos(1);
+
+    private final TopicReader reader;
+    private final KafkaSinkOptions options;
+    private final MirrorScope scope;
+    private final StrayRecords strays;
+    private final TopicPartition partition;
+    private long nextNanos = System.nanoTime();
+
+    StateCheck(TopicReader reader, KafkaSinkOptions options, MirrorScope scope, StrayRecords strays) {
+        this.reader = reader;
+        this.options = options;
+        this.scope = scope;
+        this.strays = strays;
+        this.partition = new TopicPartition(options.stateTopic(), 0);
+    }
+
+    /**
+     * Returns whether the topic holds every key, as far as it is known or due to be checked.
+     *
+     * @param offsets of a writer that has no open transaction
+     * @param expected digest of the state; null if unknown, so that any stray record in the scope counts
+     */
+    boolean isWhole(Offsets offsets, @Nullable StateDigest expected) {
+        if (offsets.uncheckedFrom() < 0 || System.nanoTime() - nextNanos < 0) {
+            return true;
+        }
+        long beganNanos = System.nanoTime();
+        AtomicBoolean inScope = new AtomicBoolean();
+        TopicReader.Extent extent = reader.read(partition, offsets.uncheckedFrom(), record -> {
+            if (isStray(record) && scope.contains(ByteString.copyFrom(record.key()))) {
+                inScope.set(true);
+            }
+        });
+        boolean isWhole = !inScope.get() || (expected != null && hasKeys(expected, offsets.endOfState()));
+        if (isWhole) {
+            offsets.checked(extent.end());
+        }
+        nextNanos = System.nanoTime() + Math.max(MIN_PAUSE_NANOS, SHARE * (System.nanoTime() - beganNanos));
+        return isWhole;
+    }
+
+    private boolean isStray(ConsumerRecord<byte[], byte[]> record) {
+        try {
+            return RecordFormat.readOwn(record, strays) == null;
+        } catch (MalformedRecordException e) {
+            throw new SinkException.Refused(String.valueOf(e.getMessage()), e);
+        }
+    }
+
+    private boolean hasKeys(StateDigest expected, long end) {
+        if (expected.keys() > options.maxMergeKeys()) {
+            LOG.atError()
+                    .addKeyValue("topic", options.stateTopic())
+                    .addKeyValue("keys", expected.keys())
+                    .addKeyValue("maxMergeKeys", options.maxMergeKeys())
+                    .log("stray records not checked: more keys than maxMergeKeys; increase it and restart the mirror");
+            return true;
+        }
+        return LastRecords.read(reader, options, end).digest().equals(expected);
+    }
+}
