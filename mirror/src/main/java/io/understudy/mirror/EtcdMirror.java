@@ -41,6 +41,9 @@ final class EtcdMirror {
     private final String writer;
     private final MirrorSource source;
     private final EtcdCluster target;
+    /** The target by connections of its own: what keeps the role does not wait behind what is copied. */
+    private final EtcdCluster election;
+
     private final MeterRegistry meters;
     private final LeaseMetrics leases;
     private final @Nullable Feeders feeders;
@@ -63,19 +66,25 @@ final class EtcdMirror {
         this.writer = writer;
         this.source = source;
         this.meters = meters;
-        this.target = TlsFileException.at(
-                "mirrors." + mirror.name() + ".target.etcd.tls",
-                () -> EtcdCluster.connect(
-                        etcd.cluster().withName(mirror.name() + "-target"), ReservedKeys.RANGE, meters));
-        opened.accept(target);
+        this.target = connect("target", opened);
+        this.election = connect("election", opened);
         this.leases = new LeaseMetrics(mirror.name(), meters);
         EtcdCluster from = source.cluster();
         this.feeders = from == null ? null : new Feeders(mirror.name(), from, target, feeding);
     }
 
+    private EtcdCluster connect(String use, Consumer<AutoCloseable> opened) {
+        EtcdCluster connected = TlsFileException.at(
+                "mirrors." + mirror.name() + ".target.etcd.tls",
+                () -> EtcdCluster.connect(
+                        etcd.cluster().withName(mirror.name() + "-" + use), ReservedKeys.RANGE, meters));
+        opened.accept(connected);
+        return connected;
+    }
+
     /** From now on this process is one that may become the active one. */
     MirrorPlan plan(Consumer<AutoCloseable> opened) {
-        ActiveRole role = ActiveLease.start(mirror.name(), writer, target, etcd.activeTtl(), meters);
+        ActiveRole role = ActiveLease.start(mirror.name(), writer, election, etcd.activeTtl(), meters);
         opened.accept(role);
         return new MirrorPlan(
                 mirror.name(),

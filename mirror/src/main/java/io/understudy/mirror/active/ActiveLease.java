@@ -50,6 +50,10 @@ public final class ActiveLease implements ActiveRole {
     private boolean closed;
     /** Granted and of use still, 0 for none. Used by the thread, and once that has ended by who closes. */
     private long lease;
+    /** When it ends unless kept alive, by {@link System#nanoTime}. */
+    private long leaseUntil;
+    /** Whether the key was attached to it when last read, and so is there as long as the lease. */
+    private boolean attached;
 
     private ActiveLease(String mirror, ActiveKey key, Duration ttl, MeterRegistry meters) {
         this.mirror = mirror;
@@ -159,9 +163,18 @@ public final class ActiveLease implements ActiveRole {
         }
     }
 
-    /** Looks once how it stands, and does what can be done about it. Returns how long to wait before the next time. */
+    /**
+     * Renews or acquires the role once. The lease is kept alive first: a read of the key waits for all that the target has to
+     * apply, such as parts of a snapshot.
+     *
+     * @return how long to wait before the next time
+     */
     private Duration step() throws InterruptedException {
+        long began = System.nanoTime();
         try {
+            if (lease != 0 && !lasts(key.keepAlive(lease), began)) {
+                return Duration.ZERO;
+            }
             KeyValue found = key.read();
             if (found != null && !key.isOurs(found)) {
                 lease = 0;
@@ -171,41 +184,51 @@ public final class ActiveLease implements ActiveRole {
             return hold(found) ? ttl.dividedBy(BEATS) : Duration.ZERO;
         } catch (CallFailedException e) {
             failed(e);
-            return ttl.dividedBy(LOOKS);
         } catch (RuntimeException e) {
             LOG.atError().addKeyValue("mirror", mirror).setCause(e).log("active lease update failed; retrying");
-            return ttl.dividedBy(LOOKS);
         }
+        // A call that took its whole deadline has waited enough.
+        return ttl.dividedBy(LOOKS).minusNanos(System.nanoTime() - began);
     }
 
-    /**
-     * Keeps the lease alive, or is granted one, and puts the key unless it is attached to just that lease; false if either
-     * came too late.
-     */
+    /** Puts the key unless it is attached to the lease, which is granted where there is none; false if either came too late. */
     private boolean hold(@Nullable KeyValue found) throws CallFailedException, InterruptedException {
-        long asked = System.nanoTime();
-        long seconds;
         if (lease == 0) {
+            long sent = System.nanoTime();
             LeaseGrantResponse granted = key.grant(ttl);
             lease = granted.getID();
-            seconds = granted.getTTL();
-        } else {
-            seconds = key.keepAlive(lease);
-        }
-        if (seconds <= 0) {
-            lease = 0;
-            become(new Standing.Unknown("lease of this process expired or was revoked"));
-            return false;
+            attached = false;
+            if (!lasts(granted.getTTL(), sent)) {
+                return false;
+            }
         }
         if (found == null) {
             begin();
         }
         // Attached to a lease of before it would end with that one.
-        boolean isHeld = found != null && found.getLease() == lease;
-        if (!isHeld && !key.put(lease, found)) {
+        attached = found != null && found.getLease() == lease;
+        if (!attached && !key.put(lease, found)) {
             return false;
         }
-        heldUntil(asked + TimeUnit.SECONDS.toNanos(seconds));
+        attached = true;
+        heldUntil(leaseUntil);
+        return true;
+    }
+
+    /**
+     * Whether the lease has time left by the response to a request sent at {@code sent}. An attached key is there as long as
+     * its lease.
+     */
+    private boolean lasts(long seconds, long sent) {
+        if (seconds <= 0) {
+            lease = 0;
+            become(new Standing.Unknown("lease of this process expired or was revoked"));
+            return false;
+        }
+        leaseUntil = sent + TimeUnit.SECONDS.toNanos(seconds);
+        if (attached) {
+            heldUntil(leaseUntil);
+        }
         return true;
     }
 
