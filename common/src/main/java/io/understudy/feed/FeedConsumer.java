@@ -6,13 +6,16 @@ import io.understudy.vocabulary.KeyRange;
 import io.understudy.vocabulary.KeyValue;
 import io.understudy.vocabulary.Position;
 import io.understudy.vocabulary.Revision;
+import io.understudy.vocabulary.UnfinishedSnapshot;
 import java.time.Instant;
 import java.util.List;
 
 /**
  * What a feed drives. Called on the thread that polls the feed, one call at a time, in this order:
- * {@code (historyRecognised? historyFollows? snapshotStarted snapshotPage* snapshotCompleted | commit | progress)*}; a
- * snapshot may be started anew before it completed. A feed opened at a position starts with commits.
+ * {@code (historyRecognised? historyFollows? snapshotPinned? snapshotStarted snapshotPage* snapshotCompleted | commit |
+ * progress)*}; a snapshot may be started anew before it completed. A feed opened at a position starts with commits. One
+ * opened in an unfinished snapshot starts with {@code snapshotResumed snapshotPage* snapshotCompleted}, unless that
+ * snapshot's revision is compacted: then another one starts, and all parts of the first are out of date.
  *
  * <p>A consumer that already holds state when a snapshot starts merges it: inside a page's range, the page is the
  * truth, so what is held there and not on the page is gone at the snapshot's revision.
@@ -30,6 +33,14 @@ public interface FeedConsumer {
      * source was when the snapshot was pinned, are known to be there already.
      */
     default void historyFollows(Revision upTo) {}
+
+    /** Precedes the start of a snapshot that a later feed can continue, see {@link UnfinishedSnapshot}. */
+    default void snapshotPinned(Position pin) {}
+
+    /** In place of {@link #snapshotStarted}: pages follow only for the rest of the snapshot that the feed was opened in. */
+    default void snapshotResumed(Position pin) {
+        throw new IllegalStateException("no unfinished snapshot at " + pin);
+    }
 
     /**
      * A snapshot begins, of the state at {@code revision}. It replaces whatever part of an earlier, uncompleted one was

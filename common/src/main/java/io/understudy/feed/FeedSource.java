@@ -1,7 +1,7 @@
 package io.understudy.feed;
 
+import io.understudy.vocabulary.FeedStart;
 import io.understudy.vocabulary.KeyRange;
-import io.understudy.vocabulary.Position;
 import org.jspecify.annotations.Nullable;
 
 /** Where feeds come from: an etcd cluster, a gateway, or Kafka. */
@@ -10,7 +10,7 @@ public interface FeedSource {
     /**
      * Opens a feed of {@code range}. Connects lazily, in the first {@link Feed#poll}.
      *
-     * @param resumeAt where to go on; null to begin with a snapshot
+     * @param start null to begin with a snapshot, as a source also does that cannot continue an unfinished one
      */
-    Feed open(KeyRange range, FeedKind kind, @Nullable Position resumeAt);
+    Feed open(KeyRange range, FeedKind kind, @Nullable FeedStart start);
 }

@@ -1,7 +1,9 @@
 package io.understudy.vocabulary;
 
 import com.google.protobuf.ByteString;
+import java.util.ArrayList;
 import java.util.Comparator;
+import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -100,6 +102,21 @@ public record KeyRange(ByteString from, @Nullable ByteString to) {
     public KeyRange intersection(KeyRange other) {
         ByteString end = to == null || (other.to != null && KEY_ORDER.compare(other.to, to) < 0) ? other.to : to;
         return new KeyRange(KEY_ORDER.compare(from, other.from) < 0 ? other.from : from, end);
+    }
+
+    /** The parts of this range outside of {@code other}: at most two, in key order. */
+    public List<KeyRange> without(KeyRange other) {
+        if (!intersects(other)) {
+            return List.of(this);
+        }
+        List<KeyRange> parts = new ArrayList<>(2);
+        if (KEY_ORDER.compare(from, other.from) < 0) {
+            parts.add(new KeyRange(from, other.from));
+        }
+        if (other.to != null && (to == null || KEY_ORDER.compare(other.to, to) < 0)) {
+            parts.add(new KeyRange(other.to, to));
+        }
+        return parts;
     }
 
     public boolean isAll() {

@@ -9,7 +9,7 @@ import org.jspecify.annotations.Nullable;
  *     none was seen yet, and then the history cannot be verified
  */
 public record Position(
-        ClusterId cluster, Revision revision, @Nullable Anchor anchor) {
+        ClusterId cluster, Revision revision, @Nullable Anchor anchor) implements FeedStart {
 
     public Position {
         if (anchor != null && anchor.revision().isAfter(revision)) {

@@ -10,6 +10,7 @@ import io.understudy.vocabulary.KeyRange;
 import io.understudy.vocabulary.KeyValue;
 import io.understudy.vocabulary.Position;
 import io.understudy.vocabulary.Revision;
+import io.understudy.vocabulary.UnfinishedSnapshot;
 import java.util.List;
 import java.util.NavigableMap;
 import java.util.TreeMap;
@@ -27,6 +28,7 @@ public final class ModelConsumer implements FeedConsumer {
     private TreeMap<ByteString, KeyValue> staged = new TreeMap<>(KeyRange.KEY_ORDER);
     private @Nullable ByteString coveredTo;
     private @Nullable Position position;
+    private @Nullable Position pin;
     private boolean snapshotUnderWay;
     private int snapshots;
     private long commits;
@@ -51,6 +53,17 @@ public final class ModelConsumer implements FeedConsumer {
     @Override
     public synchronized void historyFollows(Revision upTo) {
         announced = upTo;
+    }
+
+    @Override
+    public synchronized void snapshotPinned(Position at) {
+        pin = at;
+    }
+
+    @Override
+    public synchronized void snapshotResumed(Position at) {
+        assertThat(at).isEqualTo(pin);
+        snapshotUnderWay = true;
     }
 
     @Override
@@ -140,6 +153,23 @@ public final class ModelConsumer implements FeedConsumer {
         again.state = new TreeMap<>(state);
         again.position = position;
         return again;
+    }
+
+    /** Starts within the snapshot that another model has a part of. */
+    public synchronized ModelConsumer restartedWithin(UnfinishedSnapshot snapshot) {
+        ModelConsumer again = new ModelConsumer(range);
+        again.staged = new TreeMap<>(staged);
+        again.coveredTo = coveredTo;
+        again.pin = snapshot.pin();
+        return again;
+    }
+
+    /** What the snapshot under way has yet to give. */
+    public synchronized UnfinishedSnapshot unfinished() {
+        assertThat(snapshotUnderWay).isTrue();
+        assertThat(pin).as("a pinned snapshot").isNotNull();
+        assertThat(coveredTo).isNotNull();
+        return new UnfinishedSnapshot(pin, List.of(new KeyRange(coveredTo, range.to())));
     }
 
     public synchronized @Nullable Position position() {

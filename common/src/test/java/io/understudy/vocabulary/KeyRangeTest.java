@@ -74,4 +74,22 @@ class KeyRangeTest {
 
         assertThatThrownBy(() -> new KeyRange(key, key)).isInstanceOf(IllegalArgumentException.class);
     }
+
+    @Test
+    void withoutAnotherRangeTheRestIsWhatIsLeftOnBothSides() {
+        KeyRange range = new KeyRange(utf8("b"), utf8("m"));
+        assertThat(range.without(new KeyRange(utf8("d"), utf8("f"))))
+                .containsExactly(new KeyRange(utf8("b"), utf8("d")), new KeyRange(utf8("f"), utf8("m")));
+        assertThat(range.without(new KeyRange(utf8("a"), utf8("c"))))
+                .containsExactly(new KeyRange(utf8("c"), utf8("m")));
+        assertThat(range.without(KeyRange.fromKey(utf8("c")))).containsExactly(new KeyRange(utf8("b"), utf8("c")));
+        assertThat(range.without(new KeyRange(utf8("m"), utf8("z")))).containsExactly(range);
+        assertThat(range.without(KeyRange.all())).isEmpty();
+        assertThat(KeyRange.all().without(range))
+                .containsExactly(new KeyRange(ByteString.EMPTY, utf8("b")), KeyRange.fromKey(utf8("m")));
+    }
+
+    private static ByteString utf8(String key) {
+        return ByteString.copyFromUtf8(key);
+    }
 }

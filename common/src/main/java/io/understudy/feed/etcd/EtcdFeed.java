@@ -7,12 +7,15 @@ import io.understudy.etcd.ReadIndex;
 import io.understudy.feed.Feed;
 import io.understudy.feed.FeedConsumer;
 import io.understudy.feed.FeedEndedException;
+import io.understudy.feed.FeedEndedException.AnotherHistory;
 import io.understudy.feed.FeedEndedException.Gap;
 import io.understudy.feed.FeedKind;
 import io.understudy.feed.FeedMetrics;
+import io.understudy.vocabulary.FeedStart;
 import io.understudy.vocabulary.KeyRange;
 import io.understudy.vocabulary.Position;
 import io.understudy.vocabulary.Revision;
+import io.understudy.vocabulary.UnfinishedSnapshot;
 import java.time.Duration;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
@@ -38,6 +41,11 @@ import org.slf4j.event.Level;
  * <p>A feed without a position begins with a snapshot; one that needn't tell all history and finds itself far behind on
  * opening goes back to it.
  *
+ * <p>A feed of {@link FeedKind#STATE} pins its snapshot by the last commit before it, unless it is small. Another feed can
+ * then continue it: that commit must be found again when the tail opens, or the source's history is another one.
+ *
+ * <p>Invariant F13: a continued snapshot gives the rest at the same revision of the same history, or another one starts.
+ *
  * <p>Invariant F8: compaction restarts an unfinished snapshot, and is a gap if it removed commits not yet delivered.
  */
 final class EtcdFeed implements Feed {
@@ -53,6 +61,7 @@ final class EtcdFeed implements Feed {
     private static final long LOOK_NANOS = TimeUnit.MILLISECONDS.toNanos(10);
 
     private final EtcdCluster cluster;
+    private final KeyRange range;
     private final FeedKind kind;
     private final EtcdFeedOptions options;
     private final FeedMetrics metrics;
@@ -81,6 +90,13 @@ final class EtcdFeed implements Feed {
     private volatile @Nullable SnapshotReader snapshot;
     private @Nullable FeedEndedException end;
 
+    /** To be continued instead of beginning another snapshot. */
+    private @Nullable UnfinishedSnapshot unfinished;
+    /** Whether pages that the consumer holds are those of an earlier feed: the anchor must be found again. */
+    private boolean resumed;
+    /** Until when the anchor of a snapshot is looked for, before its first page is given; null when not looked for. */
+    private @Nullable Long anchorUntilNanos;
+
     /** Where the source was when the last snapshot was pinned: up to there commits are history. */
     private Revision present = Revision.ZERO;
 
@@ -91,13 +107,15 @@ final class EtcdFeed implements Feed {
             EtcdCluster cluster,
             KeyRange range,
             FeedKind kind,
-            @Nullable Position resumeAt,
+            @Nullable FeedStart start,
             EtcdFeedOptions options,
             FeedMetrics metrics) {
         this.cluster = cluster;
         this.kind = kind;
-        this.position = resumeAt;
-        this.snapshotDue = resumeAt == null;
+        this.range = range;
+        this.position = start instanceof Position resumeAt ? resumeAt : null;
+        this.unfinished = start instanceof UnfinishedSnapshot begun ? begun : null;
+        this.snapshotDue = position == null;
         this.options = options;
         this.metrics = metrics;
         this.pin = new SnapshotPin(cluster, range, options, backoff);
@@ -172,6 +190,9 @@ final class EtcdFeed implements Feed {
             }
             return pinSnapshot(standing, deadline, consumer);
         }
+        if (reader != null && standing != null && anchorUntilNanos != null) {
+            return findAnchor(reader, standing, anchorUntilNanos, deadline, consumer);
+        }
         if (reader != null && !reader.isDone()) {
             return readPage(reader, deadline, consumer);
         }
@@ -180,6 +201,12 @@ final class EtcdFeed implements Feed {
         }
         try {
             return follow(standing, remaining(deadline), consumer);
+        } catch (AnotherHistory e) {
+            if (!resumed) {
+                throw e;
+            }
+            restartSnapshot(String.valueOf(e.getMessage()));
+            return false;
         } catch (Gap e) {
             if (snapshotDue) {
                 afterCompactedOpening(standing);
@@ -225,7 +252,7 @@ final class EtcdFeed implements Feed {
 
     private Recognition recognition(Position standing) {
         SnapshotReader reader = snapshot;
-        return reader == null
+        return reader == null || standing.anchor() != null
                 ? Recognition.resuming(standing)
                 : Recognition.afterSnapshot(standing, reader.newest(), anchorSpan);
     }
@@ -257,9 +284,10 @@ final class EtcdFeed implements Feed {
 
     /** Compacted before the tail was open: the consumer does not stand at the snapshot yet. */
     private void afterCompactedOpening(Position standing) {
-        if (anchorSpan > 0) {
+        if (!resumed && (anchorSpan > 0 || standing.anchor() != null)) {
             tail.drop();
             anchorSpan = 0;
+            position = new Position(standing.cluster(), standing.revision(), null);
         } else {
             restartSnapshot("revision " + standing.revision() + " was compacted before the watch was open");
         }
@@ -276,33 +304,58 @@ final class EtcdFeed implements Feed {
             overtaken("current revision was compacted while searching the history");
             return false;
         }
-        startSnapshot(pinned, consumer);
-        return true;
+        UnfinishedSnapshot begun = unfinished;
+        unfinished = null;
+        if (begun != null
+                && begun.pin().cluster().equals(pinned.present().clusterId())
+                && !pinned.at().isBefore(begun.pin().revision())) {
+            resumeSnapshot(begun, consumer);
+            return true;
+        }
+        return startSnapshot(pinned, consumer);
     }
 
     /** Pages are read ahead only where all members are known, or a voter would be asked in the learner's place. */
     private void askInAdvance() {
         boolean past = wantsPast();
-        pin.ask(() -> !past && areMembersKnown());
+        boolean rest = unfinished != null;
+        pin.ask(() -> !past && !rest && areMembersKnown());
     }
 
     private boolean wantsPast() {
-        return kind == FeedKind.RECENT && options.historyRevisions() > 0 && !overtaken;
+        return kind == FeedKind.RECENT && options.historyRevisions() > 0 && !overtaken && unfinished == null;
     }
 
-    private void startSnapshot(SnapshotPin.Pinned pinned, FeedConsumer consumer) {
+    private void resumeSnapshot(UnfinishedSnapshot begun, FeedConsumer consumer) {
+        present = begun.pin().revision();
+        position = begun.pin();
+        resumed = true;
+        use(pin.readRest(begun));
+        LOG.atInfo()
+                .addKeyValue("cluster", begun.pin().cluster())
+                .addKeyValue("revision", begun.pin().revision())
+                .log("snapshot resumed");
+        consumer.snapshotResumed(begun.pin());
+    }
+
+    private void use(SnapshotReader reader) {
+        snapshot = reader;
+        tailBegun = false;
+        if (closing.getCount() == 0) {
+            reader.close();
+        }
+    }
+
+    /** @return whether the consumer was called: it is later, if the snapshot's anchor is looked for first */
+    private boolean startSnapshot(SnapshotPin.Pinned pinned, FeedConsumer consumer) {
         ReadIndex index = pinned.present();
         Revision at = pinned.at();
         long history = index.revision().value() - at.value();
         present = index.revision();
         anchorSpan = Math.max(0, options.catchUpRevisions() - history);
         position = new Position(index.clusterId(), at, null);
-        SnapshotReader reader = pin.read(pinned);
-        snapshot = reader;
-        tailBegun = false;
-        if (closing.getCount() == 0) {
-            reader.close();
-        }
+        resumed = false;
+        use(pin.read(pinned));
         metrics.snapshotStarted();
         LOG.atInfo()
                 .addKeyValue("cluster", cluster.settings().name())
@@ -310,6 +363,15 @@ final class EtcdFeed implements Feed {
                 .addKeyValue("revision", at)
                 .addKeyValue("history", history)
                 .log("snapshot started");
+        if (kind == FeedKind.STATE) {
+            anchorUntilNanos = System.nanoTime() + options.requestTimeout().toNanos();
+            return false;
+        }
+        startSnapshot(position, history, consumer);
+        return true;
+    }
+
+    private void startSnapshot(Position at, long history, FeedConsumer consumer) {
         if (recognised && System.nanoTime() - recognisedNanos <= RECOGNISED_FOR.toNanos()) {
             consumer.historyRecognised();
         }
@@ -317,7 +379,44 @@ final class EtcdFeed implements Feed {
         if (history > 0) {
             consumer.historyFollows(present);
         }
-        consumer.snapshotStarted(index.clusterId(), at);
+        if (at.anchor() != null) {
+            consumer.snapshotPinned(at);
+        }
+        consumer.snapshotStarted(at.cluster(), at.revision());
+    }
+
+    /**
+     * Reads the last commit up to the snapshot, by which another feed can recognise its history. A snapshot that is read by
+     * then needs none.
+     */
+    private boolean findAnchor(
+            SnapshotReader reader, Position standing, long untilNanos, long deadline, FeedConsumer consumer)
+            throws FeedEndedException, InterruptedException {
+        Position found = standing;
+        if (!reader.isRead() && System.nanoTime() < untilNanos) {
+            // Every revision is a commit of the whole key space.
+            long span = range.isAll() ? 0 : anchorSpan;
+            try {
+                long wait = Math.min(LOOK_NANOS, remaining(deadline).toNanos());
+                TailEvent event = tail.next(standing, at -> Recognition.anchoring(at, span), Duration.ofNanos(wait));
+                if (!(event instanceof TailEvent.Opened opened)) {
+                    return false;
+                }
+                found = opened.position();
+            } catch (Gap e) {
+                tail.drop();
+                long readable = standing.revision().value() - e.compacted().value() - 1;
+                if (readable >= 0 && readable < span) {
+                    anchorSpan = readable;
+                    return false;
+                }
+            }
+        }
+        tail.drop();
+        anchorUntilNanos = null;
+        position = found;
+        startSnapshot(found, present.value() - found.revision().value(), consumer);
+        return true;
     }
 
     private boolean readPage(SnapshotReader reader, long deadline, FeedConsumer consumer)
@@ -362,6 +461,7 @@ final class EtcdFeed implements Feed {
         position = opened.position();
         if (snapshotDue) {
             snapshotDue = false;
+            resumed = false;
             snapshot = null;
             overtaken = false;
             restarts.succeeded();
@@ -406,6 +506,12 @@ final class EtcdFeed implements Feed {
         }
         snapshot = null;
         snapshotDue = true;
+        anchorUntilNanos = null;
+        if (resumed) {
+            // Only the consumer can decide what another history means to it.
+            position = null;
+            resumed = false;
+        }
     }
 
     /**

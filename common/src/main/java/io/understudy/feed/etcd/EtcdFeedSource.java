@@ -6,8 +6,8 @@ import io.understudy.feed.Feed;
 import io.understudy.feed.FeedKind;
 import io.understudy.feed.FeedMetrics;
 import io.understudy.feed.FeedSource;
+import io.understudy.vocabulary.FeedStart;
 import io.understudy.vocabulary.KeyRange;
-import io.understudy.vocabulary.Position;
 import io.understudy.vocabulary.Revision;
 import org.jspecify.annotations.Nullable;
 
@@ -28,8 +28,8 @@ public final class EtcdFeedSource implements FeedSource {
     }
 
     @Override
-    public Feed open(KeyRange range, FeedKind kind, @Nullable Position resumeAt) {
-        return new EtcdFeed(cluster, range, kind, resumeAt, options, metrics);
+    public Feed open(KeyRange range, FeedKind kind, @Nullable FeedStart start) {
+        return new EtcdFeed(cluster, range, kind, start, options, metrics);
     }
 
     /**

@@ -67,7 +67,7 @@ final class PageChain implements AutoCloseable {
 
     private final EtcdCluster cluster;
     private final ClusterId clusterId;
-    private final KeyRange range;
+    private final List<KeyRange> ranges;
     private final Revision revision;
     private final EtcdFeedOptions options;
 
@@ -98,13 +98,18 @@ final class PageChain implements AutoCloseable {
     private record Request(
             Endpoint member, PageSize size, int guessed, int failures, ListenableFuture<RangeResponse> response) {}
 
-    PageChain(EtcdCluster cluster, ClusterId clusterId, KeyRange range, Revision revision, EtcdFeedOptions options) {
+    PageChain(
+            EtcdCluster cluster,
+            ClusterId clusterId,
+            List<KeyRange> ranges,
+            Revision revision,
+            EtcdFeedOptions options) {
         this.cluster = cluster;
         this.clusterId = clusterId;
-        this.range = range;
+        this.ranges = ranges;
         this.revision = revision;
         this.options = options;
-        this.parts = new RangeParts<>(range);
+        this.parts = new RangeParts<>(ranges);
     }
 
     /** Asks for the next pages, unless there are none, or enough are under way or wait. */
@@ -280,7 +285,8 @@ final class PageChain implements AutoCloseable {
                 .mapToLong(
                         entry -> (long) entry.getKey().size() + entry.getValue().size())
                 .sum();
-        boolean isOpen = Objects.equals(part.range().to(), range.to());
+        boolean isOpen =
+                ranges.stream().anyMatch(range -> Objects.equals(part.range().to(), range.to()));
         bound = isOpen
                 ? bound.afterOpen(page, response.getCount() - page.size())
                 : bound.after(page, request.guessed(), response.getMore());

@@ -9,7 +9,7 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A range in parts, each asked for by itself, several at a time, and taken in the order of their keys. Not thread-safe.
+ * Ranges in parts, each asked for by itself, several at a time, and taken in the order of their keys. Not thread-safe.
  *
  * @param <R> a request for a part
  * @param <A> the answer to one
@@ -35,11 +35,12 @@ final class RangeParts<R, A> {
         }
     }
 
-    /** All that was not taken, adjoining. */
+    /** All that was not taken. */
     private final List<Part<R, A>> parts = new ArrayList<>();
 
-    RangeParts(KeyRange whole) {
-        parts.add(new Part<>(whole));
+    /** @param whole disjoint, in key order */
+    RangeParts(List<KeyRange> whole) {
+        whole.forEach(range -> parts.add(new Part<>(range)));
     }
 
     /** The first part that is to be asked for; null if there is none. */
@@ -91,7 +92,12 @@ final class RangeParts<R, A> {
 
     /** What is to be asked for may be asked for together. */
     private void join(int index) {
-        if (index + 1 < parts.size() && parts.get(index + 1).isToBeAskedFor()) {
+        if (index + 1 < parts.size()
+                && parts.get(index + 1).isToBeAskedFor()
+                && parts.get(index + 1)
+                        .range
+                        .from()
+                        .equals(parts.get(index).range.to())) {
             Part<R, A> next = parts.remove(index + 1);
             parts.set(index, new Part<>(new KeyRange(parts.get(index).range.from(), next.range.to())));
         }

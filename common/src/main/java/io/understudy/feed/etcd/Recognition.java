@@ -68,6 +68,12 @@ final class Recognition {
         return new Recognition(position, position.revision().next(), null, false);
     }
 
+    /** Before a snapshot of {@code position}: the last commit up to it becomes the anchor, if within {@code span} revisions. */
+    static Recognition anchoring(Position position, long span) {
+        long start = Math.max(1, position.revision().value() - span);
+        return new Recognition(position, new Revision(start), null, false);
+    }
+
     /**
      * Going on from a snapshot.
      *
@@ -79,7 +85,7 @@ final class Recognition {
         return newest != null
                         && position.revision().value() - newest.modRevision().value() <= replayAtMost
                 ? new Recognition(position, newest.modRevision(), newest, false)
-                : new Recognition(position, position.revision(), null, false);
+                : anchoring(position, 0);
     }
 
     /** Where to open the tail. */

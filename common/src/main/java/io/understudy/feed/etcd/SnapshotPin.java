@@ -4,10 +4,13 @@ import io.understudy.etcd.EtcdCluster;
 import io.understudy.etcd.EtcdErrors;
 import io.understudy.etcd.ReadIndex;
 import io.understudy.feed.FeedEndedException;
+import io.understudy.vocabulary.ClusterId;
 import io.understudy.vocabulary.KeyRange;
 import io.understudy.vocabulary.Position;
 import io.understudy.vocabulary.Revision;
+import io.understudy.vocabulary.UnfinishedSnapshot;
 import java.time.Duration;
+import java.util.List;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
@@ -175,8 +178,25 @@ final class SnapshotPin {
         return reader;
     }
 
+    /** Reads what an earlier snapshot left of the range. */
+    SnapshotReader readRest(UnfinishedSnapshot unfinished) {
+        forget();
+        List<KeyRange> rest = unfinished.rest().stream()
+                .filter(range::intersects)
+                .map(range::intersection)
+                .toList();
+        Position pin = unfinished.pin();
+        SnapshotReader reader = reader(pin.cluster(), pin.revision(), rest);
+        reader.begin();
+        return reader;
+    }
+
     private SnapshotReader reader(ReadIndex index, Revision at) {
-        return new SnapshotReader(cluster, index.clusterId(), range, at, options, backoff);
+        return reader(index.clusterId(), at, List.of(range));
+    }
+
+    private SnapshotReader reader(ClusterId clusterId, Revision at, List<KeyRange> ranges) {
+        return new SnapshotReader(cluster, clusterId, ranges, at, options, backoff);
     }
 
     private CompletableFuture<ReadIndex> readAheadOf(CompletableFuture<ReadIndex> present, BooleanSupplier mayRead) {

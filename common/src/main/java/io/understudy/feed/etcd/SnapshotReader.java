@@ -24,7 +24,7 @@ import org.slf4j.LoggerFactory;
 import org.slf4j.event.Level;
 
 /**
- * Reads one revision of a range in pages, serializably: from a learner when there is one, waiting until it has reached
+ * Reads one revision of ranges in pages, serializably: from a learner when there is one, waiting until it has reached
  * the revision, else from voters. Being pinned, pages may come from different members. Next pages are under way while the
  * consumer works on the last.
  *
@@ -77,14 +77,17 @@ public final class SnapshotReader implements AutoCloseable {
      */
     public SnapshotReader(
             EtcdCluster cluster, ClusterId clusterId, KeyRange range, Revision revision, EtcdFeedOptions options) {
-        this(cluster, clusterId, range, revision, options, new Backoff());
+        this(cluster, clusterId, List.of(range), revision, options, new Backoff());
     }
 
-    /** @param backoff told of failures, for its owner to wait */
+    /**
+     * @param ranges disjoint, in key order
+     * @param backoff told of failures, for its owner to wait
+     */
     SnapshotReader(
             EtcdCluster cluster,
             ClusterId clusterId,
-            KeyRange range,
+            List<KeyRange> ranges,
             Revision revision,
             EtcdFeedOptions options,
             Backoff backoff) {
@@ -93,7 +96,7 @@ public final class SnapshotReader implements AutoCloseable {
         this.revision = revision;
         this.options = options;
         this.backoff = backoff;
-        this.pages = new PageChain(cluster, clusterId, range, revision, options);
+        this.pages = new PageChain(cluster, clusterId, ranges, revision, options);
     }
 
     boolean isOf(ClusterId cluster, Revision at) {

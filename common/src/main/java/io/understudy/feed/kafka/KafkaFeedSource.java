@@ -6,6 +6,7 @@ import io.understudy.feed.FeedKind;
 import io.understudy.feed.FeedSource;
 import io.understudy.kafka.KafkaClients;
 import io.understudy.kafka.KafkaSettings;
+import io.understudy.vocabulary.FeedStart;
 import io.understudy.vocabulary.KeyRange;
 import io.understudy.vocabulary.Position;
 import io.understudy.vocabulary.Revision;
@@ -53,7 +54,8 @@ public final class KafkaFeedSource implements FeedSource {
 
     /** Of every kind alike: each commit that the topic has, else a gap. It is refused if it isn't in the mirror's scope. */
     @Override
-    public Feed open(KeyRange range, FeedKind kind, @Nullable Position resumeAt) {
+    public Feed open(KeyRange range, FeedKind kind, @Nullable FeedStart start) {
+        Position resumeAt = start instanceof Position position ? position : null;
         List<KeyRange> used = parts == null
                 ? List.of(range)
                 : parts.stream()

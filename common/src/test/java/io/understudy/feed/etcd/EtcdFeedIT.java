@@ -14,9 +14,11 @@ import io.understudy.feed.FeedRunner;
 import io.understudy.feed.ModelConsumer;
 import io.understudy.feed.RandomWriter;
 import io.understudy.local.junit.EtcdExtension;
+import io.understudy.vocabulary.CommitDigest;
 import io.understudy.vocabulary.KeyRange;
 import io.understudy.vocabulary.Position;
 import io.understudy.vocabulary.Revision;
+import io.understudy.vocabulary.UnfinishedSnapshot;
 import java.time.Duration;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -27,7 +29,7 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 /**
  * The feed of a healthy cluster.
  *
- * <p>Tests invariants F1, F3, F5, F8, F10.
+ * <p>Tests invariants F1, F3, F5, F8, F10, F13.
  */
 @Timeout(180)
 class EtcdFeedIT {
@@ -216,6 +218,71 @@ class EtcdFeedIT {
         assertThat(fixture.count("understudy.feed.snapshots")).isEqualTo(2);
         assertThat(model.state())
                 .isEqualTo(fixture.client().read(range, model.position().revision()));
+    }
+
+    @Test
+    void anUnfinishedSnapshotIsContinued() throws Exception {
+        KeyRange range = KeyRange.prefix(bytes("continued/"));
+        ModelConsumer begun = beginSnapshot("continued/", range);
+        double read = fixture.count("understudy.feed.snapshot.keys");
+        fixture.client().put("continued/0000001", "changed in the part that is held");
+        fixture.client().delete(KeyRange.single(bytes("continued/0001999")));
+
+        ModelConsumer model = resume(begun, range, begun.unfinished());
+
+        assertThat(model.snapshots()).isEqualTo(1);
+        assertThat(model.commits()).isEqualTo(2);
+        assertThat(fixture.count("understudy.feed.snapshot.keys"))
+                .as("keys read")
+                .isEqualTo(2_000);
+        assertThat(read).isPositive();
+        assertThat(fixture.count("understudy.feed.snapshots")).isEqualTo(1);
+    }
+
+    @Test
+    void anUnfinishedSnapshotThatIsCompactedIsReplaced() throws Exception {
+        KeyRange range = KeyRange.prefix(bytes("gone/"));
+        ModelConsumer begun = beginSnapshot("gone/", range);
+        fixture.client().put("gone/0000001", "changed in the part that is held");
+        fixture.client().compact(fixture.client().delete(KeyRange.single(bytes("gone/0000002"))));
+
+        resume(begun, range, begun.unfinished());
+
+        assertThat(fixture.count("understudy.feed.snapshots")).isEqualTo(2);
+    }
+
+    @Test
+    void anUnfinishedSnapshotOfAnotherHistoryIsReplaced() throws Exception {
+        KeyRange range = KeyRange.prefix(bytes("other/"));
+        ModelConsumer begun = beginSnapshot("other/", range);
+        Position pin = begun.unfinished().pin();
+        Position other = new Position(
+                pin.cluster(),
+                pin.revision(),
+                new Position.Anchor(pin.anchor().revision(), CommitDigest.parse("00".repeat(CommitDigest.SIZE_BYTES))));
+
+        resume(begun, range, new UnfinishedSnapshot(other, begun.unfinished().rest()));
+
+        assertThat(fixture.count("understudy.feed.snapshots")).isEqualTo(2);
+    }
+
+    /** Ends a feed of 2,000 keys after its first page. */
+    private ModelConsumer beginSnapshot(String prefix, KeyRange range) throws Exception {
+        fixture.client().fill(prefix, 2_000, ByteString.copyFrom(new byte[5_000]), 0);
+        ModelConsumer model = new ModelConsumer(range);
+        try (Feed feed = fixture.feed(range, FeedKind.STATE, null, EtcdFeedOptions.DEFAULTS)) {
+            while (fixture.count("understudy.feed.snapshot.keys") == 0) {
+                feed.poll(Duration.ofMillis(100), model);
+            }
+        }
+        return model;
+    }
+
+    private ModelConsumer resume(ModelConsumer begun, KeyRange range, UnfinishedSnapshot at) {
+        ModelConsumer model = begun.restartedWithin(at);
+        fixture.assertEqual(
+                fixture.run(fixture.feed(range, FeedKind.STATE, at, EtcdFeedOptions.DEFAULTS), model), range);
+        return model;
     }
 
     @Test

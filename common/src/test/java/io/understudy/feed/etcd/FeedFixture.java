@@ -15,6 +15,7 @@ import io.understudy.feed.ModelConsumer;
 import io.understudy.feed.SourceClient;
 import io.understudy.local.etcd.EtcdMember;
 import io.understudy.local.etcd.LocalEtcd;
+import io.understudy.vocabulary.FeedStart;
 import io.understudy.vocabulary.KeyRange;
 import io.understudy.vocabulary.Position;
 import io.understudy.vocabulary.Revision;
@@ -55,8 +56,8 @@ final class FeedFixture implements AutoCloseable {
         return meters;
     }
 
-    Feed feed(KeyRange range, FeedKind kind, @Nullable Position resumeAt, EtcdFeedOptions options) {
-        Feed feed = new EtcdFeed(source, range, kind, resumeAt, options, metrics);
+    Feed feed(KeyRange range, FeedKind kind, @Nullable FeedStart start, EtcdFeedOptions options) {
+        Feed feed = new EtcdFeed(source, range, kind, start, options, metrics);
         closers.add(feed::close);
         return feed;
     }

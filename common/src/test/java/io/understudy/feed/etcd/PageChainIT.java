@@ -154,7 +154,7 @@ class PageChainIT {
     private PageChain chain(String prefix) {
         ClusterId cluster = fixture.source().view().clusterId();
         Revision present = fixture.client().revision();
-        return new PageChain(fixture.source(), cluster, KeyRange.prefix(bytes(prefix)), present, OPTIONS);
+        return new PageChain(fixture.source(), cluster, List.of(KeyRange.prefix(bytes(prefix))), present, OPTIONS);
     }
 
     private static long ranges() throws IOException, InterruptedException {

@@ -18,7 +18,7 @@ class RangePartsTest {
 
     private static final KeyRange WHOLE = new KeyRange(key(0), key(1_000));
 
-    private RangeParts<Part<?, KeyRange>, KeyRange> parts = new RangeParts<>(WHOLE);
+    private RangeParts<Part<?, KeyRange>, KeyRange> parts = new RangeParts<>(List.of(WHOLE));
 
     @Test
     void theFirstIsTakenFirst_whicheverIsAnsweredFirst() {
@@ -75,7 +75,7 @@ class RangePartsTest {
     @Property(tries = 300)
     void allIsTakenOnceAndInOrder_howeverItIsAskedForAndAnswered(@ForAll long seed) {
         // given
-        parts = new RangeParts<>(WHOLE);
+        parts = new RangeParts<>(List.of(WHOLE));
         Random random = new Random(seed);
         List<KeyRange> taken = new ArrayList<>();
 

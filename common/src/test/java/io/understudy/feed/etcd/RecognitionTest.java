@@ -60,6 +60,32 @@ class RecognitionTest {
     }
 
     @Nested
+    class BeforeASnapshot {
+
+        private final Position position = new Position(CLUSTER, new Revision(12), null);
+
+        @Test
+        void theLastCommitUpToItsRevisionBecomesTheAnchor() {
+            Recognition recognition = Recognition.anchoring(position, 5);
+            assertThat(recognition.start()).isEqualTo(new Revision(7));
+            assertThat(recognition.onCommit(commit(8, "first"))).isInstanceOf(Verdict.Undecided.class);
+            Commit last = commit(11, "last");
+            assertThat(recognition.onCommit(last)).isInstanceOf(Verdict.Undecided.class);
+            assertThat(recognition.onProgress(new Revision(11))).isInstanceOf(Verdict.Undecided.class);
+            assertThat(recognition.onProgress(new Revision(14)))
+                    .isEqualTo(
+                            new Verdict.Same(new Position(CLUSTER, new Revision(12), Position.Anchor.of(last)), false));
+        }
+
+        @Test
+        void thereIsNoneInAQuietRange() {
+            Recognition recognition = Recognition.anchoring(position, 50);
+            assertThat(recognition.start()).isEqualTo(new Revision(1));
+            assertThat(recognition.onCommit(commit(13, "later"))).isEqualTo(new Verdict.Same(position, false));
+        }
+    }
+
+    @Nested
     class AfterASnapshot {
 
         private final Position position = new Position(CLUSTER, new Revision(12), null);

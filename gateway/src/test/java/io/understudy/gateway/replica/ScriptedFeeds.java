@@ -5,6 +5,7 @@ import io.understudy.feed.FeedConsumer;
 import io.understudy.feed.FeedEndedException;
 import io.understudy.feed.FeedKind;
 import io.understudy.feed.FeedSource;
+import io.understudy.vocabulary.FeedStart;
 import io.understudy.vocabulary.KeyRange;
 import io.understudy.vocabulary.Position;
 import java.time.Duration;
@@ -43,7 +44,8 @@ public final class ScriptedFeeds implements FeedSource {
     }
 
     @Override
-    public Feed open(KeyRange range, FeedKind kind, @Nullable Position resumeAt) {
+    public Feed open(KeyRange range, FeedKind kind, @Nullable FeedStart start) {
+        Position resumeAt = start instanceof Position position ? position : null;
         opened.add(range);
         kinds.add(kind);
         BlockingQueue<Event> script = resumeAt == null ? events : resumedEvents;

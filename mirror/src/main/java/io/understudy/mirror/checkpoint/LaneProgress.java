@@ -1,29 +1,58 @@
 package io.understudy.mirror.checkpoint;
 
+import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.json.JsonMapper;
+import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import com.google.protobuf.ByteString;
 import io.understudy.vocabulary.ClusterId;
+import io.understudy.vocabulary.CommitDigest;
+import io.understudy.vocabulary.KeyRange;
+import io.understudy.vocabulary.Position;
+import io.understudy.vocabulary.Position.Anchor;
+import io.understudy.vocabulary.Revision;
+import io.understudy.vocabulary.UnfinishedSnapshot;
+import java.util.ArrayList;
 import java.util.HexFormat;
 import java.util.List;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
 
 /**
  * How far one lane of a synchronisation has come, written to the target together with what it writes. There only while
  * a synchronisation is under way: a checkpoint {@code synced} takes the place of all of them.
  *
+ * <p>A later writer resumes the snapshot at the rest that all lanes agree on. A replacement of the
+ * checkpoint by other than the mirror deletes the lanes' keys.
+ *
  * @param epoch of the checkpoint it is written under
  * @param lane its number, from 0
  * @param last the key written last in the target, cut after {@link #SHOWN_KEY_BYTES} bytes; empty before the first
- * @param count puts and deletes written so far, so that no two transactions of a lane store the same
+ * @param count rises with each transaction, so that no two of a lane store the same
  * @param path as {@link Checkpoint#path}
+ * @param terms options of the mirror under which what was copied counts
+ * @param snapshot what all lanes together had left to copy at that time, or more; null if it cannot be resumed
  */
-public record LaneProgress(long epoch, int lane, ByteString last, long count, List<ClusterId> path) {
+public record LaneProgress(
+        long epoch,
+        int lane,
+        ByteString last,
+        long count,
+        List<ClusterId> path,
+        String terms,
+        @Nullable UnfinishedSnapshot snapshot) {
 
     /** Keys may be as large as values; this much tells where a lane is. */
     public static final int SHOWN_KEY_BYTES = 128;
 
-    /** Version of the records written. */
-    private static final int FORMAT = 1;
+    /** Most bytes of keys in the rest of a snapshot; twice as many when stored. */
+    private static final int MAX_REST_BYTES = 512;
+
+    /** Version of the records written and read; 1 had no rest. */
+    private static final int FORMAT = 2;
+
+    /** Twice that is stored around the keys of a range. */
+    private static final int RANGE_BYTES = 4;
 
     private static final JsonMapper JSON = new JsonMapper();
 
@@ -33,28 +62,114 @@ public record LaneProgress(long epoch, int lane, ByteString last, long count, Li
     }
 
     /** Of a lane that hasn't written anything. */
-    public static LaneProgress first(Checkpoint checkpoint, int lane) {
-        return new LaneProgress(checkpoint.epoch(), lane, ByteString.EMPTY, 0, checkpoint.path());
+    public static LaneProgress first(
+            Checkpoint checkpoint, int lane, String terms, @Nullable UnfinishedSnapshot snapshot) {
+        return new LaneProgress(checkpoint.epoch(), lane, ByteString.EMPTY, 0, checkpoint.path(), terms, snapshot);
     }
 
-    /** After {@code more} puts and deletes, the last of them of {@code key}. */
-    public LaneProgress after(int more, ByteString key) {
-        return new LaneProgress(epoch, lane, key, count + more, path);
+    /** After a transaction of {@code more} puts and deletes, the last of them of {@code key}. */
+    public LaneProgress after(int more, ByteString key, @Nullable UnfinishedSnapshot left) {
+        return new LaneProgress(epoch, lane, key, count + Math.max(1, more), path, terms, left);
+    }
+
+    /** One of the same lane that takes as many bytes as any such when it is stored. */
+    public LaneProgress largest() {
+        Anchor anchor =
+                new Anchor(new Revision(Long.MAX_VALUE), CommitDigest.parse("00".repeat(CommitDigest.SIZE_BYTES)));
+        return new LaneProgress(
+                epoch,
+                lane,
+                ByteString.copyFrom(new byte[SHOWN_KEY_BYTES]),
+                Long.MAX_VALUE,
+                path,
+                terms,
+                new UnfinishedSnapshot(
+                        new Position(path.get(path.size() - 1), anchor.revision(), anchor),
+                        List.of(KeyRange.fromKey(ByteString.copyFrom(new byte[MAX_REST_BYTES])))));
+    }
+
+    /** Whether the ranges are few and short enough to be stored. */
+    public static boolean fits(List<KeyRange> rest) {
+        return rest.stream().mapToInt(LaneProgress::bytes).sum() <= MAX_REST_BYTES;
+    }
+
+    private static int bytes(KeyRange range) {
+        return RANGE_BYTES
+                + range.from().size()
+                + (range.to() == null ? 0 : range.to().size());
+    }
+
+    /**
+     * What a lane stored of the snapshot that it helped to copy.
+     *
+     * @param terms under which that counts
+     * @return empty if it cannot be resumed, or was written by a build that could not
+     */
+    public static Optional<UnfinishedSnapshot> decode(ByteString stored, ClusterId source, String terms) {
+        try {
+            JsonNode root = StrictJson.parse(stored);
+            StrictJson.requireFormat(root, FORMAT);
+            JsonNode anchor = root.path("anchor");
+            if (anchor.isNull() || !StrictJson.text(root, "terms").equals(terms)) {
+                return Optional.empty();
+            }
+            Position pin = new Position(
+                    source,
+                    new Revision(StrictJson.number(root, "revision")),
+                    new Anchor(
+                            new Revision(StrictJson.number(anchor, "revision")),
+                            CommitDigest.parse(StrictJson.text(anchor, "digest"))));
+            List<KeyRange> rest = new ArrayList<>();
+            for (JsonNode range : root.path("rest")) {
+                ByteString to = bytes(range.get(1));
+                rest.add(new KeyRange(bytes(range.get(0)), to.isEmpty() ? null : to));
+            }
+            return Optional.of(new UnfinishedSnapshot(pin, rest));
+        } catch (RuntimeException e) {
+            return Optional.empty();
+        }
+    }
+
+    private static ByteString bytes(JsonNode hex) {
+        return ByteString.copyFrom(HexFormat.of().parseHex(hex.textValue()));
     }
 
     /**
      * As stored: JSON that a person can read, keys and cluster ids in hexadecimal.
      *
-     * <pre>{@code {"format":1,"epoch":3,"lane":2,"last":"2f612f6231","count":4200,"path":["cdf818194e3a8c32"]}}</pre>
+     * <pre>{@code {"format":2,"epoch":3,"lane":2,"last":"2f612f6231","count":4200,"path":["cdf818194e3a8c32"],
+     *  "terms":"FAIL","revision":42,"anchor":{"revision":40,"digest":"00112233445566778899aabbccddeeff"},
+     *  "rest":[["2f612f6232",""]]}}</pre>
+     *
+     * {@code anchor} is null where the snapshot cannot be resumed; the end of a range is empty for none.
      */
     public ByteString encoded() {
         ObjectNode root = JSON.createObjectNode();
         root.put("format", FORMAT);
         root.put("epoch", epoch);
         root.put("lane", lane);
-        root.put("last", HexFormat.of().formatHex(last.toByteArray()));
+        root.put("last", hex(last));
         root.put("count", count);
         Marks.write(path, root);
+        root.put("terms", terms);
+        Anchor anchor = snapshot == null ? null : snapshot.pin().anchor();
+        if (snapshot == null || anchor == null) {
+            root.putNull("anchor");
+        } else {
+            root.put("revision", snapshot.pin().revision().value());
+            root.putObject("anchor")
+                    .put("revision", anchor.revision().value())
+                    .put("digest", anchor.digest().toString());
+            ArrayNode rest = root.putArray("rest");
+            for (KeyRange range : snapshot.rest()) {
+                ByteString to = range.to();
+                rest.addArray().add(hex(range.from())).add(to == null ? "" : hex(to));
+            }
+        }
         return ByteString.copyFromUtf8(root.toString());
+    }
+
+    private static String hex(ByteString bytes) {
+        return HexFormat.of().formatHex(bytes.toByteArray());
     }
 }

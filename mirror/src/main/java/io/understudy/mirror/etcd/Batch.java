@@ -1,32 +1,26 @@
 package io.understudy.mirror.etcd;
 
 import io.etcd.jetcd.api.RequestOp;
+import io.understudy.vocabulary.KeyRange;
 import java.util.ArrayList;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /** Gathers operations of different keys and has a lane write them, many at a time. */
 final class Batch {
 
-    /**
-     * Measured: etcd takes the least time for each put in transactions of about this size, and others that use the target
-     * wait no longer than for a large value.
-     */
-    private static final long MOST_BYTES = 512 << 10;
-
     private final Lane lane;
-    private final long most;
     private List<RequestOp> operations = new ArrayList<>();
     private long bytes;
 
     Batch(Lane lane) {
         this.lane = lane;
-        this.most = Math.min(MOST_BYTES, lane.room());
     }
 
     void add(RequestOp operation) {
         long more = Operations.bytes(operation);
-        if (bytes + more > most) {
-            flush();
+        if (bytes + more > lane.room()) {
+            write(null);
         }
         operations.add(operation);
         bytes += more;
@@ -35,9 +29,18 @@ final class Batch {
     /** Writes what waits. */
     void flush() {
         if (!operations.isEmpty()) {
-            lane.write(operations);
-            operations = new ArrayList<>();
-            bytes = 0;
+            write(null);
         }
+    }
+
+    /** The same, after which the target holds that range of the snapshot. */
+    void complete(KeyRange copied) {
+        write(copied);
+    }
+
+    private void write(@Nullable KeyRange copied) {
+        lane.write(operations, copied);
+        operations = new ArrayList<>();
+        bytes = 0;
     }
 }

@@ -15,6 +15,7 @@ import io.understudy.mirror.sink.SinkException;
 import io.understudy.mirror.sink.SinkListener;
 import io.understudy.vocabulary.ClusterId;
 import io.understudy.vocabulary.Commit;
+import io.understudy.vocabulary.FeedStart;
 import io.understudy.vocabulary.KeyRange;
 import io.understudy.vocabulary.KeyValue;
 import io.understudy.vocabulary.Position;
@@ -37,7 +38,8 @@ import org.slf4j.LoggerFactory;
  *
  * <p>Taking over raises the epoch in the checkpoint, which fences off whatever an earlier writer, killed perhaps, has
  * still on its way. A snapshot is merged: only what differs is written, and what the source doesn't have is deleted;
- * meanwhile the checkpoint is {@code syncing}. A commit too large for one transaction is written in parts, the checkpoint
+ * meanwhile the checkpoint is {@code syncing}, and a later writer copies only the rest, as long as the source can still
+ * be read at the snapshot's revision. A commit too large for one transaction is written in parts, the checkpoint
  * standing {@code torn} before it until the last part: after a crash the feed gives the commit again.
  *
  * <p>What leases become at the target is up to {@link TargetLeases}; what a lease ends at the source is deleted here
@@ -114,7 +116,7 @@ public final class EtcdSink implements Sink {
     }
 
     @Override
-    public @Nullable Position open() {
+    public @Nullable FeedStart open() {
         SinkException.@Nullable Fenced lost = null;
         for (int attempt = 0; attempt < TAKE_OVER_ATTEMPTS; attempt++) {
             Checkpoint found = writer.read();
@@ -138,7 +140,8 @@ public final class EtcdSink implements Sink {
                     .addKeyValue("from", found.writer())
                     .log("mirror taken over");
             tail.begin(taken);
-            return taken.resumeAt();
+            Position resumeAt = taken.resumeAt();
+            return resumeAt == null ? synchronisation.unfinished(taken) : resumeAt;
         }
         throw new SinkException.Fenced("mirror " + mirror + " could not be taken over in " + TAKE_OVER_ATTEMPTS
                 + " attempts: another process is writing. Last failure: "
@@ -193,6 +196,17 @@ public final class EtcdSink implements Sink {
     @Override
     public void historyRecognised() {
         synchronisation.historyRecognised();
+    }
+
+    @Override
+    public void snapshotPinned(Position pin) {
+        synchronisation.pinned(pin);
+    }
+
+    @Override
+    public void snapshotResumed(Position pin) {
+        tail.end();
+        synchronisation.resumed(pin);
     }
 
     @Override

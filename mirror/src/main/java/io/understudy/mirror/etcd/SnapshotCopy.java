@@ -53,12 +53,18 @@ final class SnapshotCopy implements AutoCloseable {
         lanes.hand(lane -> {
             List<KeyValue> mirrored = scope.mirrored(entries);
             Batch batch = new Batch(lane);
+            // What waits for all pages is known to this run only: another one needs its pages again.
+            boolean isWhole = mirrored.stream().noneMatch(this::isWrittenLast);
             if (intoEmpty) {
                 mirrored.forEach(entry -> put(entry, batch));
             } else {
-                merge(covered, mirrored, lane, batch);
+                isWhole &= merge(covered, mirrored, lane, batch);
             }
-            batch.flush();
+            if (isWhole) {
+                batch.complete(covered);
+            } else {
+                batch.flush();
+            }
         });
     }
 
@@ -75,7 +81,7 @@ final class SnapshotCopy implements AutoCloseable {
             lanes.drain();
         }
         lanes.hand(lane -> leased.inOrder()
-                .forEach(entry -> lane.write(List.of(Operations.put(entry, leases.forPut(entry.lease()))))));
+                .forEach(entry -> lane.write(List.of(Operations.put(entry, leases.forPut(entry.lease()))), null)));
         lanes.drain();
     }
 
@@ -90,7 +96,9 @@ final class SnapshotCopy implements AutoCloseable {
         lanes.close();
     }
 
-    private void merge(KeyRange covered, List<KeyValue> mirrored, Lane lane, Batch batch) {
+    /** @return whether nothing was put off */
+    private boolean merge(KeyRange covered, List<KeyValue> mirrored, Lane lane, Batch batch) {
+        boolean isWhole = true;
         PageMerge merge = new PageMerge(mirrored, onForeignKeys, leases.areKept(), foreignBefore);
         List<KeyValue> anew = new ArrayList<>();
         for (KeyRange range : scope.sourceRanges(covered)) {
@@ -105,7 +113,7 @@ final class SnapshotCopy implements AutoCloseable {
                         put(missing.entry(), batch);
                     }
                 } else if (next instanceof PageMerge.Difference.Surplus surplus) {
-                    delete(surplus, batch);
+                    isWhole &= delete(surplus, batch);
                 }
             }
         }
@@ -114,22 +122,29 @@ final class SnapshotCopy implements AutoCloseable {
             batch.flush();
             anew.forEach(entry -> put(entry, batch));
         }
+        return isWhole;
+    }
+
+    private boolean isWrittenLast(KeyValue entry) {
+        return leases.areKept() && entry.lease() != 0;
     }
 
     private void put(KeyValue entry, Batch batch) {
-        if (leases.areKept() && entry.lease() != 0) {
+        if (isWrittenLast(entry)) {
             leased.add(entry);
         } else {
             batch.add(Operations.put(entry));
         }
     }
 
-    private void delete(PageMerge.Difference.Surplus surplus, Batch batch) {
-        if (prune == null || !prune.limits(surplus.modRevision())) {
-            batch.add(Operations.delete(surplus.key()));
-            deleted.increment();
-        } else {
+    /** @return whether it was not put off */
+    private boolean delete(PageMerge.Difference.Surplus surplus, Batch batch) {
+        if (prune != null && prune.limits(surplus.modRevision())) {
             prune.add(surplus.key());
+            return false;
         }
+        batch.add(Operations.delete(surplus.key()));
+        deleted.increment();
+        return true;
     }
 }

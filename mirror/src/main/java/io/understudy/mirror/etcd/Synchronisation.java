@@ -17,9 +17,11 @@ import io.understudy.vocabulary.KeyRange;
 import io.understudy.vocabulary.KeyValue;
 import io.understudy.vocabulary.Position;
 import io.understudy.vocabulary.Revision;
+import io.understudy.vocabulary.UnfinishedSnapshot;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.stream.IntStream;
@@ -56,6 +58,10 @@ final class Synchronisation implements AutoCloseable {
     private @Nullable String sourceReset;
     /** Whether the next snapshot is known to be of the history that was mirrored. */
     private boolean recognised;
+    /** Of the next snapshot, if a later feed can continue it. */
+    private @Nullable Position pin;
+    /** What the previous writer left of its snapshot. */
+    private @Nullable UnfinishedSnapshot unfinished;
 
     Synchronisation(
             String mirror,
@@ -101,6 +107,8 @@ final class Synchronisation implements AutoCloseable {
         if (!mayReset) {
             checks.requireSource(before, cluster);
         }
+        CopyRest rest = new CopyRest(pin, List.of(KeyRange.all()));
+        pin = null;
         String reset = reset(before, cluster, revision);
         boolean unknown = reset == null && !recognised;
         recognised = false;
@@ -111,13 +119,13 @@ final class Synchronisation implements AutoCloseable {
                     .log("comparing before resync");
             comparison = compareTo(before);
         } else if (reset == null) {
-            copy = begin(before.in(CheckpointState.SYNCING));
+            copy = begin(before.in(CheckpointState.SYNCING), rest);
         } else if (mayReset) {
             LOG.atWarn()
                     .addKeyValue("mirror", mirror)
                     .addKeyValue("cause", reset)
                     .log("resyncing with the new source history");
-            copy = begin(before.inAnotherHistory(cluster, revision));
+            copy = begin(before.inAnotherHistory(cluster, revision), rest);
             sourceReset = null;
         } else {
             LOG.atWarn()
@@ -127,6 +135,63 @@ final class Synchronisation implements AutoCloseable {
             sourceReset = reset;
             comparison = compareTo(before);
         }
+    }
+
+    /**
+     * The snapshot that the previous writer of {@code taken} left unfinished; null if there is none, or another one must be
+     * begun. To be called when that writer is fenced off.
+     */
+    @Nullable UnfinishedSnapshot unfinished(Checkpoint taken) {
+        if (taken.state() != CheckpointState.SYNCING) {
+            return null;
+        }
+        List<UnfinishedSnapshot> ofLanes = new ArrayList<>();
+        TargetKeys lanes = new TargetKeys(calls, ReservedKeys.lanes(mirror));
+        while (lanes.hasNext()) {
+            Optional<UnfinishedSnapshot> left = LaneProgress.decode(lanes.next().getValue(), taken.source(), terms());
+            boolean isOther = left.isEmpty()
+                    || ofLanes.stream()
+                            .anyMatch(of -> !of.pin().equals(left.get().pin()));
+            if (isOther) {
+                return null;
+            }
+            ofLanes.add(left.get());
+        }
+        // Each lane stored what was left when it wrote last: what one no longer lists is copied.
+        unfinished = ofLanes.stream()
+                .reduce((one, other) -> new UnfinishedSnapshot(one.pin(), common(one.rest(), other.rest())))
+                .orElse(null);
+        return unfinished;
+    }
+
+    private static List<KeyRange> common(List<KeyRange> some, List<KeyRange> others) {
+        return some.stream()
+                .flatMap(range -> others.stream().filter(range::intersects).map(range::intersection))
+                .toList();
+    }
+
+    /** What was copied under other options may not be what these demand. */
+    private String terms() {
+        return options.onForeignKeys() + (leases.areKept() ? " leased" : "");
+    }
+
+    /** The snapshot that starts next can be continued by a later feed. */
+    void pinned(Position at) {
+        pin = at;
+    }
+
+    /** The rest of the unfinished snapshot follows. */
+    void resumed(Position at) {
+        UnfinishedSnapshot left = unfinished;
+        Checkpoint before = writer.current();
+        if (left == null || !left.pin().equals(at)) {
+            throw new IllegalStateException("mirror " + mirror + " has no unfinished snapshot at " + at);
+        }
+        unfinished = null;
+        if (before.revision().equals(Revision.ZERO)) {
+            checks.requireNoOtherMirror();
+        }
+        copy = begin(before, new CopyRest(at, left.rest()));
     }
 
     /** The snapshot that starts next is of the history that was mirrored, which needs not be found out by comparing. */
@@ -227,12 +292,12 @@ final class Synchronisation implements AutoCloseable {
                 before.revision());
     }
 
-    private SnapshotCopy begin(Checkpoint found) {
+    private SnapshotCopy begin(Checkpoint found, CopyRest rest) {
         Revision equalAt = equalAt(found.revision());
         homes.settle(found.source());
         Checkpoint syncing = found.marked(homes.path(found.source()), Instant.now());
         List<LaneProgress> firsts = IntStream.range(0, options.lanes())
-                .mapToObj(lane -> LaneProgress.first(syncing, lane))
+                .mapToObj(lane -> LaneProgress.first(syncing, lane, terms(), rest.after(null)))
                 .toList();
         Set<ByteString> leftOver = new TreeSet<>(KeyRange.KEY_ORDER);
         leftOver.addAll(laneKeys());
@@ -258,6 +323,7 @@ final class Synchronisation implements AutoCloseable {
                         fence,
                         listener,
                         first,
+                        rest,
                         writer.modRevision()))
                 .toList();
         long held = checks.count();
@@ -305,7 +371,7 @@ final class Synchronisation implements AutoCloseable {
     /** Those that there are. */
     private List<ByteString> laneKeys() {
         List<ByteString> keys = new ArrayList<>();
-        new TargetKeys(calls, Lane.keys(mirror)).forEachRemaining(found -> keys.add(found.getKey()));
+        new TargetKeys(calls, ReservedKeys.lanes(mirror)).forEachRemaining(found -> keys.add(found.getKey()));
         return keys;
     }
 }

@@ -16,6 +16,7 @@ import io.understudy.mirror.sink.SinkListener;
 import io.understudy.vocabulary.Change;
 import io.understudy.vocabulary.ClusterId;
 import io.understudy.vocabulary.Commit;
+import io.understudy.vocabulary.FeedStart;
 import io.understudy.vocabulary.KeyRange;
 import io.understudy.vocabulary.KeyValue;
 import io.understudy.vocabulary.Position;
@@ -116,17 +117,17 @@ public final class LeasedSink implements Sink {
     }
 
     @Override
-    public @Nullable Position open() {
-        Position position = sink.open();
+    public @Nullable FeedStart open() {
+        FeedStart start = sink.open();
         whole = leases.begin();
         keeper = LeaseKeeper.start(mirror, leases, sink::complete, metrics);
-        if (position != null) {
+        if (start instanceof Position position) {
             leases.of(position.cluster());
             if (!whole) {
                 leases.setWhole(false);
             }
         }
-        return position;
+        return start;
     }
 
     @Override
@@ -140,9 +141,23 @@ public final class LeasedSink implements Sink {
     }
 
     @Override
+    public void snapshotPinned(Position pin) {
+        sink.snapshotPinned(pin);
+    }
+
+    @Override
+    public void snapshotResumed(Position pin) {
+        snapshot(pin.cluster(), () -> sink.snapshotResumed(pin));
+    }
+
+    @Override
     public void snapshotStarted(ClusterId cluster, Revision revision) {
+        snapshot(cluster, () -> sink.snapshotStarted(cluster, revision));
+    }
+
+    private void snapshot(ClusterId cluster, Runnable begin) {
         leases.of(cluster);
-        sink.snapshotStarted(cluster, revision);
+        begin.run();
         // Before anything of it is written; an epoch to write in begins with it.
         whole = false;
         leases.setWhole(false);

@@ -9,6 +9,7 @@ import io.understudy.mirror.sink.Sink;
 import io.understudy.mirror.sink.SinkException;
 import io.understudy.vocabulary.ClusterId;
 import io.understudy.vocabulary.Commit;
+import io.understudy.vocabulary.FeedStart;
 import io.understudy.vocabulary.KeyRange;
 import io.understudy.vocabulary.KeyValue;
 import io.understudy.vocabulary.Position;
@@ -196,12 +197,12 @@ public final class Pipeline implements AutoCloseable {
         long activation = plan.role().activation();
         try (Sink sink = plan.sinks().apply(status)) {
             status.waitsFor("target " + plan.targetName());
-            Position position = sink.open();
+            FeedStart start = sink.open();
             status.opened(sink);
             status.home();
             while (mayWrite(activation)) {
-                follow(sink, position, activation);
-                position = null;
+                follow(sink, start, activation);
+                start = null;
             }
         } catch (SinkException.Fenced e) {
             if (plan.role().isConfirmed(activation)) {
@@ -229,10 +230,11 @@ public final class Pipeline implements AutoCloseable {
     }
 
     /** Opens a feed and follows it until it ends, and a snapshot has to follow, or until this process may not write. */
-    private void follow(Sink sink, @Nullable Position from, long activation)
+    private void follow(Sink sink, @Nullable FeedStart from, long activation)
             throws FeedEndedException, InterruptedException {
-        Progressing consumer = new Progressing(sink, from);
-        status.waitsForSource(from == null);
+        Position position = from instanceof Position reached ? reached : null;
+        Progressing consumer = new Progressing(sink, position);
+        status.waitsForSource(position == null);
         currency.begin(consumer.given());
         replication.forget();
         try (Feed open = plan.source().open(plan.range(), plan.kind(), from)) {
@@ -306,6 +308,19 @@ public final class Pipeline implements AutoCloseable {
         @Override
         public void historyRecognised() {
             sink.historyRecognised();
+        }
+
+        @Override
+        public void snapshotPinned(Position pin) {
+            sink.snapshotPinned(pin);
+        }
+
+        @Override
+        public void snapshotResumed(Position pin) {
+            status.sourceHeard();
+            status.to(MirrorState.SYNCING, "rest of the snapshot at revision " + pin.revision());
+            sink.snapshotResumed(pin);
+            status.snapshot().started(plan.count().get());
         }
 
         @Override

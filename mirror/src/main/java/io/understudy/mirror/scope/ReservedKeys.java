@@ -55,6 +55,11 @@ public final class ReservedKeys {
         return MIRRORS.concat(ByteString.copyFromUtf8(mirror + "/" + what));
     }
 
+    /** Where an etcd cluster stores how far the lanes of a mirror's snapshot have come. */
+    public static KeyRange lanes(String mirror) {
+        return all(mirror, "lane/");
+    }
+
     /** Where an etcd cluster stores the epoch of a mirror into it, put when a writer takes over and at no other time. */
     public static ByteString epoch(String mirror) {
         return of(mirror, "epoch");

@@ -3,7 +3,7 @@ package io.understudy.mirror.sink;
 import io.understudy.feed.FeedConsumer;
 import io.understudy.feed.FeedEndedException;
 import io.understudy.mirror.checkpoint.Checkpoint;
-import io.understudy.vocabulary.Position;
+import io.understudy.vocabulary.FeedStart;
 import io.understudy.vocabulary.Revision;
 import java.time.Duration;
 import org.jspecify.annotations.Nullable;
@@ -21,7 +21,7 @@ public interface Sink extends FeedConsumer, AutoCloseable {
      *
      * @return where the feed goes on; null if it must begin with a snapshot
      */
-    @Nullable Position open();
+    @Nullable FeedStart open();
 
     /**
      * The source no longer has the history that was mirrored. If this returns, a snapshot of the other one comes next.

@@ -1,11 +1,14 @@
 package io.understudy.mirror.takeover;
 
+import io.etcd.jetcd.api.RangeRequest;
 import io.understudy.mirror.MirrorProcess;
 import io.understudy.mirror.MirrorSettings;
 import io.understudy.mirror.checkpoint.CheckpointState;
 import io.understudy.mirror.pipeline.MirrorFailedException;
 import io.understudy.mirror.pipeline.MirrorReport;
 import io.understudy.mirror.pipeline.MirrorState;
+import io.understudy.mirror.scope.ReservedKeys;
+import io.understudy.vocabulary.KeyRange;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
@@ -54,10 +57,17 @@ record MirrorBack(MirrorParties clusters, Parties backward, Duration deadline, C
 
     /** Whether it will compare everything anyway. */
     private boolean isCompared() {
+        KeyRange lanes = ReservedKeys.lanes(backward.mirror());
+        RangeRequest begun = RangeRequest.newBuilder()
+                .setKey(lanes.etcdKey())
+                .setRangeEnd(lanes.etcdRangeEnd())
+                .setCountOnly(true)
+                .build();
         return TargetCheckpoint.read(backward.target(), backward.mirror())
-                        .checkpoint()
-                        .state()
-                == CheckpointState.SYNCING;
+                                .checkpoint()
+                                .state()
+                        == CheckpointState.SYNCING
+                && backward.target().range(begun).getCount() == 0;
     }
 
     /** Returns once the old source is a copy, no more than {@code maxLag} revisions behind. */

@@ -65,7 +65,7 @@ record Resumption(Parties forward, Journal back) {
     }
 
     private void forget() {
-        KeyRange lanes = ReservedKeys.all(forward.mirror(), "lane/");
+        KeyRange lanes = ReservedKeys.lanes(forward.mirror());
         var unused = forward.source()
                 .txn(
                         "the end of the mirror back",

@@ -2,6 +2,7 @@ package io.understudy.mirror.takeover;
 
 import com.google.protobuf.ByteString;
 import io.etcd.jetcd.api.Compare;
+import io.etcd.jetcd.api.DeleteRangeRequest;
 import io.etcd.jetcd.api.PutRequest;
 import io.etcd.jetcd.api.RangeRequest;
 import io.etcd.jetcd.api.RangeResponse;
@@ -12,6 +13,7 @@ import io.understudy.mirror.checkpoint.CheckpointCodec;
 import io.understudy.mirror.checkpoint.CorruptCheckpointException;
 import io.understudy.mirror.scope.ReservedKeys;
 import io.understudy.vocabulary.ClusterId;
+import io.understudy.vocabulary.KeyRange;
 import java.util.List;
 
 /**
@@ -25,13 +27,15 @@ import java.util.List;
 record TargetCheckpoint(Checkpoint checkpoint, ByteString value, long modRevision, long revision, ClusterId cluster) {
 
     /**
-     * Puts another one in its place, which no writer of the mirror gets past unnoticed.
+     * Puts another one in its place, which no writer of the mirror gets past unnoticed. A snapshot that the mirror has not
+     * finished is begun again.
      *
      * @param further what is to be done with that
      * @return false if it was written since it was found, perhaps by an attempt of this that got no answer
      */
     boolean replace(PatientCalls target, String mirror, Checkpoint after, RequestOp... further) {
         ByteString key = ReservedKeys.checkpoint(mirror);
+        KeyRange lanes = ReservedKeys.lanes(mirror);
         return target.txn(
                         "the checkpoint",
                         TxnRequest.newBuilder()
@@ -43,6 +47,10 @@ record TargetCheckpoint(Checkpoint checkpoint, ByteString value, long modRevisio
                                         .setRequestPut(PutRequest.newBuilder()
                                                 .setKey(key)
                                                 .setValue(CheckpointCodec.encode(after))))
+                                .addSuccess(RequestOp.newBuilder()
+                                        .setRequestDeleteRange(DeleteRangeRequest.newBuilder()
+                                                .setKey(lanes.etcdKey())
+                                                .setRangeEnd(lanes.etcdRangeEnd())))
                                 .addAllSuccess(List.of(further))
                                 .build())
                 .getSucceeded();

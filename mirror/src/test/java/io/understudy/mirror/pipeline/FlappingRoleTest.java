@@ -16,14 +16,18 @@ import io.understudy.mirror.sink.SinkException;
 import io.understudy.vocabulary.Change;
 import io.understudy.vocabulary.ClusterId;
 import io.understudy.vocabulary.Commit;
+import io.understudy.vocabulary.CommitDigest;
+import io.understudy.vocabulary.FeedStart;
 import io.understudy.vocabulary.KeyRange;
 import io.understudy.vocabulary.KeyValue;
 import io.understudy.vocabulary.Position;
 import io.understudy.vocabulary.Revision;
+import io.understudy.vocabulary.UnfinishedSnapshot;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Random;
 import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
@@ -36,10 +40,11 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * A mirror survives the loss of its active role at every point: schedules of a source, an election and a target, all of which
- * fail at random, end with a target that equals the source. No commit is given to a sink twice, none is left out, and a
- * snapshot is read only where the target has no checkpoint or the source has compacted what follows it.
+ * fail at random, end with a target that equals the source. No commit is given to a sink twice, none is left out. A snapshot
+ * is read only where the target has no checkpoint or the source has compacted what follows it, and no part of it that the
+ * target holds is read again while the source has its revision.
  *
- * <p>Tests invariants M1, M8.
+ * <p>Tests invariants M1, M8, M41.
  */
 final class FlappingRoleTest {
 
@@ -86,6 +91,9 @@ final class FlappingRoleTest {
 
         private final Map<String, String> target = new TreeMap<>();
         private @Nullable Position checkpoint;
+        /** Of the snapshot of which the target holds a part. */
+        private @Nullable UnfinishedSnapshot unfinished;
+
         private long epoch;
 
         private boolean active = true;
@@ -173,6 +181,16 @@ final class FlappingRoleTest {
             apply(commit, source);
         }
 
+        private Map<String, String> stateAt(long revision) {
+            Map<String, String> state = new TreeMap<>();
+            for (Commit commit : commits) {
+                if (commit.revision().value() <= revision) {
+                    apply(commit, state);
+                }
+            }
+            return state;
+        }
+
         private static void apply(Commit commit, Map<String, String> keys) {
             for (Change change : commit.changes()) {
                 if (change instanceof Change.Put put) {
@@ -223,14 +241,13 @@ final class FlappingRoleTest {
 
         private final class ModelFeed implements Feed {
             private @Nullable Position position;
-            /** What is left of a snapshot. */
-            private @Nullable Map<String, String> snapshot;
+            private @Nullable UnfinishedSnapshot snapshot;
+            private @Nullable UnfinishedSnapshot toBeContinued;
 
-            private long snapshotRevision;
-
-            ModelFeed(@Nullable Position from) {
-                check(from != null || mayCopy, "a snapshot is read although the target has " + checkpoint);
-                position = from;
+            ModelFeed(@Nullable FeedStart from) {
+                check(from instanceof Position || mayCopy, "a snapshot is read although the target has " + checkpoint);
+                position = from instanceof Position reached ? reached : null;
+                toBeContinued = from instanceof UnfinishedSnapshot begun ? begun : null;
             }
 
             @Override
@@ -256,23 +273,49 @@ final class FlappingRoleTest {
             }
 
             private void copy(FeedConsumer consumer) {
-                if (snapshot == null) {
-                    snapshot = new TreeMap<>(source);
-                    snapshotRevision = head;
-                    consumer.snapshotStarted(SOURCE, new Revision(head));
-                } else if (snapshot.isEmpty()) {
-                    position = at(snapshotRevision);
+                UnfinishedSnapshot current = snapshot;
+                UnfinishedSnapshot begun = toBeContinued;
+                toBeContinued = null;
+                if (begun != null && begun.pin().revision().value() >= compacted) {
+                    snapshot = begun;
+                    consumer.snapshotResumed(begun.pin());
+                } else if (current == null || current.pin().revision().value() < compacted) {
+                    Position pin = pin(head);
+                    snapshot = new UnfinishedSnapshot(pin, List.of(KeyRange.all()));
+                    consumer.snapshotPinned(pin);
+                    consumer.snapshotStarted(SOURCE, pin.revision());
+                } else if (current.rest().isEmpty()) {
+                    Position reached = at(current.pin().revision().value());
+                    position = reached;
                     mayCopy = false;
-                    consumer.snapshotCompleted(position);
+                    consumer.snapshotCompleted(reached);
                 } else {
-                    String key = snapshot.keySet().iterator().next();
-                    Revision revision = new Revision(snapshotRevision);
-                    ByteString bytes = ByteString.copyFromUtf8(key);
-                    consumer.snapshotPage(
-                            KeyRange.single(bytes),
-                            List.of(new KeyValue(
-                                    bytes, ByteString.copyFromUtf8(snapshot.remove(key)), revision, revision, 1, 0)));
+                    page(current, consumer);
                 }
+            }
+
+            /** Of one key at most. */
+            private void page(UnfinishedSnapshot current, FeedConsumer consumer) {
+                KeyRange first = current.rest().get(0);
+                Revision revision = current.pin().revision();
+                List<KeyValue> entries = stateAt(revision.value()).entrySet().stream()
+                        .map(entry -> new KeyValue(
+                                ByteString.copyFromUtf8(entry.getKey()),
+                                ByteString.copyFromUtf8(entry.getValue()),
+                                revision,
+                                revision,
+                                1,
+                                0))
+                        .filter(entry -> first.contains(entry.key()))
+                        .limit(1)
+                        .toList();
+                KeyRange covered = entries.isEmpty()
+                        ? first
+                        : new KeyRange(
+                                first.from(),
+                                KeyRange.single(entries.get(0).key()).to());
+                snapshot = new UnfinishedSnapshot(current.pin(), without(current.rest(), covered));
+                consumer.snapshotPage(covered, entries);
             }
 
             @Override
@@ -284,10 +327,10 @@ final class FlappingRoleTest {
 
         private final class ModelSink implements Sink {
             private final List<Commit> given = new ArrayList<>();
-            private final Map<String, String> copied = new TreeMap<>();
             private long ours;
             private @Nullable Position reached;
             private boolean copying;
+            private @Nullable Position pinned;
 
             /** The target fails before or after it has done what was requested. */
             private void request(Runnable effect) {
@@ -306,27 +349,50 @@ final class FlappingRoleTest {
             }
 
             @Override
-            public @Nullable Position open() {
+            public @Nullable FeedStart open() {
                 ours = ++epoch;
                 request(() -> {});
                 reached = checkpoint;
                 mayCopy = checkpoint == null;
-                return checkpoint;
+                return checkpoint == null ? unfinished : checkpoint;
+            }
+
+            @Override
+            public void snapshotPinned(Position pin) {
+                pinned = pin;
             }
 
             @Override
             public void snapshotStarted(ClusterId cluster, Revision revision) {
                 given.clear();
-                copied.clear();
                 copying = true;
-                request(() -> checkpoint = null);
+                UnfinishedSnapshot begun =
+                        new UnfinishedSnapshot(Objects.requireNonNull(pinned), List.of(KeyRange.all()));
+                request(() -> {
+                    checkpoint = null;
+                    unfinished = begun;
+                });
+            }
+
+            @Override
+            public void snapshotResumed(Position pin) {
+                check(unfinished != null && unfinished.pin().equals(pin), "another snapshot is resumed");
+                copying = true;
             }
 
             @Override
             public void snapshotPage(KeyRange covered, List<KeyValue> entries) {
-                check(copying, "a page without a snapshot");
-                entries.forEach(entry ->
-                        copied.put(entry.key().toStringUtf8(), entry.value().toStringUtf8()));
+                UnfinishedSnapshot begun = unfinished;
+                check(copying && begun != null, "a page without a snapshot");
+                request(() -> {
+                    check(
+                            begun.rest().stream().anyMatch(range -> range.covers(covered)),
+                            "a page is given again that the target has");
+                    target.keySet().removeIf(key -> covered.contains(ByteString.copyFromUtf8(key)));
+                    entries.forEach(entry ->
+                            target.put(entry.key().toStringUtf8(), entry.value().toStringUtf8()));
+                    unfinished = new UnfinishedSnapshot(begun.pin(), without(begun.rest(), covered));
+                });
             }
 
             @Override
@@ -335,9 +401,9 @@ final class FlappingRoleTest {
                 copying = false;
                 reached = position;
                 request(() -> {
-                    target.clear();
-                    target.putAll(copied);
+                    check(target.equals(stateAt(position.revision().value())), "a part of the snapshot is missing");
                     checkpoint = position;
+                    unfinished = null;
                 });
             }
 
@@ -416,5 +482,15 @@ final class FlappingRoleTest {
 
     private static Position at(long revision) {
         return new Position(SOURCE, new Revision(revision), null);
+    }
+
+    private static Position pin(long revision) {
+        Revision at = new Revision(revision);
+        return new Position(
+                SOURCE, at, new Position.Anchor(at, CommitDigest.parse("00".repeat(CommitDigest.SIZE_BYTES))));
+    }
+
+    private static List<KeyRange> without(List<KeyRange> ranges, KeyRange covered) {
+        return ranges.stream().flatMap(range -> range.without(covered).stream()).toList();
     }
 }

@@ -18,6 +18,7 @@ import io.understudy.mirror.sink.SinkException;
 import io.understudy.vocabulary.Change;
 import io.understudy.vocabulary.ClusterId;
 import io.understudy.vocabulary.Commit;
+import io.understudy.vocabulary.FeedStart;
 import io.understudy.vocabulary.KeyRange;
 import io.understudy.vocabulary.KeyValue;
 import io.understudy.vocabulary.Position;
@@ -153,10 +154,10 @@ final class PipelineTest {
      * @param second the same when the second one does
      * @param events of the first feed
      */
-    private List<@Nullable Position> positionsOfFeeds(
-            @Nullable Position first, @Nullable Position second, Consumer<FeedConsumer> events)
+    private List<@Nullable FeedStart> positionsOfFeeds(
+            @Nullable FeedStart first, @Nullable FeedStart second, Consumer<FeedConsumer> events)
             throws InterruptedException {
-        List<@Nullable Position> begun = Collections.synchronizedList(new ArrayList<>());
+        List<@Nullable FeedStart> begun = Collections.synchronizedList(new ArrayList<>());
         CountDownLatch twoBegun = new CountDownLatch(2);
         FeedSource source = (range, kind, from) -> {
             begun.add(from);
@@ -165,7 +166,7 @@ final class PipelineTest {
         };
         Sink sink = new StubSink() {
             @Override
-            public @Nullable Position open() {
+            public @Nullable FeedStart open() {
                 return opened.getAndIncrement() == 0 ? first : second;
             }
 
@@ -197,7 +198,7 @@ final class PipelineTest {
                 },
                 new StubSink() {
                     @Override
-                    public @Nullable Position open() {
+                    public @Nullable FeedStart open() {
                         opened.incrementAndGet();
                         whileOpening.run();
                         throw new SinkException.Fenced("fenced");

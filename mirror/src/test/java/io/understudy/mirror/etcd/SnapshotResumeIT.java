@@ -1,0 +1,234 @@
+package io.understudy.mirror.etcd;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import com.google.protobuf.ByteString;
+import io.etcd.jetcd.api.CompactionRequest;
+import io.etcd.jetcd.api.PutRequest;
+import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
+import io.understudy.feed.Feed;
+import io.understudy.feed.FeedEndedException;
+import io.understudy.feed.FeedKind;
+import io.understudy.feed.etcd.EtcdFeedOptions;
+import io.understudy.feed.etcd.EtcdFeedSource;
+import io.understudy.mirror.checkpoint.CheckpointState;
+import io.understudy.mirror.fixture.Clusters;
+import io.understudy.mirror.fixture.SourceAndTarget;
+import io.understudy.mirror.fixture.TestClient;
+import io.understudy.mirror.lease.TargetLeases;
+import io.understudy.mirror.scope.MirrorScope;
+import io.understudy.mirror.scope.ReservedKeys;
+import io.understudy.mirror.sink.ForeignWriteHint;
+import io.understudy.mirror.sink.SinkException;
+import io.understudy.mirror.sink.SinkListener;
+import io.understudy.vocabulary.FeedStart;
+import io.understudy.vocabulary.KeyRange;
+import io.understudy.vocabulary.UnfinishedSnapshot;
+import java.time.Duration;
+import java.util.SortedMap;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
+
+/**
+ * The next writer resumes a snapshot, reads only what the target may lack, and ends with the whole state of one revision.
+ *
+ * <p>Tests invariants M1, M17, M41.
+ */
+final class SnapshotResumeIT {
+
+    @RegisterExtension
+    static final SourceAndTarget CLUSTERS = SourceAndTarget.ofOneVoterEach();
+
+    private static final int KEYS = 400;
+    private static final int STOP_AFTER = 150;
+    private static final EtcdFeedOptions PAGES = EtcdFeedOptions.DEFAULTS.withPageBytes(8 << 10);
+
+    private final TestClient source = CLUSTERS.sourceClient();
+    private final TestClient target = CLUSTERS.targetClient();
+    private final Clusters connections = CLUSTERS.connections();
+    private final SimpleMeterRegistry meters = new SimpleMeterRegistry();
+    private EtcdSinkOptions options = EtcdSinkOptions.DEFAULTS;
+    private TargetLeases leases = TargetLeases.DROPPED;
+
+    SnapshotResumeIT() {
+        for (int i = 0; i < KEYS; i++) {
+            source.put(key(i), "v".repeat(500));
+        }
+    }
+
+    @Test
+    void theRestIsReadAndNothingElse() throws Exception {
+        interrupt();
+        long copied = read();
+        source.put(key(1), "changed");
+        source.delete(key(KEYS - 1));
+        long before = target.revision();
+
+        assertThat(run(KEYS)).isInstanceOf(UnfinishedSnapshot.class);
+
+        assertEqual();
+        // A page of each lane may have been on its way.
+        assertThat(read()).isBetween((long) KEYS, KEYS + copied / 2);
+        assertThat(target.revision()).isGreaterThan(before);
+        assertThat(meters.get("understudy.feed.snapshots").counter().count()).isEqualTo(1);
+        assertThat(target.get(Lane.key("dr", 0)).getKvsCount()).isZero();
+    }
+
+    @Test
+    void aSnapshotOfWhichNothingIsToBeWrittenIsResumedToo() throws Exception {
+        run(KEYS);
+        // Nothing differs, but a snapshot is needed.
+        target.delete(ReservedKeys.checkpoint("dr").toStringUtf8());
+        options = options.with(ForeignKeys.DELETE);
+        long before = read();
+        interrupt();
+        long compared = read() - before;
+        assertThat(run(KEYS)).isInstanceOf(UnfinishedSnapshot.class);
+        assertEqual();
+        assertThat(read() - before).isBetween((long) KEYS, KEYS + compared / 2);
+    }
+
+    @Test
+    void afterCompactionAllIsComparedAgain() throws Exception {
+        interrupt();
+        source.put(key(1), "changed");
+        long deleted = source.delete(key(2));
+        compact(deleted);
+
+        assertThat(run(KEYS)).isInstanceOf(UnfinishedSnapshot.class);
+
+        assertEqual();
+        assertThat(meters.get("understudy.feed.snapshots").counter().count()).isEqualTo(2);
+    }
+
+    @Test
+    void otherOptionsBeginAnotherSnapshot() throws Exception {
+        interrupt();
+        options = options.with(ForeignKeys.DELETE);
+        assertThat(run(KEYS)).isNull();
+        assertEqual();
+    }
+
+    @Test
+    void entriesWithLeasesArePutAtTheEndOfTheResumedSnapshot() throws Exception {
+        long sourceLease = source.lease(600);
+        long targetLease = target.lease(600);
+        var unused = source.kv()
+                .put(PutRequest.newBuilder()
+                        .setKey(ByteString.copyFromUtf8(key(1)))
+                        .setValue(ByteString.copyFromUtf8("leased"))
+                        .setLease(sourceLease)
+                        .build());
+        leases = new TargetLeases() {
+            @Override
+            public boolean areKept() {
+                return true;
+            }
+
+            @Override
+            public long forPut(long lease) {
+                return lease == 0 ? 0 : targetLease;
+            }
+        };
+        interrupt();
+        assertThat(target.get(ByteString.copyFromUtf8(key(1))).getKvsCount()).isZero();
+
+        assertThat(run(KEYS)).isInstanceOf(UnfinishedSnapshot.class);
+
+        assertEqual();
+        assertThat(target.get(ByteString.copyFromUtf8(key(1))).getKvs(0).getLease())
+                .isEqualTo(targetLease);
+    }
+
+    @Test
+    void surplusIsCountedAtTheEndOfTheResumedSnapshot() throws Exception {
+        run(KEYS);
+        compact(source.deleteRange(key(0), key(100)));
+        compact(source.put("later", "x"));
+        assertThatThrownBy(() -> run(KEYS)).isInstanceOf(SinkException.Compared.class);
+        interrupt();
+
+        assertThatThrownBy(() -> run(KEYS))
+                .isInstanceOf(SinkException.Refused.class)
+                .hasMessageContaining("100 of");
+        assertThat(target.get(ByteString.copyFromUtf8(key(0))).getKvsCount()).isEqualTo(1);
+    }
+
+    /** Copies a part of the snapshot, then ends as a process does that lost its role. */
+    private void interrupt() throws Exception {
+        long before = read();
+        FeedStart start = run((int) before + STOP_AFTER);
+        assertThat(start instanceof UnfinishedSnapshot).isFalse();
+        assertThat(new FencedWriter(new TargetCalls(connections.target(), new Silent()), "dr", options)
+                        .read()
+                        .state())
+                .isEqualTo(CheckpointState.SYNCING);
+    }
+
+    /** Mirrors until the target is level with the source, or so many keys were read. Returns where it began. */
+    private FeedStart run(int stopAfter) throws Exception {
+        EtcdFeedSource feeds = new EtcdFeedSource("test", connections.source(), PAGES, meters);
+        long head = source.revision();
+        try (EtcdSink sink = new EtcdSink(
+                "dr",
+                MirrorScope.all(),
+                "test/" + System.nanoTime(),
+                null,
+                connections.target(),
+                options,
+                leases,
+                ForeignWriteHint.NONE,
+                new Silent())) {
+            FeedStart start = sink.open();
+            boolean interrupted = stopAfter != KEYS;
+            Feed feed = feeds.open(KeyRange.all(), FeedKind.STATE, start);
+            try {
+                while (sink.complete().value() < head && !(interrupted && read() >= stopAfter)) {
+                    try {
+                        if (!feed.poll(Duration.ofMillis(100), sink)) {
+                            sink.settle();
+                        }
+                        sink.caughtUp();
+                    } catch (FeedEndedException.Gap e) {
+                        feed.close();
+                        feed = feeds.open(KeyRange.all(), FeedKind.STATE, null);
+                    }
+                }
+            } finally {
+                feed.close();
+            }
+            return start;
+        }
+    }
+
+    private long read() {
+        var counter = meters.find("understudy.feed.snapshot.keys").counter();
+        return counter == null ? 0 : (long) counter.count();
+    }
+
+    private void assertEqual() {
+        SortedMap<ByteString, ByteString> expected = source.contents();
+        assertThat(target.contents()).isEqualTo(expected);
+    }
+
+    private void compact(long revision) {
+        var unused = source.kv()
+                .compact(CompactionRequest.newBuilder().setRevision(revision).build());
+    }
+
+    private static String key(int number) {
+        return String.format("/k/%05d", number);
+    }
+
+    private static final class Silent implements SinkListener {
+        @Override
+        public void unavailable(String why) {}
+
+        @Override
+        public void available() {}
+
+        @Override
+        public void written(long changes) {}
+    }
+}
