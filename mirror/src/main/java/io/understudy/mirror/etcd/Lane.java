@@ -8,6 +8,7 @@ import io.understudy.mirror.sink.SinkException;
 import io.understudy.mirror.sink.SinkListener;
 import io.understudy.vocabulary.KeyRange;
 import java.util.List;
+import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -22,11 +23,17 @@ final class Lane {
      */
     private static final long MOST_BYTES = 512 << 10;
 
+    private static final long LEAST_BYTES = 16 << 10;
+
+    /** A transaction that takes longer holds up what keeps leases alive: the next one is smaller. */
+    private static final long SLOW_NANOS = TimeUnit.MILLISECONDS.toNanos(200);
+
     private final TargetCalls calls;
     private final FencedKey key;
     private final Fence fence;
     private final SinkListener listener;
     private final CopyRest rest;
+    private long most = MOST_BYTES;
     private final long room;
     private LaneProgress progress;
 
@@ -55,9 +62,9 @@ final class Lane {
         return ReservedKeys.of(mirror, "lane/" + lane);
     }
 
-    /** Bytes of operations that one transaction takes. */
+    /** Bytes of operations that the next transaction takes. */
     long room() {
-        return Math.min(MOST_BYTES, room);
+        return Math.min(most, room);
     }
 
     /** For reads of this lane. */
@@ -75,10 +82,14 @@ final class Lane {
         ByteString last =
                 operations.isEmpty() ? progress.last() : Operations.key(operations.get(operations.size() - 1));
         LaneProgress next = progress.after(operations.size(), last, rest.after(copied));
+        long began = System.nanoTime();
         FencedKey.Outcome outcome = key.write(operations, next.encoded(), List.of(fence.compare()));
         if (!(outcome instanceof FencedKey.Outcome.Done)) {
             throw fence.why().apply(calls);
         }
+        most = System.nanoTime() - began > SLOW_NANOS
+                ? Math.max(LEAST_BYTES, most / 2)
+                : Math.min(MOST_BYTES, most + LEAST_BYTES);
         progress = next;
         if (copied != null) {
             rest.copied(copied);
