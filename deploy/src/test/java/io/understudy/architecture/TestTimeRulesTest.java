@@ -126,8 +126,8 @@ final class TestTimeRulesTest {
                     .collect(Collectors.joining());
             addMatches(found, source.name(), ELAPSED, text);
             // What is to become true in less than five seconds, however busy the machine is.
-            Pattern within =
-                    Pattern.compile("(?:atMost|(?<!\\.)within|succeedsWithin|failsWithin)\\(\\s*(?:" + BRIEF + names + ")");
+            Pattern within = Pattern.compile(
+                    "(?:atMost|(?<!\\.)within|succeedsWithin|failsWithin)\\(\\s*(?:" + BRIEF + names + ")");
             addMatches(found, source.name(), within, text);
         });
         return found;

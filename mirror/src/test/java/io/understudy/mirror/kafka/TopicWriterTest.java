@@ -2,6 +2,7 @@ package io.understudy.mirror.kafka;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.understudy.feed.kafka.StrayRecords;
 import io.understudy.feed.kafka.TopicOrigin;
 import io.understudy.feed.kafka.TopicScope;
 import io.understudy.kafka.KafkaClients;
@@ -33,13 +34,21 @@ final class TopicWriterTest {
                 options,
                 new RecordLimit(KafkaClients.MAX_MESSAGE_BYTES, "t"),
                 new TopicOrigin(1, new TopicScope(scope.include(), scope.exclude()), 1),
-                new Offsets(new Footprint(Map.of("t", new Footprint.Topic(Uuid.randomUuid(), List.of(-1L))))),
-                new Fencing(new CheckpointTopic("t.checkpoint", "log"), reader, options, () -> 1),
+                new Offsets(
+                        new Footprint(Map.of("t", new Footprint.Topic(Uuid.randomUuid(), List.of(-1L)))),
+                        "t.state",
+                        -1,
+                        -1),
+                new Fencing(
+                        new CheckpointTopic("t.checkpoint", "log", new StrayRecords(() -> {})),
+                        reader,
+                        options,
+                        () -> 1),
                 new TransactionTimeout(Duration.ofMinutes(1)));
         for (int i = 0; i < 9; i++) {
             writer.send(new ProducerRecord<>("t", 0, new byte[1], new byte[1 << 20]));
         }
-        assertThat(writer.footprint().topics().get("t").offsets()).containsExactly(7L);
+        assertThat(writer.offsets().footprint().topics().get("t").offsets()).containsExactly(7L);
         assertThat(producer.history()).isEmpty();
         writer.close();
     }

@@ -120,7 +120,7 @@ final class PipelineTest {
                 return complete;
             }
         };
-        try (Pipeline pipeline = start((range, kind, from) -> new SyncedFeed(from), sinks)) {
+        try (Pipeline pipeline = start((range, kind, from) -> new SyncedFeed((Position) from), sinks)) {
             await().atMost(PATIENCE).until(() -> pipeline.report().state() == MirrorState.SYNCED);
             away.countDown();
             for (int attempts = 2; attempts < 5; attempts++) {
