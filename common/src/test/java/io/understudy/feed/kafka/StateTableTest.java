@@ -98,7 +98,7 @@ class StateTableTest {
             states.put(revision, state);
         }
 
-        void goOn() {
+        void proceed() {
             if (random.nextInt(15) == 0) {
                 // The original was made anew, and no longer tells which keys are gone.
                 generation++;
@@ -167,7 +167,7 @@ class StateTableTest {
         Random random = new Random(seed);
         Topic topic = new Topic(random);
         for (int i = random.nextInt(20); i > 0; i--) {
-            topic.goOn();
+            topic.proceed();
         }
         StateTable table = new StateTable(range);
         long offset = 0;
@@ -183,7 +183,7 @@ class StateTableTest {
             }
             if (writes > 0 && random.nextInt(3) == 0) {
                 writes--;
-                topic.goOn();
+                topic.proceed();
             }
             if (random.nextInt(3) == 0) {
                 topic.compact();
@@ -286,7 +286,7 @@ class StateTableTest {
         Random random = new Random(seed);
         Topic topic = new Topic(random);
         for (int i = random.nextInt(20); i > 0; i--) {
-            topic.goOn();
+            topic.proceed();
         }
         List<Told> written = new ArrayList<>(topic.records.values());
         StateTable table = new StateTable(KeyRange.all());

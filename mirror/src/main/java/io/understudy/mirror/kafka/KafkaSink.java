@@ -331,11 +331,10 @@ public final class KafkaSink implements Sink {
         asOf = null;
         complete = position.revision();
         if (!isStateWhole()) {
-            // The next sink resynchronises.
-            state = null;
+            // With the offset, from which the next sink finds the same and resynchronises.
             write(current());
             throw new SinkException.Unavailable(
-                    "stray records replaced keys of topic " + options.stateTopic()
+                    "records of another writer changed the keys of topic " + options.stateTopic()
                             + "; a resynchronisation restores them",
                     null);
         }

@@ -14,6 +14,10 @@ import io.understudy.feed.FeedConsumer;
 import io.understudy.feed.FeedKind;
 import io.understudy.feed.kafka.KafkaFeedOptions;
 import io.understudy.feed.kafka.KafkaFeedSource;
+import io.understudy.feed.kafka.RecordFormat;
+import io.understudy.feed.kafka.TopicOrigin;
+import io.understudy.feed.kafka.TopicRecord;
+import io.understudy.feed.kafka.TopicScope;
 import io.understudy.local.junit.KafkaExtension;
 import io.understudy.mirror.fixture.Topic;
 import io.understudy.mirror.sink.SinkException;
@@ -139,6 +143,25 @@ final class StrayRecordsIT {
         }
     }
 
+    /** The record has all headers, so it is not stray; the number of keys shows it. */
+    @Test
+    void aKeyThatAnotherWriterAddedIsRemoved() throws Exception {
+        String topic = fixture.options().stateTopic();
+        long generation = RecordFormat.generation(
+                Topic.records(KAFKA.bootstrapServers(), topic).get(0));
+        var unused = other.send(RecordFormat.write(
+                        topic,
+                        0,
+                        new TopicRecord.Found(CLUSTER, entry(10, "never")),
+                        new TopicOrigin(generation, TopicScope.all(), 1)))
+                .get();
+        List<KeyValue> state = new ArrayList<>(List.of(entry(11, "a"), entry(9, "first")));
+        await().atMost(PATIENCE).until(() -> isRefused(state));
+        resynchronise(fixture.sink(), 9 + state.size(), state);
+        assertThat(fixture.state().keySet()).containsExactlyElementsOf(keys(state));
+        assertThat(fixture.sink().open()).isNotNull();
+    }
+
     /** Also in place of a mark, which the mirror writes again. */
     @Test
     void strayRecordsOfOtherKeysAreSkippedAndCounted() {
@@ -180,7 +203,7 @@ final class StrayRecordsIT {
             return false;
         } catch (SinkException.Unavailable e) {
             assertThat(e)
-                    .hasMessageContaining("stray records replaced keys of topic "
+                    .hasMessageContaining("records of another writer changed the keys of topic "
                             + fixture.options().stateTopic());
             sink.close();
             return true;
