@@ -24,6 +24,7 @@ final class DocumentedCommandsTest {
                     "--force-new-cluster",
                     "--auto-compaction-retention",
                     "--data-dir",
+                    "--initial-cluster",
                     "--max-request-bytes",
                     "--client-cert-auth"),
             "etcdctl",

@@ -116,7 +116,8 @@ final class Outages {
     }
 
     private String told(KafkaException failure) {
-        boolean isWrapped = failure.getCause() != null && !KafkaErrors.isAccess(failure);
-        return KafkaErrors.text(isWrapped ? failure.getCause() : failure, settings, AclOperation.READ);
+        Throwable cause = failure.getCause();
+        Throwable shown = cause == null || KafkaErrors.isAccess(failure) ? failure : cause;
+        return KafkaErrors.text(shown, settings, AclOperation.READ);
     }
 }
