@@ -150,7 +150,8 @@ final class TopicWriter implements AutoCloseable {
                     offsets.failed(failure);
                 }
             });
-            long size = record.key().length + (record.value() == null ? 0 : record.value().length) + HEADER_BYTES;
+            long size =
+                    (long) record.key().length + (record.value() == null ? 0 : record.value().length) + HEADER_BYTES;
             records++;
             bytes += size;
             unacknowledgedBytes += size;
