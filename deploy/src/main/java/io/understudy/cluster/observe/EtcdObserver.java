@@ -15,6 +15,7 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.slf4j.event.Level;
 
 /**
  * Looks at a cluster through every member's own client port: at the endpoints given, and at those that the member list
@@ -35,6 +36,8 @@ public final class EtcdObserver implements ClusterObserver {
     private final Otherwise otherwise;
     private final MeterRegistry meters;
     private volatile @Nullable Seen seen;
+    /** Whether the last look found a quorum elsewhere than at the endpoints given. */
+    private volatile boolean isElsewhere;
 
     /** Looks nowhere else than at the endpoints given. */
     public EtcdObserver(EtcdSettings settings, EtcdConnections connections, MeterRegistry meters) {
@@ -92,10 +95,11 @@ public final class EtcdObserver implements ClusterObserver {
             Duration left = Duration.ofNanos(Math.max(end - System.nanoTime(), patience.toNanos() / 2));
             Optional<Sight> far = elsewhere(left, near == null ? before : near.found(), unseen);
             if (far.isPresent() && far.get().isConfirmed()) {
-                log.atInfo()
+                log.atLevel(isElsewhere ? Level.DEBUG : Level.INFO)
                         .addKeyValue("given", seeds)
                         .addKeyValue("others", otherwise)
                         .log("configured endpoints have no quorum; using client URLs of the machines");
+                isElsewhere = true;
                 return far.get();
             }
             if (far.isPresent() && near == null) {
@@ -105,6 +109,7 @@ public final class EtcdObserver implements ClusterObserver {
         if (near == null) {
             throw unseen;
         }
+        isElsewhere = false;
         return near;
     }
 

@@ -197,7 +197,7 @@ public final class ActiveLease implements ActiveRole {
             long sent = System.nanoTime();
             LeaseGrantResponse granted = key.grant(ttl);
             lease = granted.getID();
-            attached = false;
+            attach(false);
             if (!lasts(granted.getTTL(), sent)) {
                 return false;
             }
@@ -206,12 +206,13 @@ public final class ActiveLease implements ActiveRole {
             begin();
         }
         // Attached to a lease of before it would end with that one.
-        attached = found != null && found.getLease() == lease;
-        if (!attached && !key.put(lease, found)) {
+        boolean isAttached = found != null && found.getLease() == lease;
+        attach(isAttached);
+        if (!isAttached && !key.put(lease, found)) {
             return false;
         }
-        attached = true;
-        heldUntil(leaseUntil);
+        attach(true);
+        renewed();
         return true;
     }
 
@@ -226,9 +227,7 @@ public final class ActiveLease implements ActiveRole {
             return false;
         }
         leaseUntil = sent + TimeUnit.SECONDS.toNanos(seconds);
-        if (attached) {
-            heldUntil(leaseUntil);
-        }
+        renewed();
         return true;
     }
 
@@ -247,15 +246,23 @@ public final class ActiveLease implements ActiveRole {
         activation++;
     }
 
-    private synchronized void heldUntil(long nanos) {
-        activeUntil = nanos;
-        become(new Standing.Active());
+    private synchronized void renewed() {
+        if (attached) {
+            activeUntil = leaseUntil;
+            become(new Standing.Active());
+        }
+    }
+
+    private synchronized void attach(boolean isAttached) {
+        attached = isAttached;
     }
 
     private synchronized void become(Standing next) {
         if (next.equals(standing)) {
             return;
         }
+        // The key may be read by another thread: a lease that is still alive then proves nothing.
+        attached &= !(next instanceof Standing.Standby);
         if (next instanceof Standing.Active) {
             activation++;
             activations.increment();

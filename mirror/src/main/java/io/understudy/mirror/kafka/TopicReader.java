@@ -72,6 +72,9 @@ final class TopicReader {
                     throw new SinkException.Unavailable(
                             doing + " failed: an open transaction hides records from offset " + end + " on", null);
                 }
+                // Waits for records beyond the end, instead of requesting it again and again.
+                consumer.seek(partition, end);
+                var unused = consumer.poll(POLL);
                 end = only(consumer.endOffsets(only, timeout));
             }
             Extent extent = new Extent(only(consumer.beginningOffsets(only, timeout)), end);

@@ -3,6 +3,7 @@ package io.understudy.mirror.active;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import com.google.protobuf.ByteString;
 import io.etcd.jetcd.api.KVGrpc;
 import io.etcd.jetcd.api.KeyValue;
 import io.etcd.jetcd.api.LeaseGrantRequest;
@@ -69,6 +70,32 @@ final class ActiveLeaseTest {
 
             gone = true;
             await().atMost(PATIENCE).until(() -> !role.isActive());
+        } finally {
+            target.shutdownNow();
+        }
+    }
+
+    @Test
+    void aLeaseThatLastsDoesNotReturnARoleThatAnotherProcessHas() throws Exception {
+        Server target = start();
+        try (EtcdCluster cluster = EtcdCluster.connect(
+                        EtcdSettings.of(URI.create("http://127.0.0.1:" + target.getPort()))
+                                .withDiscovery(MemberDiscovery.CONFIGURED),
+                        new SimpleMeterRegistry());
+                ActiveRole role = ActiveLease.start("dr", "one", cluster, TTL, new SimpleMeterRegistry())) {
+            await().atMost(PATIENCE).until(role::isActive);
+            long activation = role.activation();
+            stored.set(stored.get().toBuilder()
+                    .setValue(ByteString.copyFromUtf8("two"))
+                    .setLease(LEASE + 1)
+                    .build());
+            assertThat(role.isConfirmed(activation)).isFalse();
+            busy = true;
+            int before = keptAlive.get();
+            await().atMost(PATIENCE)
+                    .until(() -> keptAlive.get() >= before + 2 || !role.isActive() && unanswered.get() > 1);
+            assertThat(role.activation()).isEqualTo(activation);
+            assertThat(role.isActive()).isFalse();
         } finally {
             target.shutdownNow();
         }
