@@ -20,7 +20,7 @@ final class Batch {
     void add(RequestOp operation) {
         long more = Operations.bytes(operation);
         if (bytes + more > lane.room()) {
-            write(null);
+            flush();
         }
         operations.add(operation);
         bytes += more;
