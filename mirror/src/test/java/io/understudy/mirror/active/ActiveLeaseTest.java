@@ -93,7 +93,7 @@ final class ActiveLeaseTest {
             busy = true;
             int before = keptAlive.get();
             await().atMost(PATIENCE)
-                    .until(() -> keptAlive.get() >= before + 2 || !role.isActive() && unanswered.get() > 1);
+                    .until(() -> keptAlive.get() >= before + 2 || (!role.isActive() && unanswered.get() > 1));
             assertThat(role.activation()).isEqualTo(activation);
             assertThat(role.isActive()).isFalse();
         } finally {
