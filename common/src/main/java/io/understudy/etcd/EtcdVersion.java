@@ -1,6 +1,7 @@
 package io.understudy.etcd;
 
 import java.util.Comparator;
+import java.util.Optional;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
@@ -64,6 +65,24 @@ public record EtcdVersion(int major, int minor, int patch, String suffix) implem
     /** Whether MemberUpdate of a learner keeps it a learner; older ones silently make it a voter. */
     public boolean memberUpdateKeepsLearner() {
         return (major == 3 && minor == 5) ? patch >= 31 : atLeast(3, 6, 12);
+    }
+
+    /**
+     * The version that a member has to run first, before it may be restarted as {@code target}; empty if it may be at once.
+     * etcd supports upgrades by one minor version, and the members that older releases promoted stop 3.6 and 3.7 from starting
+     * ("too many learner members"): at least 3.5.26 before 3.6 and 3.6.11 before 3.7 (etcd website #1165 and #1168).
+     */
+    public Optional<EtcdVersion> upgradeThrough(EtcdVersion target) {
+        if (equals(UNKNOWN) || target.major != major || target.minor <= minor) {
+            return Optional.empty();
+        }
+        EtcdVersion safe = new EtcdVersion(major, minor, minor == 5 ? 26 : minor == 6 ? 11 : 0, "");
+        if (compareTo(safe) < 0) {
+            return Optional.of(safe);
+        }
+        return target.minor == minor + 1
+                ? Optional.empty()
+                : Optional.of(new EtcdVersion(major, minor + 1, minor + 1 == 6 ? 11 : 0, ""));
     }
 
     public boolean atLeast(int wantedMajor, int wantedMinor, int wantedPatch) {

@@ -42,6 +42,25 @@ final class EtcdVersionTest {
         assertThat(EtcdVersion.parse(version).memberUpdateKeepsLearner()).isEqualTo(safe);
     }
 
+    @ParameterizedTest
+    @CsvSource({
+        "3.5.16,3.5.33,at once",
+        "3.5.16,3.6.16,3.5.26",
+        "3.5.26,3.6.16,at once",
+        "3.5.33,3.7.3,3.6.11",
+        "3.6.5,3.7.3,3.6.11",
+        "3.6.16,3.7.3,at once",
+        "3.7.3,3.6.16,at once",
+        "unknown,3.7.3,at once"
+    })
+    void anUpgradeGoesThroughEachMinorVersion(String running, String target, String first) {
+        assertThat(EtcdVersion.parse(running)
+                        .upgradeThrough(EtcdVersion.parse(target))
+                        .map(EtcdVersion::toString)
+                        .orElse("at once"))
+                .isEqualTo(first);
+    }
+
     @Test
     void moreLearnersThanOneCanBeAllowedFrom36On() {
         assertThat(EtcdVersion.parse("3.5.30").maxLearnersConfigurable()).isFalse();

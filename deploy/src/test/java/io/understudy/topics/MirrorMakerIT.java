@@ -35,7 +35,8 @@ import org.junit.jupiter.api.io.TempDir;
  *
  * <p>Tests invariant FK9.
  */
-@Timeout(180)
+// Twelve starts of MirrorMaker take about 10 s each.
+@Timeout(600)
 @Tag("distribution")
 final class MirrorMakerIT {
 

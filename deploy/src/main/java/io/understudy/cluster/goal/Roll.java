@@ -23,7 +23,7 @@ import org.jspecify.annotations.Nullable;
  * leads. The next one's turn comes when the last one serves again.
  *
  * <p>Invariant DP15: an upgrade restarts one member at a time, loses no acknowledged write, and stops at a machine that
- * still has the old version.
+ * still has the old version. One that etcd does not support is refused before any member is restarted.
  *
  * @param startedSince when a process must have started at the earliest, by its own clock
  * @param version what it must be; null for any. Then the time of the start does not matter
@@ -48,6 +48,11 @@ public record Roll(Instant startedSince, @Nullable EtcdVersion version) implemen
                             + " lack the process start time",
                     "Specify the target version (--to-version)");
         }
+        Optional<Next> refusal =
+                members.stream().flatMap(member -> unsupported(member).stream()).findFirst();
+        if (refusal.isPresent()) {
+            return refusal.get();
+        }
         Optional<MemberFacts> next = members.stream()
                 .filter(member -> !member.isHealthy() || isOld(member))
                 .min(Comparator.comparing(MemberFacts::isHealthy)
@@ -61,6 +66,20 @@ public record Roll(Instant startedSince, @Nullable EtcdVersion version) implemen
                             : "every member has version " + version);
         }
         return new Next.Do(Leadership.away(facts, next.get()).orElseGet(() -> restart(next.get())));
+    }
+
+    /** Considers members that answer: the version of another one is unknown. */
+    private Optional<Next> unsupported(MemberFacts member) {
+        if (version == null) {
+            return Optional.empty();
+        }
+        EtcdVersion running = member.answer().map(MemberAnswer::version).orElse(EtcdVersion.UNKNOWN);
+        return running.upgradeThrough(version)
+                .map(first -> Next.impossible(
+                        "supported-upgrade",
+                        member.label() + " runs " + running + ", and etcd does not support an upgrade from it to "
+                                + version + " in one step",
+                        "Upgrade every member to " + first + " or a later patch first"));
     }
 
     private boolean isUntold(MemberFacts member) {

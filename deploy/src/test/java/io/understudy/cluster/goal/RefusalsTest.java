@@ -75,6 +75,16 @@ class RefusalsTest {
     }
 
     @Test
+    void anUpgradeThatEtcdDoesNotSupportIsRefusedBeforeAnyRestart() {
+        ClusterFacts old = FactsFixture.telling(THREE, 3, "3.5.16", Duration.ZERO);
+
+        Refusal refusal = refusal(new Roll(FactsFixture.STARTED, EtcdVersion.parse("3.6.16")), old);
+
+        assertThat(refusal.rule()).isEqualTo("supported-upgrade");
+        assertThat(refusal.wayOut()).contains("3.5.26");
+    }
+
+    @Test
     void nobodyJoinsMembersMoreThanOneMinorReleaseApart() {
         AddMember add = new AddMember(FactsFixture.place(4), true);
 
