@@ -63,6 +63,26 @@ final class DocumentedPathsTest {
     }
 
     @Test
+    void aPageLinksOnlyToWhatTheArchiveContains() {
+        Path docs = Repository.ROOT.resolve("docs");
+        Set<String> besides = Set.of("README.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md", "LICENSE");
+        assertThat(Document.allLinks()
+                        .filter(link -> link.place().document().startsWith(docs))
+                        .filter(link -> !ABROAD.matcher(link.target()).matches()
+                                && !link.target().startsWith("#"))
+                        .filter(link -> {
+                            Path target = link.place()
+                                    .document()
+                                    .resolveSibling(link.target().split("#", 2)[0])
+                                    .normalize();
+                            return !target.startsWith(docs)
+                                    && !besides.contains(
+                                            Repository.ROOT.relativize(target).toString());
+                        }))
+                .isEmpty();
+    }
+
+    @Test
     void aLinkThatIsNamedAsAClassLeadsToIt() {
         assertThat(Document.allLinks()
                         .filter(link -> link.target().endsWith(".java")

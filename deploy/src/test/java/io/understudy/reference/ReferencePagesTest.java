@@ -97,8 +97,8 @@ final class ReferencePagesTest {
         StringBuilder text = new StringBuilder("""
                 # Alerts
 
-                Generated from [alerts.yaml](../../deploy/src/main/dist/monitoring/alerts.yaml). What to do about each alert is in
-                [runbooks.md](../../deploy/src/main/dist/monitoring/runbooks.md).
+                Generated from `monitoring/alerts.yaml`. What to do about each alert is in
+                [Runbooks](../operate/runbooks.md).
 
                 | alert | severity | for | summary | expression |
                 | --- | --- | --- | --- | --- |
@@ -106,10 +106,10 @@ final class ReferencePagesTest {
         for (JsonNode group : new YAMLMapper().readTree(ALERTS.toFile()).path("groups")) {
             for (JsonNode rule : group.path("rules")) {
                 if (rule.has("alert")) {
-                    text.append("| [%s](../../deploy/src/main/dist/monitoring/%s) | %s | %s | %s | %s |\n"
+                    text.append("| [%s](../%s) | %s | %s | %s | %s |\n"
                             .formatted(
                                     rule.path("alert").asText(),
-                                    rule.at("/annotations/runbook").asText(),
+                                    rule.at("/annotations/runbook").asText().replaceFirst("^docs/", ""),
                                     rule.at("/labels/severity").asText(),
                                     rule.path("for").asText("0s"),
                                     code(rule.at("/annotations/summary").asText()),

@@ -93,16 +93,16 @@ final class FactsFixture {
                 new MemberProcess(answer.map(given -> STARTED), Optional.empty(), answer.map(given -> true)));
     }
 
-    /** The same, with what the member of that number tells of its version and its clock. */
-    static ClusterFacts telling(ClusterFacts facts, int number, String version, Duration clockAhead) {
+    /** The same, with another version and clock of the member with that number. */
+    static ClusterFacts withVersion(ClusterFacts facts, int number, String version, Duration clockAhead) {
         List<MemberFacts> members = new ArrayList<>();
         for (MemberFacts member : facts.members()) {
-            members.add(member.id().equals(new MemberId(number)) ? telling(member, version, clockAhead) : member);
+            members.add(member.id().equals(new MemberId(number)) ? withVersion(member, version, clockAhead) : member);
         }
         return new ClusterFacts(facts.cluster(), members, facts.isConfirmed(), facts.alarms(), facts.at());
     }
 
-    private static MemberFacts telling(MemberFacts member, String version, Duration clockAhead) {
+    private static MemberFacts withVersion(MemberFacts member, String version, Duration clockAhead) {
         return new MemberFacts(
                 member.id(),
                 member.name(),

@@ -44,7 +44,7 @@ class RefusalsTest {
 
     @Test
     void membersBeforeThreeFiveAreToBeUpgradedByHandAsTheyConfirmNothing() {
-        ClusterFacts one = FactsFixture.telling(FactsFixture.voters(true), 1, "3.4.23", Duration.ZERO);
+        ClusterFacts one = FactsFixture.withVersion(FactsFixture.voters(true), 1, "3.4.23", Duration.ZERO);
         ClusterFacts old = new ClusterFacts(one.cluster(), one.members(), false, one.alarms(), one.at());
 
         Refusal refusal = refusal(new AddMember(FactsFixture.place(3), true), old);
@@ -65,7 +65,7 @@ class RefusalsTest {
 
     @Test
     void anUpgradeRestartsThoseOfAnotherVersionOneByOneTheLeaderLast() {
-        ClusterFacts begun = FactsFixture.telling(THREE, 3, "3.5.31", Duration.ZERO);
+        ClusterFacts begun = FactsFixture.withVersion(THREE, 3, "3.5.31", Duration.ZERO);
 
         assertThat(told(new Roll(FactsFixture.STARTED, EtcdVersion.parse("3.5.31")), begun))
                 .containsExactly(
@@ -76,7 +76,7 @@ class RefusalsTest {
 
     @Test
     void anUpgradeThatEtcdDoesNotSupportIsRefusedBeforeAnyRestart() {
-        ClusterFacts old = FactsFixture.telling(THREE, 3, "3.5.16", Duration.ZERO);
+        ClusterFacts old = FactsFixture.withVersion(THREE, 3, "3.5.16", Duration.ZERO);
 
         Refusal refusal = refusal(new Roll(FactsFixture.STARTED, EtcdVersion.parse("3.6.16")), old);
 
@@ -88,29 +88,29 @@ class RefusalsTest {
     void nobodyJoinsMembersMoreThanOneMinorReleaseApart() {
         AddMember add = new AddMember(FactsFixture.place(4), true);
 
-        Refusal refusal = refusal(add, FactsFixture.telling(THREE, 2, "3.3.27", Duration.ZERO));
+        Refusal refusal = refusal(add, FactsFixture.withVersion(THREE, 2, "3.3.27", Duration.ZERO));
 
         assertThat(refusal.rule()).isEqualTo("versions-close");
         assertThat(refusal.why()).contains("3.3.27", "3.5.30");
         assertThat(refusal.wayOut()).contains("understudy cluster roll");
-        assertThat(told(add, FactsFixture.telling(THREE, 2, "3.4.30", Duration.ZERO)))
+        assertThat(told(add, FactsFixture.withVersion(THREE, 2, "3.4.30", Duration.ZERO)))
                 .isNotEmpty();
     }
 
     @Test
     void nobodyJoinsMembersWhoseClocksAreFarApart() {
         AddMember add = new AddMember(FactsFixture.place(4), true);
-        ClusterFacts behind = FactsFixture.telling(THREE, 1, "3.5.30", Duration.ofSeconds(-4));
+        ClusterFacts behind = FactsFixture.withVersion(THREE, 1, "3.5.30", Duration.ofSeconds(-4));
 
-        Refusal refusal = refusal(add, FactsFixture.telling(behind, 2, "3.5.30", Duration.ofSeconds(2)));
+        Refusal refusal = refusal(add, FactsFixture.withVersion(behind, 2, "3.5.30", Duration.ofSeconds(2)));
 
         assertThat(refusal.rule()).isEqualTo("clocks-agree");
         assertThat(refusal.why()).contains("clock of m2 is 6 s ahead of that of m1");
-        assertThat(told(add, FactsFixture.telling(behind, 2, "3.5.30", Duration.ofSeconds(1))))
+        assertThat(told(add, FactsFixture.withVersion(behind, 2, "3.5.30", Duration.ofSeconds(1))))
                 .isNotEmpty();
         assertThat(told(
                         new RemoveMember(new MemberId(3)),
-                        FactsFixture.telling(behind, 2, "3.5.30", Duration.ofSeconds(2))))
+                        FactsFixture.withVersion(behind, 2, "3.5.30", Duration.ofSeconds(2))))
                 .containsExactly("remove m3 permanently");
     }
 
