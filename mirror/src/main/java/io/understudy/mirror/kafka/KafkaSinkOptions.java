@@ -156,6 +156,20 @@ public record KafkaSinkOptions(
                 maxMergeKeys);
     }
 
+    /** The same with another timeout. */
+    public KafkaSinkOptions withTransactionTimeout(Duration timeout) {
+        return new KafkaSinkOptions(
+                kafka,
+                topic,
+                partitions,
+                replicationFactor,
+                retention,
+                heartbeatInterval,
+                timeout,
+                onTopicLoss,
+                maxMergeKeys);
+    }
+
     String stateTopic() {
         return KafkaFeedOptions.stateTopicOf(topic);
     }
