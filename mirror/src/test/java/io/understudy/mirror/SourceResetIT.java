@@ -154,7 +154,7 @@ final class SourceResetIT {
         while (source.put("/k/49", "other") <= back) {}
         for (int again = 0; again < 2; again++) {
             try (MirrorProcess mirror = start(EtcdSinkOptions.DEFAULTS)) {
-                assertThat(awaitFailure(mirror)).hasMessageContaining("would delete 10 of the 60 keys");
+                assertThat(awaitFailure(mirror)).hasMessageContaining("would delete 10 of 60 keys");
             }
             assertThat(target.contents()).hasSize(60);
         }
@@ -188,7 +188,7 @@ final class SourceResetIT {
         restore();
         for (int again = 0; again < 2; again++) {
             try (MirrorProcess mirror = start(RESYNC)) {
-                assertThat(awaitFailure(mirror)).hasMessageContaining("would delete 10 of the 60 keys");
+                assertThat(awaitFailure(mirror)).hasMessageContaining("would delete 10 of 60 keys");
             }
             assertThat(target.contents()).hasSize(60);
         }
@@ -204,14 +204,14 @@ final class SourceResetIT {
     void whatToldOfAComparisonAtAnotherRevisionLiftsNoLimit() throws Exception {
         restore();
         try (MirrorProcess mirror = start(RESYNC)) {
-            assertThat(awaitFailure(mirror)).hasMessageContaining("would delete 10 of the 60 keys");
+            assertThat(awaitFailure(mirror)).hasMessageContaining("would delete 10 of 60 keys");
         }
         Home home = Home.decode(
                 "the source", source.get(ReservedKeys.home("dr")).getKvs(0).getValue());
         Revision all = new Revision(target.revision());
         target.put(ReservedKeys.compared("dr").toStringUtf8(), new Compared(new Revision(1), all, home).encode());
         try (MirrorProcess mirror = start(RESYNC)) {
-            assertThat(awaitFailure(mirror)).hasMessageContaining("would delete 10 of the 60 keys");
+            assertThat(awaitFailure(mirror)).hasMessageContaining("would delete 10 of 60 keys");
         }
         Checkpoint found = CheckpointCodec.decode(
                 "the target",
