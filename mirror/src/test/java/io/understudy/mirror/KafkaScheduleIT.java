@@ -92,6 +92,9 @@ final class KafkaScheduleIT {
     /** Of each partition, what was read before it was truncated. */
     private final List<List<ConsumerRecord<byte[], byte[]>>> truncated = new ArrayList<>();
 
+    /** Whether the changes alone no longer give the state: a snapshot has no deletions of keys that its state topic lacks. */
+    private boolean replaced;
+
     private Admin admin;
 
     @Test
@@ -156,6 +159,7 @@ final class KafkaScheduleIT {
         String topic = List.of(TOPIC, STATE, TOPIC + ".checkpoint").get(random.nextInt(3));
         LOG.info("deletes {}", topic);
         Uuid before = topicId(topic);
+        replaced |= !topic.endsWith(".checkpoint");
         if (topic.equals(TOPIC)) {
             forgetTruncated();
         }
@@ -286,7 +290,9 @@ final class KafkaScheduleIT {
         TopicHistory topic = TopicHistory.of(records());
         try (TestClient client = client()) {
             source.record(client);
-            assertThat(topic.state()).as("seed %d", seed).isEqualTo(client.contents());
+            if (!replaced) {
+                assertThat(topic.state()).as("seed %d", seed).isEqualTo(client.contents());
+            }
             // A key that a stray record replaced is restored as the mirror writes on.
             await().atMost(PATIENCE)
                     .untilAsserted(() -> assertThat(Topic.state(Topic.records(KAFKA.bootstrapServers(), STATE)))
