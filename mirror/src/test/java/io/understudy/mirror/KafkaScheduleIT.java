@@ -29,6 +29,7 @@ import java.util.Collections;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Random;
 import java.util.SortedMap;
 import java.util.TreeMap;
@@ -97,6 +98,7 @@ final class KafkaScheduleIT {
     private boolean replaced;
 
     private Admin admin;
+    private MirrorJvm mirror;
 
     @Test
     void everyCommitIsThereOnceWhateverFails(@TempDir Path folder) throws Exception {
@@ -109,10 +111,11 @@ final class KafkaScheduleIT {
         // Once per five kills of the broker what it missed is compacted away.
         int brokersUntilCompaction = 1 + random.nextInt(5);
         forgetTruncated();
-        try (MirrorJvm mirror =
+        try (MirrorJvm created =
                         MirrorJvm.resilient(folder, SOURCE.cluster(), KAFKA.bootstrapServers(), TOPIC, partitions);
                 Admin opened = Admin.create(Map.of("bootstrap.servers", KAFKA.bootstrapServers()))) {
             admin = opened;
+            mirror = created;
             writes(50);
             mirror.start();
             awaitCaughtUp();
@@ -298,14 +301,17 @@ final class KafkaScheduleIT {
             SortedMap<ByteString, ByteString> contents = client.contents();
             await().atMost(PATIENCE).untilAsserted(() -> {
                 List<ConsumerRecord<byte[], byte[]>> state = Topic.records(KAFKA.bootstrapServers(), STATE);
-                assertThat(Topic.state(state.stream()
-                                .filter(record -> record.headers().toArray().length > 0)
-                                .toList()))
-                        .as("the state topic, seed %d", seed)
-                        .isEqualTo(contents);
-                assertThat(Topic.state(state))
-                        .as("with stray records, seed %d", seed)
-                        .containsAllEntriesOf(contents);
+                SortedMap<ByteString, ByteString> valid = Topic.state(state.stream()
+                        .filter(record -> record.headers().toArray().length > 0)
+                        .toList());
+                assertThat(differences(contents, valid))
+                        .as("keys of the state topic, seed %d, log %s", seed, mirror.log())
+                        .isEmpty();
+                SortedMap<ByteString, ByteString> last = Topic.state(state);
+                last.keySet().retainAll(contents.keySet());
+                assertThat(differences(contents, last))
+                        .as("keys that a stray record replaced, seed %d, log %s", seed, mirror.log())
+                        .isEmpty();
             });
         }
         SortedMap<Long, List<Change>> expected = new TreeMap<>();
@@ -327,6 +333,17 @@ final class KafkaScheduleIT {
                 topic.tails().size(),
                 topic.commits().size(),
                 topic.marks().size());
+    }
+
+    private static List<String> differences(
+            SortedMap<ByteString, ByteString> one, SortedMap<ByteString, ByteString> other) {
+        return Stream.concat(one.keySet().stream(), other.keySet().stream())
+                .distinct()
+                .filter(key -> !Objects.equals(one.get(key), other.get(key)))
+                .map(key -> key.toStringUtf8()
+                        + (one.containsKey(key) ? "" : " is not in the source")
+                        + (other.containsKey(key) ? "" : " is missing"))
+                .toList();
     }
 
     private static Change change(Event event) {
