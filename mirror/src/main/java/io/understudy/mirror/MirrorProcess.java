@@ -36,11 +36,10 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The mirrors of one process, and its status server. One mirror that fails for good fails the process: see
- * {@link #failure}.
+ * The mirrors of one process, and its status server.
  *
- * <p>Invariant M36: a process retries and reports while source or target is unavailable; if it needs an operator, it
- * fails with the reason.
+ * <p>Invariant M36: a process retries and reports while source or target is unavailable; a mirror that needs an
+ * operator fails alone, with the reason, and is tried again.
  */
 public final class MirrorProcess implements AutoCloseable {
 
@@ -93,7 +92,7 @@ public final class MirrorProcess implements AutoCloseable {
         return status.port();
     }
 
-    /** Completes when a mirror has failed for good, which needs an operator; the process is then to be ended. */
+    /** Completes when a mirror fails for the first time; the others continue, and it is tried again. */
     public CompletableFuture<MirrorFailedException> failure() {
         return failure.copy();
     }

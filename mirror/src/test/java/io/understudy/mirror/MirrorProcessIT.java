@@ -135,16 +135,21 @@ final class MirrorProcessIT {
     }
 
     @Test
-    void oneFailedMirrorFailsTheProcess_andTheOtherGoesOnUntilItEnds() throws Exception {
+    void aMirrorFailsAlone_andIsSyncedWhenTheCauseHasGone() throws Exception {
         target.put("/a/foreign", "1");
         try (MirrorProcess process = Mirrors.start(mirror("a", "/a/"), mirror("b", "/b/"))) {
             assertThat(awaitFailure(process)).hasMessageStartingWith("mirror a failed: ");
-            assertThat(get(process, "/livez").statusCode()).isEqualTo(503);
-            assertThat(get(process, "/livez").body()).contains("[-]a failed: failed: ", "/a/foreign");
+            assertThat(get(process, "/livez").statusCode()).isEqualTo(200);
+            assertThat(get(process, "/readyz").statusCode()).isEqualTo(503);
+            assertThat(get(process, "/readyz").body()).contains("[-]a failed: failed: ", "/a/foreign");
+            assertThat(get(process, "/metrics").body())
+                    .contains("understudy_mirror_state{mirror=\"a\",process=\"mirror\",state=\"failed\"} 1.0");
             source.put("/b/1", "1");
             await().atMost(PATIENCE).untilAsserted(() -> assertThat(
                             target.get(ByteString.copyFromUtf8("/b/1")).getKvsCount())
                     .isEqualTo(1));
+            target.delete("/a/foreign");
+            await().atMost(PATIENCE).until(() -> get(process, "/readyz").statusCode() == 200);
         }
     }
 

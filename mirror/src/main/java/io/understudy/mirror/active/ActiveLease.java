@@ -47,6 +47,8 @@ public final class ActiveLease implements ActiveRole {
 
     private long activation;
 
+    private boolean competes = true;
+
     private boolean closed;
     /** Granted and of use still, 0 for none. Used by the thread, and once that has ended by who closes. */
     private long lease;
@@ -117,6 +119,15 @@ public final class ActiveLease implements ActiveRole {
     }
 
     @Override
+    public synchronized void compete(boolean again) {
+        competes = again;
+        if (!again) {
+            become(new Standing.Undecided());
+        }
+        notifyAll();
+    }
+
+    @Override
     public void close() {
         synchronized (this) {
             if (closed) {
@@ -128,9 +139,8 @@ public final class ActiveLease implements ActiveRole {
         thread.interrupt();
         try {
             thread.join(CLOSE_DEADLINE.toMillis());
-            if (!thread.isAlive() && lease != 0) {
-                key.release(lease);
-                LOG.atInfo().addKeyValue("mirror", mirror).log("active lease released");
+            if (!thread.isAlive()) {
+                release();
             }
         } catch (CallFailedException e) {
             LOG.atInfo()
@@ -155,7 +165,10 @@ public final class ActiveLease implements ActiveRole {
 
     private synchronized void pause(Duration pause) throws InterruptedException {
         long deadline = System.nanoTime() + pause.toNanos();
-        for (long left = pause.toNanos(); left > 0 && !closed; left = deadline - System.nanoTime()) {
+        boolean competed = competes;
+        for (long left = pause.toNanos();
+                left > 0 && !closed && competes == competed;
+                left = deadline - System.nanoTime()) {
             TimeUnit.NANOSECONDS.timedWait(this, left);
         }
         if (closed) {
@@ -172,6 +185,10 @@ public final class ActiveLease implements ActiveRole {
     private Duration step() throws InterruptedException {
         long began = System.nanoTime();
         try {
+            if (!isCompeting()) {
+                release();
+                return ttl.dividedBy(LOOKS);
+            }
             if (lease != 0 && !lasts(key.keepAlive(lease), began)) {
                 return Duration.ZERO;
             }
@@ -189,6 +206,20 @@ public final class ActiveLease implements ActiveRole {
         }
         // A call that took its whole deadline has waited enough.
         return ttl.dividedBy(LOOKS).minusNanos(System.nanoTime() - began);
+    }
+
+    private synchronized boolean isCompeting() {
+        return competes;
+    }
+
+    private void release() throws CallFailedException, InterruptedException {
+        long held = lease;
+        if (held != 0) {
+            attach(false);
+            key.release(held);
+            lease = 0;
+            LOG.atInfo().addKeyValue("mirror", mirror).log("active lease released");
+        }
     }
 
     /** Puts the key unless it is attached to the lease, which is granted where there is none; false if either came too late. */
@@ -247,7 +278,7 @@ public final class ActiveLease implements ActiveRole {
     }
 
     private synchronized void renewed() {
-        if (attached) {
+        if (attached && competes) {
             activeUntil = leaseUntil;
             become(new Standing.Active());
         }

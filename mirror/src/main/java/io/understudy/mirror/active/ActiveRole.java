@@ -26,6 +26,9 @@ public interface ActiveRole extends AutoCloseable {
         }
 
         @Override
+        public void compete(boolean competes) {}
+
+        @Override
         public void close() {}
     };
 
@@ -47,6 +50,13 @@ public interface ActiveRole extends AutoCloseable {
      * {@code activation}; false also if there is no answer.
      */
     boolean isConfirmed(long activation) throws InterruptedException;
+
+    /**
+     * Stops competing for the role, and releases it soon; or competes again. Idempotent; never waits.
+     *
+     * @param competes true from the start
+     */
+    void compete(boolean competes);
 
     /** Lets another process become active, at once if the target answers. Waits for two seconds at most. Idempotent. */
     @Override

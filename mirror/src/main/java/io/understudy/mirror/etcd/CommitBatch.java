@@ -5,6 +5,7 @@ import io.etcd.jetcd.api.RequestOp;
 import io.understudy.vocabulary.ClusterId;
 import io.understudy.vocabulary.Position;
 import java.time.Instant;
+import java.util.Comparator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -97,9 +98,20 @@ final class CommitBatch {
         return List.copyOf(operations.values());
     }
 
-    /** The same as one part, or as several if it is one commit that one transaction can't take. */
+    /**
+     * The same as one part, or as several if it is one commit that one transaction can't take. An operation that takes
+     * more than a transaction's room comes first: a target that rejects it has none of the commit.
+     */
     List<List<RequestOp>> parts() {
-        return bytes <= room ? List.of(operations()) : Operations.parts(operations(), room);
+        return bytes <= room
+                ? List.of(operations())
+                : Operations.parts(operations(), room).stream()
+                        .sorted(Comparator.comparingLong(part -> -Math.max(0, bytes(part) - room)))
+                        .toList();
+    }
+
+    private static long bytes(List<RequestOp> part) {
+        return part.stream().mapToLong(Operations::bytes).sum();
     }
 
     /** Of all its commits; empty if there are none. */

@@ -105,13 +105,13 @@ public final class EtcdSink implements Sink {
         this.checks = new TargetChecks(mirror, scope, calls, writer);
         ProgressSchedule schedule = new ProgressSchedule(options.progressInterval());
         this.store = new CheckpointWriter(mirror, writer, schedule, listener);
-        HomeKeys atSource =
-                source == null ? null : new HomeKeys(new TargetCalls(source, "source", listener), "source", mirror);
+        TargetCalls sourceCalls = source == null ? null : new TargetCalls(source, "source", listener);
+        HomeKeys atSource = sourceCalls == null ? null : new HomeKeys(sourceCalls, "source", mirror);
         // By calls of its own: it is asked on the feed's thread while another may write.
         HomeKeys atTarget = new HomeKeys(new TargetCalls(target, listener), "target", mirror);
         this.homes = new Homes(mirror, scope, atSource, atTarget);
         this.synchronisation = new Synchronisation(
-                mirror, scope, writerName, target, options, calls, store, checks, homes, leases, listener);
+                mirror, scope, writerName, target, options, calls, sourceCalls, store, checks, homes, leases, listener);
         this.tail = new Tail(mirror, scope, store, leases, options.history(), hint, listener);
     }
 

@@ -106,7 +106,8 @@ final class FencedKey {
         TxnRequest request = transaction(operations, value, compares, modRevision);
         Supplier<String> what = () -> "write of " + Counted.of(operations.size(), "operation") + ", "
                 + request.getSerializedSize()
-                + " bytes" + (operations.isEmpty() ? "" : ", first " + Operations.shown(operations.get(0)));
+                + " bytes (maxRequestBytes " + options.maxRequestBytes() + ")"
+                + (operations.isEmpty() ? "" : ", first " + Operations.shown(operations.get(0)));
         while (true) {
             Optional<TxnResponse> answer = calls.txn(what, request);
             if (answer.isPresent() && answer.get().getSucceeded()) {

@@ -2,11 +2,15 @@ package io.understudy.mirror.etcd;
 
 import com.google.protobuf.ByteString;
 import com.google.protobuf.TextFormat;
+import io.etcd.jetcd.api.KeyValue;
+import io.understudy.mirror.scope.MirrorScope;
 import io.understudy.mirror.sink.SinkException;
 import io.understudy.vocabulary.Counted;
+import io.understudy.vocabulary.KeyRange;
 import io.understudy.vocabulary.Revision;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.Predicate;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -50,6 +54,31 @@ final class Prune {
         return modRevision > equalAt.value();
     }
 
+    /**
+     * Counts what the copy of a snapshot would delete, and adds it. Reads the keys of both sides, page by page; writes
+     * nothing.
+     *
+     * @param at the snapshot's revision
+     * @param isOwn whether a target key that the source lacks is deleted, rather than kept
+     * @throws SinkException.Unavailable the source was compacted meanwhile
+     */
+    void addSurplus(MirrorScope scope, TargetCalls source, Revision at, TargetCalls target, Predicate<KeyValue> isOwn) {
+        for (KeyRange range : scope.targetRanges()) {
+            TargetKeys wanted = TargetKeys.withoutValues(source, scope.atSource(range), at);
+            TargetKeys there = TargetKeys.withoutValues(target, range, Revision.ZERO);
+            ByteString next = null;
+            while (there.hasNext()) {
+                KeyValue found = there.next();
+                while ((next == null || KeyRange.KEY_ORDER.compare(next, found.getKey()) < 0) && wanted.hasNext()) {
+                    next = scope.inTarget(wanted.next().getKey());
+                }
+                if (!found.getKey().equals(next) && isOwn.test(found) && limits(found.getModRevision())) {
+                    add(found.getKey());
+                }
+            }
+        }
+    }
+
     synchronized void add(ByteString key) {
         count++;
         if (shown.size() < SHOWN) {
@@ -86,12 +115,9 @@ final class Prune {
         return "a resync would delete " + count + " of " + Counted.of(held, "key") + " in "
                 + (isBack ? "the former primary" : "the target") + ", such as " + shown(shown)
                 + "; maxPrunePercent allows " + options.maxPrunePercent() + " percent" + since()
-                + ". No key was deleted, and "
-                + (isBack
-                        ? "the former primary differs from the new primary. Verify the new primary, then increase"
-                                + " maxPrunePercent"
-                        : "the target differs from the source. Verify the source, then increase"
-                                + " maxPrunePercent until the mirror is synced");
+                + ". No key was deleted. Verify the "
+                + (isBack ? "new primary" : "source")
+                + ", then increase maxPrunePercent until the mirror is synced";
     }
 
     private String since() {

@@ -46,6 +46,7 @@ final class Synchronisation implements AutoCloseable {
     private final EtcdCluster target;
     private final EtcdSinkOptions options;
     private final TargetCalls calls;
+    private final @Nullable TargetCalls source;
     private final CheckpointWriter writer;
     private final TargetChecks checks;
     private final Homes homes;
@@ -63,6 +64,7 @@ final class Synchronisation implements AutoCloseable {
     /** What the previous writer left of its snapshot. */
     private @Nullable UnfinishedSnapshot unfinished;
 
+    /** @param source null if it cannot be read by key: deletions are counted only as the snapshot is copied */
     Synchronisation(
             String mirror,
             MirrorScope scope,
@@ -70,6 +72,7 @@ final class Synchronisation implements AutoCloseable {
             EtcdCluster target,
             EtcdSinkOptions options,
             TargetCalls calls,
+            @Nullable TargetCalls source,
             CheckpointWriter writer,
             TargetChecks checks,
             Homes homes,
@@ -81,6 +84,7 @@ final class Synchronisation implements AutoCloseable {
         this.target = target;
         this.options = options;
         this.calls = calls;
+        this.source = source;
         this.writer = writer;
         this.checks = checks;
         this.homes = homes;
@@ -119,13 +123,13 @@ final class Synchronisation implements AutoCloseable {
                     .log("comparing before resync");
             comparison = compareTo(before);
         } else if (reset == null) {
-            copy = begin(before.in(CheckpointState.SYNCING), rest);
+            copy = begin(before.in(CheckpointState.SYNCING), rest, revision);
         } else if (mayReset) {
             LOG.atWarn()
                     .addKeyValue("mirror", mirror)
                     .addKeyValue("cause", reset)
                     .log("resyncing with the new source history");
-            copy = begin(before.inAnotherHistory(cluster, revision), rest);
+            copy = begin(before.inAnotherHistory(cluster, revision), rest, revision);
             sourceReset = null;
         } else {
             LOG.atWarn()
@@ -191,7 +195,7 @@ final class Synchronisation implements AutoCloseable {
         if (before.revision().equals(Revision.ZERO)) {
             checks.requireNoOtherMirror();
         }
-        copy = begin(before, new CopyRest(at, left.rest()));
+        copy = begin(before, new CopyRest(at, left.rest()), null);
     }
 
     /** The snapshot that starts next is of the history that was mirrored, which needs not be found out by comparing. */
@@ -222,7 +226,6 @@ final class Synchronisation implements AutoCloseable {
             if (reset != null) {
                 throw comparison.result(reset);
             }
-            writer.writeOwn(List.of(), writer.current().in(CheckpointState.SYNCING));
             throw new SinkException.Compared("source history continues from the mirrored revision; resync follows");
         }
         copy().complete();
@@ -292,8 +295,20 @@ final class Synchronisation implements AutoCloseable {
                 before.revision());
     }
 
-    private SnapshotCopy begin(Checkpoint found, CopyRest rest) {
+    /** @param unchecked revision of the snapshot; null if the previous writer counted its deletions before it began */
+    private SnapshotCopy begin(Checkpoint found, CopyRest rest, @Nullable Revision unchecked) {
         Revision equalAt = equalAt(found.revision());
+        long held = checks.count();
+        boolean isFirst = found.revision().equals(Revision.ZERO);
+        boolean isLimited = (!isFirst || options.limitsFirst()) && options.limitsPrune();
+        ByteString kept = ReservedKeys.keptForeign(mirror);
+        // Later all that the source lacks has been mirrored, if none were found the first time.
+        ForeignKeys policy = !isFirst && options.onForeignKeys() == ForeignKeys.FAIL && !has(kept)
+                ? ForeignKeys.DELETE
+                : options.onForeignKeys();
+        if (isLimited && held > 0 && unchecked != null) {
+            requirePrunable(new Prune(mirror, held, options, equalAt), policy, unchecked);
+        }
         homes.settle(found.source());
         Checkpoint syncing = found.marked(homes.path(found.source()), Instant.now());
         List<LaneProgress> firsts = IntStream.range(0, options.lanes())
@@ -308,8 +323,6 @@ final class Synchronisation implements AutoCloseable {
             leftOver.remove(key);
         }
         leftOver.forEach(key -> operations.add(Operations.delete(key)));
-        ByteString kept = ReservedKeys.keptForeign(mirror);
-        boolean mayHoldKept = has(kept);
         if (options.onForeignKeys() == ForeignKeys.KEEP) {
             operations.add(Operations.put(kept, ByteString.EMPTY));
         }
@@ -326,19 +339,12 @@ final class Synchronisation implements AutoCloseable {
                         rest,
                         writer.modRevision()))
                 .toList();
-        long held = checks.count();
-        boolean isFirst = syncing.revision().equals(Revision.ZERO);
-        boolean isLimited = (!isFirst || options.limitsFirst()) && options.limitsPrune();
         LOG.atInfo()
                 .addKeyValue("mirror", mirror)
                 .addKeyValue("lanes", lanes.size())
                 .addKeyValue("target_keys", held)
                 .addKeyValue("first", isFirst)
                 .log("sync started");
-        // Later all that the source lacks has been mirrored, if none were found the first time.
-        ForeignKeys policy = !isFirst && !mayHoldKept && options.onForeignKeys() == ForeignKeys.FAIL
-                ? ForeignKeys.DELETE
-                : options.onForeignKeys();
         return new SnapshotCopy(
                 scope,
                 policy,
@@ -347,6 +353,21 @@ final class Synchronisation implements AutoCloseable {
                 isLimited ? new Prune(mirror, held, options, equalAt) : null,
                 leases,
                 Lanes.start(mirror, lanes));
+    }
+
+    /** Before the first effect on the target: what is refused leaves a copy that can take over. */
+    private void requirePrunable(Prune prune, ForeignKeys policy, Revision snapshot) {
+        TargetCalls from = source;
+        if (from != null) {
+            long foreignBefore = writer.createRevision();
+            prune.addSurplus(
+                    scope,
+                    from,
+                    snapshot,
+                    calls,
+                    found -> policy == ForeignKeys.DELETE || found.getCreateRevision() >= foreignBefore);
+            var unused = prune.keys();
+        }
     }
 
     /**

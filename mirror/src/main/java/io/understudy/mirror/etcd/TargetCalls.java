@@ -149,6 +149,9 @@ final class TargetCalls implements AutoCloseable {
                 throw new SinkException.Unavailable(
                         side + " member " + endpoint + " rejected " + what.get() + ": " + failure, e);
             }
+            if (failure.error() == EtcdError.COMPACTED) {
+                throw new SinkException.Unavailable(side + " member " + endpoint + ": " + failure, e);
+            }
             if (failure.remedy() == Remedy.CALLERS_FAULT || failure.remedy() == Remedy.FATAL) {
                 throw new SinkException.Refused(
                         side + " member " + endpoint + " rejected " + what.get() + ": " + failure + hint(failure), e);
@@ -238,8 +241,8 @@ final class TargetCalls implements AutoCloseable {
     private static String hint(EtcdFailure failure) {
         return switch (failure.error()) {
             case REQUEST_TOO_LARGE ->
-                "; the target's --max-request-bytes must be at least the mirror's maxRequestBytes, and 4 KiB more than"
-                        + " the source's, since each write includes the checkpoint";
+                "; start the target's members with --max-request-bytes of at least this size plus 4 KiB, and set the"
+                        + " mirror's maxRequestBytes to the same value";
             case TOO_MANY_OPERATIONS -> "; the target's --max-txn-ops must be at least the mirror's maxTxnOps";
             case PERMISSION_DENIED ->
                 "; grant the mirror's user read and write access to its keys and to \\000understudy/ in both clusters";

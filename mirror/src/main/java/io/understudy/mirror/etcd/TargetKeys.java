@@ -5,6 +5,7 @@ import io.etcd.jetcd.api.KeyValue;
 import io.etcd.jetcd.api.RangeRequest;
 import io.etcd.jetcd.api.RangeResponse;
 import io.understudy.vocabulary.KeyRange;
+import io.understudy.vocabulary.Revision;
 import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.Iterator;
@@ -28,6 +29,8 @@ final class TargetKeys implements Iterator<KeyValue> {
 
     private final TargetCalls calls;
     private final KeyRange range;
+    private final boolean keysOnly;
+    private final long revision;
     private final Deque<KeyValue> page = new ArrayDeque<>();
     private int pageKeys;
     /** Where the next page begins; null after the last. */
@@ -39,6 +42,17 @@ final class TargetKeys implements Iterator<KeyValue> {
 
     /** @param firstPageKeys how many keys of which the values are not too large there may be */
     TargetKeys(TargetCalls calls, KeyRange range, int firstPageKeys) {
+        this(calls, range, firstPageKeys, false, Revision.ZERO);
+    }
+
+    /** Keys without values, as they are, or at a revision. */
+    static TargetKeys withoutValues(TargetCalls calls, KeyRange range, Revision at) {
+        return new TargetKeys(calls, range, MAX_PAGE_KEYS, true, at);
+    }
+
+    private TargetKeys(TargetCalls calls, KeyRange range, int firstPageKeys, boolean keysOnly, Revision at) {
+        this.keysOnly = keysOnly;
+        this.revision = at.value();
         this.pageKeys = Math.max(FIRST_PAGE_KEYS, Math.min(MAX_PAGE_KEYS, firstPageKeys));
         this.calls = calls;
         this.range = range;
@@ -66,6 +80,8 @@ final class TargetKeys implements Iterator<KeyValue> {
         Optional<RangeResponse> answered = calls.tryRange(RangeRequest.newBuilder()
                 .setKey(rest.etcdKey())
                 .setRangeEnd(rest.etcdRangeEnd())
+                .setKeysOnly(keysOnly)
+                .setRevision(revision)
                 .setLimit(pageKeys)
                 .build());
         if (answered.isEmpty()) {

@@ -10,7 +10,8 @@ import java.util.Locale;
  *   syncing, synced -> starting   while a snapshot is awaited
  *   starting, syncing, synced &lt;-> retrying   while a cluster doesn't answer
  *   any of these &lt;-> standby   while another process of the mirror is active
- *   any -> failed | stopped             for good
+ *   any of these &lt;-> failed    until an attempt after the failure is synced, or another process active
+ *   any -> stopped             for good
  * </pre>
  */
 public enum MirrorState {
@@ -27,7 +28,7 @@ public enum MirrorState {
      * all. Attempts go on, and the reason names it.
      */
     RETRYING,
-    /** Ended by an error that needs an operator. */
+    /** Stopped by an error; tried again with back-off. Other mirrors of the process continue. */
     FAILED,
     /** Told to stop. */
     STOPPED;
@@ -38,6 +39,6 @@ public enum MirrorState {
     }
 
     boolean isFinal() {
-        return this == FAILED || this == STOPPED;
+        return this == STOPPED;
     }
 }

@@ -51,6 +51,8 @@ final class MirrorStatus implements SinkListener {
     private MirrorState standing = MirrorState.STARTING;
 
     private String standingReason = "started";
+    /** Why the mirror failed; null once an attempt after that is synced. */
+    private @Nullable String failed;
     /** Why it is unknown which process is active; null while it is known. */
     private @Nullable String roleAway;
     /** Why the target can't be written to; null while it can. Ends with a success, not with the next attempt. */
@@ -119,8 +121,28 @@ final class MirrorStatus implements SinkListener {
 
     /** The target is being kept as the source is; told after each event. */
     synchronized void synced(Revision revision) {
+        recovered();
         if (standing != MirrorState.SYNCED) {
             to(MirrorState.SYNCED, "following the source from revision " + revision);
+        }
+    }
+
+    /** The mirror is stopped by an error until it is tried again. */
+    synchronized void failed(String why) {
+        error(why);
+        sourceAway = null;
+        roleAway = null;
+        targetAway = null;
+        standing = MirrorState.STARTING;
+        standingReason = "retrying after: " + why;
+        failed = why;
+        show();
+    }
+
+    private void recovered() {
+        if (failed != null) {
+            failed = null;
+            show();
         }
     }
 
@@ -130,8 +152,8 @@ final class MirrorStatus implements SinkListener {
             return;
         }
         String away = away();
-        MirrorState next = away == null ? standing : MirrorState.RETRYING;
-        String why = away == null ? standingReason : away;
+        MirrorState next = failed != null ? MirrorState.FAILED : away == null ? standing : MirrorState.RETRYING;
+        String why = failed != null ? failed : away == null ? standingReason : away;
         if (next != state) {
             enter(next, state == MirrorState.RETRYING ? "recovered: " + why : why);
         }
@@ -188,6 +210,7 @@ final class MirrorStatus implements SinkListener {
     synchronized void inactive(Standing standing) {
         if (standing instanceof Standing.Standby standby) {
             letGo();
+            recovered();
             to(MirrorState.STANDBY, "standby: " + standby.holder() + " is active");
         } else if (standing instanceof Standing.Unknown unknown) {
             retries.increment();
@@ -201,6 +224,7 @@ final class MirrorStatus implements SinkListener {
     synchronized void elsewhere(String why) {
         letGo();
         isElsewhere = true;
+        recovered();
         to(MirrorState.STANDBY, why);
     }
 

@@ -35,7 +35,7 @@ import org.slf4j.LoggerFactory;
  * unavailable is opened anew, and the feed where the checkpoint says. A sink that is fenced off by another process, now the
  * active one, is closed, and the mirror waits for its turn, also if that has come by now. So it waits while the home of its
  * keys is its target. Whether another history of the source is gone on with is the sink's to say. What else ends a feed or a
- * sink ends the mirror: {@link #failure} tells.
+ * sink fails the mirror: it releases its role and is tried again with back-off, unless the JVM itself has failed.
  *
  * <p>Invariant M39: from etcd through Kafka to etcd, the topic has each change once and in order, and each target state
  * is the source's at its checkpoint.
@@ -52,8 +52,14 @@ public final class Pipeline implements AutoCloseable {
     private static final Duration FIRST_PAUSE = Duration.ofMillis(100);
     private static final long MAX_PAUSE_MILLIS = 5_000;
 
+    /** A failure needs an operator, or another process, more often than it passes. */
+    private static final Duration FIRST_PAUSE_AFTER_FAILURE = Duration.ofSeconds(5);
+
+    private static final Duration MAX_PAUSE_AFTER_FAILURE = Duration.ofMinutes(5);
+
     private final MirrorPlan plan;
     private final Duration firstPause;
+    private final Duration firstPauseAfterFailure;
     private final MirrorStatus status;
     private final Thread thread;
     private final CountDownLatch stopping = new CountDownLatch(1);
@@ -62,10 +68,15 @@ public final class Pipeline implements AutoCloseable {
     private final Currency currency = new Currency();
     private final Replication replication;
     private int failures;
+    /** Whether the last sink has found the source's history to be the mirrored one. */
+    private boolean compared;
+    /** How often the target was found to be kept as the source is; a failure after that is a new one. */
+    private long syncs;
 
     private Pipeline(MirrorPlan plan, MeterRegistry meters, Duration firstPause) {
         this.plan = plan;
         this.firstPause = firstPause;
+        this.firstPauseAfterFailure = firstPause.multipliedBy(FIRST_PAUSE_AFTER_FAILURE.dividedBy(FIRST_PAUSE));
         this.status = new MirrorStatus(plan.mirror(), plan.sourceName(), plan.targetName(), plan.patience(), meters);
         this.replication = new Replication(plan.mirror(), meters);
         this.thread = new Thread(this::run, "mirror-" + plan.mirror());
@@ -83,7 +94,7 @@ public final class Pipeline implements AutoCloseable {
         return pipeline;
     }
 
-    /** Completes when the mirror has failed for good; never if it is closed before. */
+    /** Completes when the mirror fails for the first time; never if it is closed before. */
     public CompletableFuture<MirrorFailedException> failure() {
         return failure.copy();
     }
@@ -151,13 +162,23 @@ public final class Pipeline implements AutoCloseable {
 
     private void run() {
         try {
-            while (awaitTurn()) {
-                mirror();
+            Duration pause = firstPauseAfterFailure;
+            while (!isStopping()) {
+                long syncedBefore = syncs;
+                try {
+                    while (awaitTurn()) {
+                        mirror();
+                    }
+                } catch (Exception e) {
+                    pause = syncs == syncedBefore ? pause : firstPauseAfterFailure;
+                    if (isStopping() || !isTriedAgain(e, pause)) {
+                        return;
+                    }
+                    pause = least(pause.multipliedBy(2), MAX_PAUSE_AFTER_FAILURE);
+                }
             }
         } catch (Throwable e) {
-            if (!isStopping()) {
-                fail(e);
-            }
+            fail(e);
         } finally {
             // Letting go takes a call, which would not be waited for.
             boolean unused = Thread.interrupted();
@@ -199,6 +220,10 @@ public final class Pipeline implements AutoCloseable {
             status.waitsFor("target " + plan.targetName());
             FeedStart start = sink.open();
             status.opened(sink);
+            if (compared) {
+                compared = false;
+                sink.historyRecognised();
+            }
             status.home();
             while (mayWrite(activation)) {
                 follow(sink, start, activation);
@@ -219,6 +244,7 @@ public final class Pipeline implements AutoCloseable {
             status.waitsFor(String.valueOf(e.getMessage()));
             pause();
         } catch (SinkException.Compared e) {
+            compared = true;
             LOG.atInfo()
                     .addKeyValue("mirror", plan.mirror())
                     .addKeyValue("cause", e.getMessage())
@@ -271,9 +297,32 @@ public final class Pipeline implements AutoCloseable {
 
     private void fail(Throwable cause) {
         MirrorFailedException failed = new MirrorFailedException(plan.mirror(), cause);
-        status.error(String.valueOf(failed.getMessage()));
-        status.to(MirrorState.FAILED, String.valueOf(failed.getMessage()));
+        status.failed(String.valueOf(failed.getMessage()));
         failure.complete(failed);
+    }
+
+    /** Fails, and lets another process be active for a while; false if the mirror is stopped meanwhile. */
+    private boolean isTriedAgain(Exception cause, Duration pause) {
+        // What is being closed may be interrupted for itself alone.
+        boolean unused = Thread.interrupted();
+        fail(cause);
+        LOG.atWarn()
+                .addKeyValue("mirror", plan.mirror())
+                .addKeyValue("retry_seconds", pause.toSeconds())
+                .setCause(cause instanceof SinkException || cause instanceof FeedEndedException ? null : cause)
+                .log("mirror failed; other mirrors continue");
+        plan.role().compete(false);
+        try {
+            return !stopping.await(pause.toNanos(), TimeUnit.NANOSECONDS);
+        } catch (InterruptedException e) {
+            return false;
+        } finally {
+            plan.role().compete(true);
+        }
+    }
+
+    private static Duration least(Duration one, Duration other) {
+        return one.compareTo(other) < 0 ? one : other;
     }
 
     private boolean mayWrite(long activation) {
@@ -378,6 +427,7 @@ public final class Pipeline implements AutoCloseable {
 
         private void synced(Position position) {
             failures = 0;
+            syncs++;
             reached = position;
             currency.given(position.revision());
             status.synced(position.revision());

@@ -67,8 +67,8 @@ public abstract sealed class SinkException extends RuntimeException {
     }
 
     /**
-     * The snapshot was only compared, and goes on with what was mirrored. A new sink, opened at once, asks for another one
-     * and writes it.
+     * The snapshot was only compared, and goes on with what was mirrored. A new sink, opened at once and told so by
+     * {@link Sink#historyRecognised}, is given another one and writes it.
      */
     public static final class Compared extends SinkException {
         private static final long serialVersionUID = 1L;

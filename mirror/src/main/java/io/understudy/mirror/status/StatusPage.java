@@ -37,11 +37,11 @@ final class StatusPage {
     }
 
     /**
-     * A check for each mirror, by its name: alive unless it has failed; ready if its target is known to be the source's state
-     * at a revision. A standby is ready for what it is there for.
+     * A check for each mirror, by its name: ready if its target is known to be the source's state at a revision. A standby
+     * is ready for what it is there for. A process with a failed mirror is alive: to restart it would stop the others.
      */
     static HealthPages health(List<MirrorReport> reports) {
-        HealthChecks live = checks(reports, report -> report.state() != MirrorState.FAILED);
+        HealthChecks live = checks(reports, report -> true);
         HealthChecks ready = checks(reports, StatusPage::isReady);
         return new HealthPages(live, reports.isEmpty() ? STARTING : ready);
     }

@@ -215,6 +215,9 @@ final class FlappingRoleTest {
 
         private final class ModelRole implements ActiveRole {
             @Override
+            public void compete(boolean competes) {}
+
+            @Override
             public Standing standing() {
                 tick();
                 return active ? new Standing.Active() : new Standing.Unknown("no response");

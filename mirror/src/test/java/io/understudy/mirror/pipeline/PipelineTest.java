@@ -47,6 +47,7 @@ final class PipelineTest {
 
     private final AtomicLong activation = new AtomicLong(1);
     private final AtomicInteger opened = new AtomicInteger();
+    private final List<Boolean> competing = Collections.synchronizedList(new ArrayList<>());
     private volatile boolean active = true;
 
     @Test
@@ -63,6 +64,43 @@ final class PipelineTest {
             assertThat(pipeline.failure()).succeedsWithin(PATIENCE);
         }
         assertThat(opened).hasValue(1);
+    }
+
+    /** Tests invariant M36: a failure releases the role, is reported, and is forgotten once an attempt after it is synced. */
+    @Test
+    void isTriedAgainAfterAFailureWhileAnotherProcessMayBeActive() {
+        CountDownLatch passed = new CountDownLatch(1);
+        FeedSource source = (range, kind, from) -> new Feed() {
+            @Override
+            public boolean poll(Duration timeout, FeedConsumer consumer) {
+                consumer.progress(at(5));
+                return false;
+            }
+
+            @Override
+            public void requestProgress() {}
+
+            @Override
+            public void close() {}
+        };
+        Sink sink = new StubSink() {
+            @Override
+            public Position open() {
+                opened.incrementAndGet();
+                if (passed.getCount() > 0) {
+                    throw new SinkException.Refused("the target refuses");
+                }
+                return at(5);
+            }
+        };
+        try (Pipeline pipeline = start(source, () -> sink, Duration.ofMillis(1))) {
+            await().atMost(PATIENCE).until(() -> opened.get() >= 3);
+            assertThat(competing).startsWith(false, true, false);
+            assertThat(pipeline.report().state()).isEqualTo(MirrorState.FAILED);
+            assertThat(pipeline.report().reason()).isEqualTo("mirror dr failed: the target refuses");
+            passed.countDown();
+            await().atMost(PATIENCE).until(() -> pipeline.report().state() == MirrorState.SYNCED);
+        }
     }
 
     @Test
@@ -211,6 +249,10 @@ final class PipelineTest {
     }
 
     private Pipeline start(FeedSource source, Supplier<Sink> sinks) {
+        return start(source, sinks, Duration.ofMillis(100));
+    }
+
+    private Pipeline start(FeedSource source, Supplier<Sink> sinks, Duration firstPause) {
         MirrorPlan plan = new MirrorPlan(
                 "dr",
                 KeyRange.all(),
@@ -224,7 +266,7 @@ final class PipelineTest {
                 "target",
                 new Role(),
                 listener -> sinks.get());
-        return Pipeline.start(plan, new SimpleMeterRegistry());
+        return Pipeline.start(plan, new SimpleMeterRegistry(), firstPause);
     }
 
     private final class Role implements ActiveRole {
@@ -244,6 +286,11 @@ final class PipelineTest {
         @Override
         public boolean isConfirmed(long since) {
             return activation.get() == since;
+        }
+
+        @Override
+        public void compete(boolean competes) {
+            competing.add(competes);
         }
 
         @Override
